@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import inspect
+import itertools
 import json
 import warnings
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture.environment import Snapshot, rebuilt, stores_of
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.errors import CheckError, Unsupported
 from paddle_jax._core.tensor import Tensor
@@ -179,8 +181,7 @@ class _Given:
 
         def take(spec, path, at):
             if isinstance(spec, list | tuple):
-                items = [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)]
-                return type(spec)(*items) if hasattr(spec, "_fields") else type(spec)(items)
+                return rebuilt(spec, [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
             if isinstance(spec, dict):
                 arguments = {key: take(spec[key], str(key), at) for key in by_key(spec)}
                 return {key: arguments[key] for key in spec}
@@ -245,21 +246,16 @@ def _fresh(given, function, layer, hooked=None):
         return given.calling(function)
 
     def run(*args):
-        kept = [(one, dict(vars(one)),
-                 {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
-                for one in layer.sublayers(include_self=True)]
+        kept = Snapshot()
+        for store in itertools.chain(*map(stores_of, layer.sublayers(include_self=True))):
+            kept.hold(store)
         try:
             if hooked is None:
                 return given.calling(function)(*args)
             vars(hooked)["forward"] = function
             return given.calling(hooked)(*args)
         finally:
-            for one, attributes, held in kept:
-                vars(one).clear()
-                vars(one).update(attributes)
-                for name, items in held.items():
-                    vars(one)[name].clear()
-                    vars(one)[name].update(items)
+            kept.restore()
 
     return run
 

@@ -13,8 +13,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
-from paddle_jax._core.capture.environment import MISSING, equal
-from paddle_jax._core.capture.tracing import is_tensor
+from paddle_jax._core.capture.environment import MISSING, same
 from paddle_jax._core.deferred.value import (
     Value,
     aval_of,
@@ -383,25 +382,20 @@ class Program:
         jaxpr = self.captured.jaxpr
         options = compiler_options(len(jaxpr.eqns)) | without_fusion(jaxpr)
         compiled = jitted(direct, donate_argnums=donate, compiler_options=options or None)
-        self.__dict__.update(pack=pack, targets=_picker([target for target, _, _ in plain]),
-                             steps=[steps for _, _, steps in plain], members=_picker(packed),
-                             added=[news[i][1] for i in packed], donated=donated, at=at, width=width,
-                             plain=rest, others=_picker(order), pick=operator.itemgetter(slice(len(donated))),
+        self.__dict__.update(pack=pack, replaced=_picker([*[target for target, _, _ in plain], *packed]),
+                             steps=[*[steps for _, _, steps in plain], *[news[i][1] for i in packed]],
+                             members=_picker(packed), donated=donated, at=at, width=width, plain=rest,
+                             others=_picker(order), pick=operator.itemgetter(slice(len(donated))),
                              avals=[None] * len(order), direct=compiled, once=Once(compiled, "to_static"))
 
     def _settle(self, tensors, out, raws):
         """Whatever else a call changes, now that the Tensors have their new values."""
-        for tensor, steps in zip(self.targets(tensors), self.steps, strict=True):
+        replaced = self.replaced(tensors)
+        for tensor, steps in zip(replaced, self.steps, strict=True):
             tensor._version += steps
-            if tensor._node is not None:
+        if any(map(_NODE, replaced)):
+            for tensor in replaced:
                 tensor._node, tensor._idx = None, 0
-        if self.pack is not None:
-            members = self.members(tensors)
-            for tensor, steps in zip(members, self.added, strict=True):
-                tensor._version += steps
-            if any(map(_NODE, members)):
-                for tensor in members:
-                    tensor._node, tensor._idx = None, 0
         if not self.steady:
             for target, change in self.zeros:
                 _set_grad(tensors[target], change, None)
@@ -466,17 +460,9 @@ def _set_attribute(change, raws, results):
         store.pop(name, None)
         return
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
-    if raws or not _alike(now, value):
+    if raws or not same(now, value):  # else it may stay the object that it is
         store[name] = value
         Changes.count += 1
-
-
-def _alike(now, value):
-    """Whether an attribute may stay what it is: the same object, or an equal one without Tensors."""
-    if now is value or equal(now, value):
-        return True
-    return (type(now) is type(value)
-            and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value)
 
 
 def _hooks_of(tensors):

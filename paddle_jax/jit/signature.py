@@ -3,11 +3,13 @@
 import copy
 import dataclasses
 import functools as ft
+import operator
 import types
 
 import jax
 import numpy as np
 
+from paddle_jax._core.capture.environment import Same, rebuilt
 from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
@@ -48,10 +50,10 @@ def _leaf(value, tensors):
     try:
         hash(value)
     except TypeError:
-        return type(value), _Same(value)
+        return type(value), Same(value)
     if isinstance(value, float):
         return float, value, str(value)
-    return type(value), value if _tells_apart(type(value)) else _Same(value)
+    return type(value), value if _tells_apart(type(value)) else Same(value)
 
 
 @ft.cache
@@ -63,21 +65,6 @@ def _tells_apart(kind):
         return True
     return (dataclasses.is_dataclass(kind) and compare.__code__.co_filename == "<string>"
             and all(f.compare for f in dataclasses.fields(kind)))
-
-
-class _Same:
-    """An object that cannot be hashed, as part of a key: equal to itself alone, which it keeps alive."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value):
-        self.value = value
-
-    def __hash__(self):
-        return id(self.value)
-
-    def __eq__(self, other):
-        return type(other) is _Same and other.value is self.value
 
 
 def described(key):
@@ -166,11 +153,12 @@ def as_tensors(args, kwargs):
             by_id[id(tensor)] = tensor
             return tensor
         if isinstance(value, tuple):
-            return _rebuilt(value, [convert(v) for v in value])
+            items = [convert(v) for v in value]
+            return value if all(map(operator.is_, value, items)) else rebuilt(value, items)
         if isinstance(value, list | dict):
             keys, items = (None, value) if isinstance(value, list) else (list(value), value.values())
             old, new = list(items), [convert(v) for v in items]
-            if any(a is not b for a, b in zip(old, new, strict=True)):
+            if any(map(operator.is_not, old, new)):
                 value = copy.copy(value)
                 if keys is None:
                     value[:] = new
@@ -184,9 +172,3 @@ def as_tensors(args, kwargs):
     args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
     return args, kwargs, list(by_id.values()), others, containers
 
-
-def _rebuilt(value, items):
-    if all(a is b for a, b in zip(value, items, strict=True)):
-        return value
-    return (tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields")
-            else value)

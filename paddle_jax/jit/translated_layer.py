@@ -1,5 +1,6 @@
 """TranslatedLayer: a model from files as a Layer."""
 
+import glob
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -170,12 +171,9 @@ def _files(prefix, configs):
     base = Path(prefix)
     files = ({"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
              if Path(prefix + ".json").is_file() else {})
-    for model in sorted(base.parent.glob(_escaped(base.name) + ".*.json")):
+    for model in sorted(base.parent.glob(glob.escape(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
         if method.isidentifier():
             files[method] = model, model.with_suffix(".pdiparams")
     return files
 
-
-def _escaped(name):
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

@@ -13,8 +13,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.values.symbol import PROBES, Symbol
 from paddle_jax.jit.dy2static.reversible import Loop
 from paddle_jax.static.inference import Inferred
-from paddle_jax.static.program import Operation
-from paddle_jax.static.run import constant_of, evaluate
+from paddle_jax.static.run import evaluate, value_of
 from paddle_jax.static.variable import variable
 
 _ROUNDS = 4
@@ -70,25 +69,6 @@ def _leaf(recorder, value):
                 if isinstance(value, int | np.integer) else dtypes.default().np)
         return recorder.constant(np.asarray(value, kind))
     return value
-
-
-def _value(env, symbol):
-    return env[symbol] if symbol in env else constant_of(symbol)
-
-
-def _operation(kernel, symbols, stops, found):
-    """Adds an operation whose results are known; returns Variables."""
-    recorder = local.ctx.frame
-    operation = Operation(kernel, symbols, stops, tuple, recorder.scope, found.host)
-    program = recorder.program
-    operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in found.avals]
-    recorder.ops.append(operation)
-    program.changed()
-    return operation
-
-
-def _wants_gradient(symbols, stops):
-    return any(s.dtype.kind in INEXACT and not stop for s, stop in zip(symbols, stops, strict=True))
 
 
 def _stops(blocks, symbols):
@@ -165,17 +145,8 @@ def branched(pred, yes, no, results, ends):
                                   *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
     kernel = Kernel("cond", _branching(yes, no, outside, results))
     kernel.fn.parts = yes, no, results  # for files: static/recording.py
-    found = Inferred(tuple, pairs, host=uneven or yes.host or no.host)
-    symbols, stops = [pred._raw, *outside], (True, *_stops((yes, no), outside))
-    operation = _operation(kernel, symbols, stops, found)
-    flows = local.ctx.grad and _wants_gradient(symbols, stops)
-    return _variables(operation.outputs, [stop or not flows for stop in ends])
-
-
-def _variables(symbols, stops):
-    kind = local.ctx.frame.kind
-    return [variable(s, stop or s.dtype.kind not in INEXACT, kind)
-            for s, stop in zip(symbols, stops, strict=True)]
+    inferred, stops = Inferred(tuple, pairs, uneven or yes.host or no.host), _stops((yes, no), outside)
+    return local.ctx.frame.add(kernel, [pred._raw, *outside], (True, *stops), inferred, ends)
 
 
 def _is_outer(symbol, *blocks):
@@ -195,7 +166,7 @@ def _branching(yes, no, outside, results):
     def side(block, at):
         def run(*values):
             env = block.run(outside, values)
-            return tuple([jnp.asarray(_value(env, pair[at])) for pair in results])
+            return tuple([jnp.asarray(value_of(pair[at], env)) for pair in results])
 
         return run
 
@@ -250,12 +221,10 @@ def looped(starts, given, stops, testing, step, new, targets=()):
     kernel = Kernel("while",
                     _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
     kernel.fn.parts = testing, step, [(s, s) for s in new], len(befores)
-    found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
+    inferred = Inferred(tuple, [*pairs, *[s.avals for s in befores]], uneven or testing.host or step.host)
     symbols = [*starts, *befores, *outside]
     ends = (*given, *[t.stop_gradient for t, _ in targets], *read)
-    operation = _operation(kernel, symbols, ends, found)
-    flows = local.ctx.grad and _wants_gradient(symbols, ends)
-    return _variables(operation.outputs, [stop or not flows for stop in [*stops, *[False] * len(targets)]])
+    return local.ctx.frame.add(kernel, symbols, ends, inferred, [*stops, *[False] * len(targets)])
 
 
 def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
@@ -308,20 +277,15 @@ def _looping(testing, step, outside, state, befores, new, read):
               + [s.dtype.kind in INEXACT for s in befores])
     fixed_smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(outside, read, strict=True)]
 
-    def environment(carry, fixed):
-        return [*carry[len(starts) :], *fixed], carry[: len(starts)]
-
-    names = [*befores, *outside]
+    def computed(block, symbols, carry, fixed):
+        env = block.run([*befores, *outside], [*carry[len(starts) :], *fixed], carry[: len(starts)])
+        return tuple([jnp.asarray(value_of(s, env)) for s in symbols])
 
     def test(_, carry, fixed):
-        values, given = environment(carry, fixed)
-        env = testing.run(names, values, given)
-        return jnp.asarray(_value(env, testing.results[0])).reshape(())
+        return computed(testing, testing.results[:1], carry, fixed)[0].reshape(())
 
     def advance(_, carry, fixed):
-        values, given = environment(carry, fixed)
-        env = step.run(names, values, given)
-        return tuple([jnp.asarray(_value(env, s)) for s in new])
+        return computed(step, new, carry, fixed)
 
     whole = Loop(test, advance, smooth, fixed_smooth)
 

@@ -9,6 +9,7 @@ lengths are known.
 import contextlib
 import functools as ft
 import threading
+import types
 
 import numpy as np
 
@@ -81,17 +82,24 @@ class Recorder(Frame):
 
     def record(self, kernel, symbols, stops):
         """Adds an operation and returns its results as Variables."""
-        found, program = infer(kernel, symbols, self.probe), self.program
-        stops = [bool(stop or kernel.constants >> i & 1) for i, stop in enumerate(stops)]
-        operation = Operation(kernel, symbols, tuple(stops), found.many, self.scope, found.host)
+        inferred = infer(kernel, symbols, self.probe)
+        stops = tuple([bool(stop or kernel.constants >> i & 1) for i, stop in enumerate(stops)])
+        results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
+        return inferred.many(results) if inferred.many else results[0]
+
+    def add(self, kernel, symbols, stops, inferred, ends):
+        """Adds an operation whose results are known: an Inferred. ends: for each of them whether no gradient
+        flows through it. Returns a list of Variables."""
+        program = self.program
+        operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
         operation.outputs = [Symbol(pair, "result", program, value=value, op=operation)
-                             for pair, value in zip(found.avals, found.known, strict=True)]
+                             for pair, value in zip(inferred.avals, inferred.known, strict=True)]
         self.ops.append(operation)
         program.changed()
-        flows = local.ctx.grad and not kernel.nondiff and any(
+        flows = local.ctx.grad and any(
             not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
-        made = [variable(o, not (flows and o.dtype.kind in INEXACT)) for o in operation.outputs]
-        return found.many(made) if found.many else made[0]
+        return [variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
+                for o, end in zip(operation.outputs, ends, strict=True)]
 
     def symbol(self, tensor):
         """The Symbol of an operand."""
@@ -150,16 +158,11 @@ class Recorder(Frame):
 
     def draw(self, generator):
         """The operands of a random op: seed words and number of the draw."""
-        program = self.program
+        program, words, number = self.program, aval_of((2,), np.uint32), aval_of((), np.uint32)
         if program.words is None:
-            pair = aval_of((2,), np.uint32)
-            program.words = Symbol((pair, pair), "random", program)
+            program.words = Symbol((words, words), "random", program)
         program.draws += 1
-        return program.words, self._draw(program.draws - 1)
-
-    def _draw(self, number):
-        pair = aval_of((), np.uint32)
-        return Symbol((pair, pair), "random", self.program, value=number)
+        return program.words, Symbol((number, number), "random", program, value=program.draws - 1)
 
     def host(self, tensor):
         """The value of a Tensor for the host; there is none of a Variable."""
@@ -302,14 +305,11 @@ class Recorder(Frame):
 
     def lift(self, tensor):
         """A Variable for a result that may be an eager Tensor."""
-        if isinstance(tensor, Variable) or not self._is_own():
-            return tensor
+        if isinstance(tensor, Variable) or self.own is not None:
+            return tensor  # eager results stay eager where a dygraph function is recorded
         if type(tensor._raw) is Symbol:
             return variable(tensor._raw, tensor.stop_gradient)
         return self.constant(concrete(tensor._raw))
-
-    def _is_own(self):
-        return self.own is None  # eager results stay eager where a dygraph function is recorded
 
     def _probed(self, op, args, kwargs):
         mark, runs = self.mark(), []
@@ -377,14 +377,8 @@ def set_item(target, item, value):
         setitem(x, item, value)
         return x
 
-    target._adopt(recorder.composite(_Code("set_value", assign), (target, item, value), {}))
-
-
-class _Code:
-    """A function over Tensors, seen as a composite."""
-
-    def __init__(self, name, fn):
-        self.name, self.fn = name, fn
+    code = types.SimpleNamespace(name="set_value", fn=assign)
+    target._adopt(recorder.composite(code, (target, item, value), {}))
 
 
 # modes and inputs -------------------------------------------------------------------------------------------
@@ -459,17 +453,9 @@ def record(function, input_specs, named=None):
     program, inputs = Program(), []
 
     def taken(spec):
-        if isinstance(spec, list | tuple):
-            items = [taken(s) for s in spec]
-            return type(spec)(*items) if hasattr(spec, "_fields") else type(spec)(items)
-        if isinstance(spec, dict):
-            return {k: taken(v) for k, v in spec.items()}
         if isinstance(spec, Tensor):
             spec = InputSpec.from_tensor(spec, spec._name or f"x_{len(inputs)}")
-        if not isinstance(spec, InputSpec):
-            return spec
-        name = spec.name or f"x_{len(inputs)}"
-        made = data(name, spec.shape, spec.dtype)
+        made = data(spec.name or f"x_{len(inputs)}", spec.shape, spec.dtype)
         made.stop_gradient = spec.stop_gradient
         inputs.append(made)
         return made
@@ -478,7 +464,7 @@ def record(function, input_specs, named=None):
         try:
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
-            given, named = [taken(spec) for spec in input_specs], taken(named or {})
+            given, named = mapped((list(input_specs), named or {}), taken, Tensor | InputSpec)
             out = recorder.control_flow((given, named), lambda: function(*given, **named),
                                         lambda: ft.partial(convert(function), *given, **named))
             out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t),

@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.capture.environment import tensors_in
+from paddle_jax._core.capture.environment import rebuilt, tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.ops.dispatch import run
@@ -130,9 +130,8 @@ class _Recorder(Recorder):
 
     def __init__(self, converted=False, open_loops=()):
         super().__init__(Program())
-        self.depth, self.taken, self.converted, self.open, self.loops, self.places = (
-            1, {}, converted, open_loops, ([], []), {})
-        self.refusal = None
+        self.depth, self.converted, self.open, self.loops, self.places, self.refusal = (
+            1, converted, open_loops, ([], []), {}, None)
 
     def control_flow(self, args, plain, converted):
         return plain()
@@ -153,16 +152,11 @@ class _Recorder(Recorder):
             if code is other and steps != more and not known:
                 raise _OpenLoop(code)
 
-    def symbol(self, tensor):
+    def take_in(self, tensor, name=None):
         raw = tensor._raw
-        if type(raw) is Symbol:
-            return raw
-        known = self.taken.get(id(tensor))
-        if known is None or known[1] is not raw:
-            aval = aval_of(raw.shape, raw.dtype)
-            known = self.taken[id(tensor)] = (tensor, raw,
-                                              Symbol((aval, aval), "constant", self.program, value=tensor))
-        return known[2]
+        aval, taken = aval_of(raw.shape, raw.dtype), self.program.taken
+        taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
+        return taken[id(tensor)]
 
     def call(self, kernel, tensors):
         """Records a call. What is known from lengths and small constants stays known."""
@@ -178,16 +172,10 @@ class _Recorder(Recorder):
                 return found
         return super().call(kernel, tensors)
 
-    def record(self, kernel, symbols, stops):
-        """Adds an operation; its results are Variables of known lengths."""
-        found = super().record(kernel, symbols, stops)
+    def add(self, *args):
+        results = super().add(*args)
         self.places[self.ops[-1]] = user_line()
-        for one in found if isinstance(found, tuple | list) else [found]:
-            one.__class__ = _Known
-        return found
-
-    def _is_own(self):
-        return False
+        return results
 
 
 def record(function, specs, converted=None) -> Recording:
@@ -278,8 +266,7 @@ def _record(function, specs, recorder, probes):
 def _argument(value, recorder, probes, inputs):
     """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
     if isinstance(value, list | tuple):
-        items = [_argument(v, recorder, probes, inputs) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        return rebuilt(value, [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
         items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
         return {key: items[key] for key in value}
@@ -305,29 +292,29 @@ def _one_run(function, arguments, recorder):
 
 
 def _merged(recorder, inputs, first, second):
-    found = Recording(inputs, first[0], recorder.places)
+    recording = Recording(inputs, first[0], recorder.places)
     partner = {symbol: symbol for symbol in inputs}
     for symbol in inputs:
-        found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
-    found.steps.extend(_steps(found, partner, first[1], second[1]))
+        recording.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
+    recording.steps.extend(_steps(recording, partner, first[1], second[1]))
     if len(first[0]) != len(second[0]):
         raise Curable("it returns other numbers of tensors for other lengths; "
                       "give these lengths as numbers in input_spec")
     for a, b in zip(first[0], second[0], strict=True):
-        _pair(found, partner, a, b)
-    return found
+        _pair(recording, partner, a, b)
+    return recording
 
 
-def _steps(found, partner, ops, others):
+def _steps(recording, partner, ops, others):
     steps = []
     for a, b in itertools.zip_longest(ops, others):
-        here = found.places.get(a or b)
+        here = recording.places.get(a or b)
         if a is None or b is None or a.name != b.name:
             one, other = ("nothing" if op is None else op.name for op in (a, b))
             raise Curable(f"it runs {one} for one set of lengths and {other} for another; "
                           "give these lengths as numbers in input_spec", here)
         try:
-            steps.append(_step(found, partner, a, b))
+            steps.append(_step(recording, partner, a, b))
         except NotWritable as error:
             error.place = error.place or here
             raise
@@ -335,19 +322,19 @@ def _steps(found, partner, ops, others):
     return steps
 
 
-def _step(found, partner, a, b):
+def _step(recording, partner, a, b):
     made, other = a.kernel.made_of, b.kernel.made_of
     if (len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs)
             or (made is None) != (other is None)):
         raise Curable(f"it calls {a.name} in different ways for different lengths; "
                       "give these lengths as numbers in input_spec")
     for x, y in zip(a.inputs, b.inputs, strict=True):
-        _pair(found, partner, x, y)
+        _pair(recording, partner, x, y)
     for x, y in zip(a.outputs, b.outputs, strict=True):
         partner[x] = y
-        found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
+        recording.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
     if made is None:
-        blocks = _control(found, partner, a, b) if hasattr(a.kernel.fn, "parts") else ()
+        blocks = _control(recording, partner, a, b) if hasattr(a.kernel.fn, "parts") else ()
         return Step(a.kernel, None, {}, None, a.inputs, a.outputs, blocks)
     op, layout, values = made
     if other[0] is not op or other[1] != layout:
@@ -357,7 +344,7 @@ def _step(found, partner, a, b):
     return Step(a.kernel, op, attrs, layout, a.inputs, a.outputs)
 
 
-def _control(found, partner, a, b):
+def _control(recording, partner, a, b):
     """The blocks of a `cond` (both branches) or `while` (test and body)."""
     (*blocks, results), (*others, results2) = a.kernel.fn.parts[:3], b.kernel.fn.parts[:3]
     if a.name == "while" and a.kernel.fn.parts[3]:
@@ -366,17 +353,17 @@ def _control(found, partner, a, b):
     for at, (one, two) in enumerate(zip(blocks, others, strict=True)):
         for x, y in zip(one.inputs, two.inputs, strict=True):
             partner[x] = y
-            found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
-        steps = _steps(found, partner, one.ops, two.ops)
+            recording.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
+        steps = _steps(recording, partner, one.ops, two.ops)
         ends = one.results if a.name == "while" and at == 0 else [pair[at] for pair in results]
         ends2 = two.results if a.name == "while" and at == 0 else [pair[at] for pair in results2]
         for x, y in zip(ends, ends2, strict=True):
-            _pair(found, partner, x, y)
+            _pair(recording, partner, x, y)
         done.append((one.inputs, steps, ends))
     return done
 
 
-def _pair(found, partner, x, y):
+def _pair(recording, partner, x, y):
     """Notes that x of the first run is y of the second."""
     if partner.get(x) is y:
         return
@@ -386,20 +373,20 @@ def _pair(found, partner, x, y):
         raise NotWritable("it uses different tensors for different lengths; "
                           "give these lengths as numbers in input_spec")
     partner[x] = y
-    found.shapes[x] = _shape(x.avals[0].shape, y.avals[0].shape)
+    recording.shapes[x] = _shape(x.avals[0].shape, y.avals[0].shape)
     if x.value is y.value:
-        found.tensors[x] = x.value
+        recording.tensors[x] = x.value
         return
     one, two = (looked_at(concrete(s.value._raw if isinstance(s.value, Tensor) else s.value)) for s in (x, y))
     if one.shape != two.shape:
-        found.tensors[x] = _made(one, two, found.shapes[x])
+        recording.tensors[x] = _made(one, two, recording.shapes[x])
     elif np.array_equal(one, two, equal_nan=one.dtype.kind in "fc"):
-        found.tensors[x] = one
+        recording.tensors[x] = one
     else:
         if (one != np.round(one)).any() or (two != np.round(two)).any():
             raise NotWritable("it uses a fraction made of lengths that are not fixed; "
                               "give these lengths as numbers in input_spec")
-        found.tensors[x] = [_attribute("an operand", int(p), int(q))
+        recording.tensors[x] = [_attribute("an operand", int(p), int(q))
                             for p, q in zip(one.ravel(), two.ravel(), strict=True)]
 
 

@@ -40,14 +40,16 @@ def operands(op, env):
     derivatives of derivatives)."""
     found = []
     for symbol, stop in zip(op.inputs, op.stops, strict=True):
-        value = env[symbol] if symbol in env else constant_of(symbol)
+        value = value_of(symbol, env)
         cut = stop and isinstance(value, jax.core.Tracer) and value.dtype.kind in INEXACT
         found.append(jax.lax.stop_gradient(value) if cut else value)
     return found
 
 
-def constant_of(symbol):
-    """The array of a constant."""
+def value_of(symbol, env):
+    """The array of a Symbol: one that has been computed, or a constant."""
+    if symbol in env:
+        return env[symbol]
     if symbol.kind != "constant":
         raise RuntimeError(f"{symbol!r} was made in another program, or in a branch or a loop of it; "
                            "pass it on as a result, or build it again")
@@ -147,19 +149,18 @@ class Gradient(Operation):
         """Computes the derivatives into `env` from what the region left."""
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
-            value = env[target] if target in env else constant_of(target)
-            ct = jnp.ones_like(value) if start is None else jnp.reshape(
-                jnp.asarray(env[start] if start in env else constant_of(start)), value.shape)
-            add(cts, target, ct)
-        steps = [(op.outputs, self._passing(op, pulls[op][0]), pulls[op][1]) for op in self.region
-                 if pulls.get(op) is not None]
+            value = value_of(target, env)
+            add(cts, target, jnp.ones_like(value) if start is None
+                else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape))
+        steps = []
+        for op in self.region:
+            if pulls.get(op) is not None:
+                diff, back = pulls[op]
+                passing = [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
+                steps.append((op.outputs, passing, back))
         accumulate(steps, cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
             env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
-
-    def _passing(self, op, diff):
-        """The inputs of an operation that get a gradient, None in place of those where gradients end."""
-        return [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
 
 
 def random_values(program, words, offset, symbols):
@@ -173,4 +174,4 @@ def symbols_of(ops):
     return list(dict.fromkeys(s for op in ops for s in op.inputs))
 
 
-__all__ = ["Gradient", "constant_of", "evaluate", "operands", "random_values", "symbols_of"]
+__all__ = ["Gradient", "evaluate", "operands", "random_values", "symbols_of", "value_of"]

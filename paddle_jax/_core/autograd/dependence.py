@@ -51,6 +51,13 @@ def opened(jaxpr):
     return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
 
 
+def holds_jaxpr(value):
+    """Whether a parameter of an equation is a program, or a list of some."""
+    if isinstance(value, tuple | list):
+        return any(map(holds_jaxpr, value))
+    return hasattr(getattr(value, "jaxpr", value), "eqns")
+
+
 def variables(jaxpr):
     """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached
     count as operands."""

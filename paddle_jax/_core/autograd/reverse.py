@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.autograd.dependence import STEPS, is_literal, opened, variables
+from paddle_jax._core.autograd.dependence import STEPS, holds_jaxpr, is_literal, opened, variables
 
 # run the jaxpr they hold, and nothing else is meant by them
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
@@ -106,7 +106,7 @@ def _step(jaxpr, equation, operands, moves, moved):
 
 
 def _evaluated(jaxpr, equation, operands):
-    if any(map(_holds_jaxpr, equation.params.values())):
+    if any(map(holds_jaxpr, equation.params.values())):
         return _alone(jaxpr, equation)(*operands)
     out = equation.primitive.bind(*operands, **equation.params)
     return out if equation.primitive.multiple_results else [out]
@@ -185,13 +185,6 @@ def inexact(aval):
 
 def _inexact_result(equation):
     return inexact(equation.outvars[0].aval)
-
-
-def _holds_jaxpr(value):
-    """Whether a parameter of an equation is a program, or a list of some, or a function."""
-    if isinstance(value, tuple | list):
-        return any(map(_holds_jaxpr, value))
-    return hasattr(getattr(value, "jaxpr", value), "eqns")
 
 
 # rules ------------------------------------------------------------------------------------------------------

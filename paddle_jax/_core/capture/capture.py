@@ -12,7 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
-from paddle_jax._core.capture.environment import CONTAINERS, MISSING, content, differs, put_content, stores_of
+from paddle_jax._core.capture.environment import (
+    CONTAINERS,
+    MISSING,
+    content,
+    differs,
+    put_content,
+    same,
+    stores_of,
+)
 from paddle_jax._core.capture.host_random import HostRandom
 from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
@@ -20,7 +28,7 @@ from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.failures.checking import checked, ride_results
 from paddle_jax._core.failures.outcomes import joined
 from paddle_jax._core.ops.views import relations
-from paddle_jax._core.runtime.uninterrupted import eagerly, tracing_kept, within
+from paddle_jax._core.runtime.uninterrupted import eagerly, swapped, tracing_kept, within
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.values.pytree import in_order
@@ -103,8 +111,7 @@ class Capture(Trace):
             generator._words, generator._offset = words, offset
         for layer, stores in self.attributes.values():
             for store, before in zip(stores_of(layer), stores, strict=True):
-                store.clear()
-                store.update(before)
+                put_content(store, before)
         for thing, before in (*self.objects.values(), *self.contents.values()):
             if not (self.finished and id(thing) in self.staying):
                 put_content(thing, before)
@@ -165,11 +172,8 @@ class Capture(Trace):
         if self.effects:
             raise Unsupported("a learning rate is used after scheduler.step(); "
                               "call scheduler.step() at the end of the function")
-        self.quiet = True
-        try:
+        with swapped(self, quiet=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
-        finally:
-            self.quiet = False
 
     def host(self, tensor):
         """The value of a Tensor for the host, where it may count as constant: a few integers from
@@ -296,11 +300,8 @@ class Capture(Trace):
         if id(thing) not in self.objects:
             self.objects[id(thing)] = thing, content(thing)
         self.effects.append((call, thing, args, kwargs))
-        self.quiet = True
-        try:
+        with swapped(self, quiet=True):
             return call(thing, *args, **kwargs)
-        finally:
-            self.quiet = False
 
     def _base(self, generator):
         if generator not in self.drawn:
@@ -383,7 +384,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
         drawn = HostRandom(generators)
         try:
             with tracing_kept():
-                found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
+                captured = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
             met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
@@ -393,12 +394,12 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             start += met  # this time they are known from the beginning
         else:
             drawn.check()
-            found.again = again
-            return found
+            captured.again = again
+            return captured
 
 
 def _capture(run, function, n):
-    found = Captured()
+    captured = Captured()
 
     def inner():
         run.level = get_opaque_trace_state(convention="flax")
@@ -413,29 +414,30 @@ def _capture(run, function, n):
         leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
-        found.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
-        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t)))
-                         for t in tensors]
-        found.changes, new = _changes(run)
-        if run.hooked and any(flows for _, flows, _ in found.results):
+        captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
+        captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
+                             run.places.get(id(t))) for t in tensors]
+        captured.changes, new = _changes(run)
+        if run.hooked and any(flows for _, flows, _ in captured.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; "
                               "register the hook outside, or call backward inside too")
         if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
         if run.checks:
-            found.changes.append(Change("checks", None, 1, checks=[
+            captured.changes.append(Change("checks", None, 1, checks=[
                 (len(numbers), error, line) for _, numbers, error, line in run.checks]))
             new.append(joined(run.checks))
-        found.relations = relations([c.target for c in found.changes if c.kind == "value"], run.is_outside)
-        found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
-        found.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        captured.relations = relations([c.target for c in captured.changes if c.kind == "value"],
+                                       run.is_outside)
+        captured.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
+        captured.grads = [(t, known) for t, _, _, known in run.grads.values()]
         run.finished = True
         return tuple([*values, *new])
 
-    closed, found.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
-    found.guards, found.effects, found.steps = run.guards, run.effects, run.steps
-    _open(found, closed, run, n)
-    return found
+    closed, captured.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
+    captured.guards, captured.effects, captured.steps = run.guards, run.effects, run.steps
+    _open(captured, closed, run, n)
+    return captured
 
 
 def _rebuild(marks, tree):
@@ -476,7 +478,8 @@ def _changes(run):
     for thing, before in run.contents.values():
         if not isinstance(thing, CONTAINERS):
             owners.append((thing, [before]))
-        elif differs(thing, before) and _is_held(thing):
+        elif differs(thing, before) and (Observing.reads is None or Observing.reads.facts.is_held(thing)):
+            # it can still be seen after the run, as far as is known
             if not run.once or _traced(thing, before):
                 raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, "
                                   "which would happen while compiling only; return what it is to hold")
@@ -484,7 +487,7 @@ def _changes(run):
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
             for name in {**before, **store}:
-                if not _same(store.get(name, MISSING), before.get(name, MISSING)):
+                if not same(store.get(name, MISSING), before.get(name, MISSING)):
                     change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
@@ -502,26 +505,11 @@ def _assignment(run, layer, key, value):
     return change, [run.read(t) for t in inside]
 
 
-def _is_held(thing):
-    """Whether a container can still be seen after the run, as far as is known."""
-    return Observing.reads is None or Observing.reads.facts.is_held(thing)
-
-
 def _traced(thing, before):
     """Whether something new in a container depends on the run."""
-    old = set(map(id, before.values() if isinstance(thing, dict) else before))
-    new = [v for v in (thing.values() if isinstance(thing, dict) else thing) if id(v) not in old]
-    return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
-
-
-def _same(a, b):
-    return (a is b
-            or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None))
-                and not _has_tensor(a) and a == b)
-
-
-def _has_tensor(value):
-    return isinstance(value, tuple | list) and any(is_tensor(v) or _has_tensor(v) for v in value)
+    now, old = [list(each.values() if isinstance(each, dict) else each) for each in (thing, before)]
+    new = [value for value in now if id(value) not in set(map(id, old))]
+    return any(map(is_tensor, jax.tree.leaves(new, is_leaf=is_tensor)))
 
 
 def _maker(prototypes, marks, tree):
@@ -545,16 +533,16 @@ def _maker(prototypes, marks, tree):
     return make
 
 
-def _wanted_beside(found, run):
+def _wanted_beside(captured, run):
     """What was given that a call needs though no operation reads it, by id: what it changes or gives back."""
-    targets = [c.target for c in found.changes if c.kind not in ("attribute", "checks")]
-    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in found.grads]]]
-    places += [*run.host_reads, *[place for _, _, place in found.results if place is not None]]
+    targets = [c.target for c in captured.changes if c.kind not in ("attribute", "checks")]
+    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in captured.grads]]]
+    places += [*run.host_reads, *[place for _, _, place in captured.results if place is not None]]
     used = {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
     return used | {id(run.given[place]) for place in places}
 
 
-def _open(found, closed, run, n):
+def _open(captured, closed, run, n):
     """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
     jaxpr, by_var = closed.jaxpr, {}
     for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
@@ -571,20 +559,20 @@ def _open(found, closed, run, n):
             | {v for v in jaxpr.outvars if not hasattr(v, "val")})
     slots = {**{v: g for v, g in by_var.items() if v in used},
              **{v: g for v, g in alias.items() if v in used}}
-    wanted = {id(g) for g in slots.values()} | _wanted_beside(found, run)
+    wanted = {id(g) for g in slots.values()} | _wanted_beside(captured, run)
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
-    found.given = [run.given[i] for i in at]
+    captured.given = [run.given[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
-    found.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
-    found.results = [(stop, flows, None if place is None else renumbered[place])
-                     for stop, flows, place in found.results]
-    where = {id(g): i for i, g in enumerate(found.given)}
+    captured.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
+    captured.results = [(stop, flows, None if place is None else renumbered[place])
+                     for stop, flows, place in captured.results]
+    where = {id(g): i for i, g in enumerate(captured.given)}
     order = [(v, where[id(g)]) for v, g in slots.items()]
     constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
     head = [v for v, _ in constants] + [v for v, _ in order]
     body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
     fixed = [c for _, c in constants]
-    places, structs = [i for _, i in order], found.structs
+    places, structs = [i for _, i in order], captured.structs
 
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
@@ -592,6 +580,6 @@ def _open(found, closed, run, n):
         return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype)
                       for v, s in zip(out, structs, strict=True)])
 
-    found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
-    for given in found.given:
+    captured.fn, captured.jaxpr, captured.parts = fn, body, (fixed, places)
+    for given in captured.given:
         given.own = given.tracer = given.value = None  # their memory may be given away

@@ -4,7 +4,11 @@ Tensors in them."""
 import collections
 import dis
 import functools as ft
+import math
+import operator
 import types
+
+import numpy as np
 
 from paddle_jax._core.tensor import Tensor
 
@@ -17,6 +21,48 @@ _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 def equal(a, b) -> bool:
     """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
     return a is b or type(a) is type(b) and type(a) in SCALARS and (a == b or a != a and b != b)
+
+
+class Same:
+    """An object as part of a key: equal to itself alone, which it keeps alive."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it):
+        self.it = it
+
+    def __eq__(self, other):
+        return type(other) is Same and other.it is self.it
+
+    def __hash__(self):
+        return id(self.it)
+
+
+def same(a, b):
+    """Whether two values are the same to code that reads them: the same object, equal numbers and
+    texts, tuples of such."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is float:  # before SCALARS, which has it
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
+    if kind in SCALARS:
+        return a == b
+    if kind is tuple or kind is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind is dict:
+        return a.keys() == b.keys() and all([same(value, b[key]) for key, value in a.items()])
+    if kind is frozenset:
+        return a == b
+    if kind is types.MethodType:
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
+        return a.__self__ is b.__self__ and a == b
+    if isinstance(a, np.generic):
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    return False
 
 
 # variables --------------------------------------------------------------------------------------------------
@@ -165,8 +211,14 @@ def mapped(value, change, kind=Tensor):
         return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
     if isinstance(value, dict):
         return {k: mapped(v, change, kind) for k, v in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)([mapped(v, change, kind) for v in value])
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[mapped(v, change, kind) for v in value])
+    if isinstance(value, list | tuple):
+        items = [mapped(v, change, kind) for v in value]
+        # a class of its own may be made in another way
+        same = type(value) not in (list, tuple) and all(map(operator.is_, items, value))
+        return value if same else rebuilt(value, items)
     return value
+
+
+def rebuilt(sequence, items):
+    """A list, tuple or named tuple of the same class with other items."""
+    return type(sequence)(*items) if hasattr(sequence, "_fields") else type(sequence)(items)

@@ -47,7 +47,7 @@ def _worked_out(equations, values):
     if any(aval.size > _SMALL for aval in equations.out_avals):
         return None
     try:
-        out = plan(ClosedJaxpr(equations.jaxpr, equations.consts))(*map(np.asarray, values))
+        evaluate = plan(ClosedJaxpr(equations.jaxpr, equations.consts))
+        return equations.structured(evaluate(*map(np.asarray, values)))
     except Refusal:
         return None
-    return out[0] if equations.many is None else equations.many(out)

@@ -17,19 +17,21 @@ from jax._src.core import (  # for a value of the trace around this one; there i
     trace_ctx,
 )
 
-from paddle_jax._core.autograd.dependence import is_literal, opened
+from paddle_jax._core.autograd.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.autograd.node import source_of
+from paddle_jax._core.capture.environment import Same
 from paddle_jax._core.capture.folding import known
 from paddle_jax._core.capture.frame import InnerFrame
 from paddle_jax._core.capture.undo import UndoLog
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.kernel import Kernel, compute
+from paddle_jax._core.ops.traced import traced
 from paddle_jax._core.runtime.uninterrupted import Block, eagerly
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
 
-_MAX_KERNELS = 512
+_MAX_KERNELS, _MAX_PARAMS = 512, 4096
 
 
 class Trace(Block, InnerFrame):
@@ -184,7 +186,7 @@ def is_tensor(x):
 def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the
     position in a batch, which the function does not get. frame: the kind of Trace."""
-    found, sources = Traced(), {}
+    program, sources = Traced(), {}
 
     def inner(*arrays):
         run = frame(arrays[-1] if indexed else None)
@@ -194,26 +196,26 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
                 results = tuple([_result(x) for x in leaves if is_tensor(x)])
                 leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                found.rebuild = lambda out: rebuilt(out, leaves, tree)
+                program.rebuild = lambda out: rebuilt(out, leaves, tree)
                 del tensors
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
                 run.settle()
                 raise
             sources.update(run.sources)
-            found.changed = [t for t, _ in changed]
+            program.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
-    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
-    jaxpr, n = closed.jaxpr, len(structs)
+    equations, n = traced(inner, "trace", structs, quick=False), len(structs)
+    jaxpr, program.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
-    found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
-                       else wrap(jnp.asarray(c)) for c in closed.consts]
-    found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
-    found.fn.jaxpr = jaxpr
-    found.key = (fingerprint(jaxpr),)
-    return found
+    program.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
+                       else wrap(jnp.asarray(c)) for c in equations.consts]
+    program.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+    program.fn.jaxpr = jaxpr
+    program.key = (fingerprint(jaxpr),)
+    return program
 
 
 def _result(tensor):
@@ -224,21 +226,6 @@ def rebuilt(tensors, leaves, tree):
     """A structure with Tensors where its leaves are None; other leaves are in a tuple each."""
     tensors = iter(tensors)
     return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
-
-
-class _Same:
-    """An object that is equal to itself only, kept alive."""
-
-    __slots__ = ("it",)
-
-    def __init__(self, it):
-        self.it = it
-
-    def __eq__(self, other):
-        return type(other) is _Same and other.it is self.it
-
-    def __hash__(self):
-        return id(self.it)
 
 
 def fingerprint(jaxpr):
@@ -255,16 +242,31 @@ def fingerprint(jaxpr):
     entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
                for vs in (jaxpr.constvars, jaxpr.invars)]
     for e in jaxpr.eqns:
-        params = tuple((k, _frozen(e.params[k])) for k in sorted(e.params))
-        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)), params))
+        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)),
+                        _params_of(e.params)))
     entries.append(tuple(map(atom, jaxpr.outvars)))
     return tuple(entries)
+
+
+_params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of them)
+
+
+def _params_of(params):
+    """The parameters of an equation as a hashable value. Equations that come from one kernel share them."""
+    known = _params.get(id(params))
+    if known is None:
+        known = params, _frozen(params)
+        if not any(holds_jaxpr(value) or callable(value) for value in params.values()):  # may hold arrays
+            if len(_params) >= _MAX_PARAMS:
+                _params.clear()
+            _params[id(params)] = known
+    return known[1]
 
 
 def _frozen(value):
     if hasattr(value, "eqns"):
         jaxpr, consts = opened(value)
-        return fingerprint(jaxpr), tuple(map(_Same, consts))
+        return fingerprint(jaxpr), tuple(map(Same, consts))
     if isinstance(value, tuple | list):
         return tuple(map(_frozen, value))
     if isinstance(value, dict):
@@ -274,7 +276,7 @@ def _frozen(value):
     try:
         hash(value)
     except TypeError:
-        return _Same(value)
+        return Same(value)
     return type(value), value
 
 
@@ -284,11 +286,11 @@ _kernels: "collections.OrderedDict" = collections.OrderedDict()
 def kernel_for(name, key, make) -> Kernel:
     """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
     key = (name, *key)
-    found = _kernels.get(key)
-    if found is None:
-        found = _kernels[key] = Kernel(name, make())
+    kernel = _kernels.get(key)
+    if kernel is None:
+        kernel = _kernels[key] = Kernel(name, make())
         if len(_kernels) > _MAX_KERNELS:
             _kernels.popitem(last=False)
     else:
         _kernels.move_to_end(key)
-    return found
+    return kernel

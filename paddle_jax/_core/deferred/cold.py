@@ -66,9 +66,7 @@ def interpreted(sig, operands):
     """The results of an op as NumPy arrays; None when it is to be compiled. The caller has
     NumPy's warnings off."""
     found = sig.cold or cold(sig)
-    spent = found.spent
-    if found.cost > _KERNEL:
-        spent += found.cost - _KERNEL
+    spent = found.spent + max(found.cost - _KERNEL, 0.0)
     if found.plan is None or spent > found.compile_cost:
         return None
     try:
@@ -80,7 +78,7 @@ def interpreted(sig, operands):
         return None
     found.spent = spent
     log.interpreted += 1
-    return out[0] if sig.many is None else sig.many(out)
+    return sig.traced.structured(out)
 
 
 def repeats(ops, device, run=None) -> int:

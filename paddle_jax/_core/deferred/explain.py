@@ -22,12 +22,10 @@ def reason(program, programs):
         if a[0] is not b[0]:
             return f"{a[0].kernel.name} got {_operands(a[0])}, before {_operands(b[0])} ({a[0].where})"
     if set(live) != set(old_live):
-        more, less = set(live) - set(old_live), set(old_live) - set(live)
-        kept = [ops[p & MASK][0] for p in sorted(more)[:3]]
-        gone = [ops[p & MASK][0] for p in sorted(less)[:3]]
-        parts = [f"the result of {s.kernel.name} ({s.where}) is still referenced" for s in kept]
-        parts += [f"the result of {s.kernel.name} ({s.where}) is no longer referenced" for s in gone]
-        return "; ".join(parts)
+        differing = ((set(live) - set(old_live), "still"), (set(old_live) - set(live), "no longer"))
+        results = [(ops[p & MASK][0], how) for places, how in differing for p in sorted(places)[:3]]
+        return "; ".join([f"the result of {sig.kernel.name} ({sig.where}) is {how} referenced"
+                          for sig, how in results])
     if hosts != old_hosts:
         return "a Python number stands where an array stood, or the other way round"
     return "the ops read other operands than before"
@@ -55,8 +53,6 @@ class Explanation:
                 f"{self.segments - self.hits} op by op. {self.compiles} programs were compiled in "
                 f"{self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy.")
         return "\n".join([head, *self.events])
-
-    __str__ = __repr__
 
 
 def explain(reset=False):

@@ -75,12 +75,12 @@ def program_for(ops, leaves, live, why, device):
     hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
                    for v in leaves])
     key = (tuple(ops), live, hosts)
-    found = _Cache.programs.get(key)
-    if found is not None:
-        if not found.ready():
+    program = _Cache.programs.get(key)
+    if program is not None:
+        if not program.ready():
             return None
         log.hits += 1
-        return found
+        return program
     with _Cache.lock:
         return _new_program(key, leaves, why, device) if key not in _Cache.programs else None
 

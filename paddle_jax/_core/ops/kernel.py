@@ -12,15 +12,15 @@ from paddle_jax._core.autograd.dependence import smooth
 from paddle_jax._core.autograd.derivation import derived
 from paddle_jax._core.deferred.compiled import DROPPED, Kept, kept, look
 from paddle_jax._core.deferred.segment import record
-from paddle_jax._core.deferred.value import Several, Value, concrete, known_aval
+from paddle_jax._core.deferred.value import Several, Value, aval_of, concrete, known_aval
 from paddle_jax._core.errors import behind, translate
-from paddle_jax._core.ops.traced import Equations, traced
+from paddle_jax._core.ops.traced import Equations, is_staging, trace_context, traced
 from paddle_jax._core.runtime.counters import Counters
 from paddle_jax._core.runtime.uninterrupted import jitted, mend_tracing, tracing_kept
 from paddle_jax._core.state import local
 
 _MAX_FLOWS = 1024
-_MAX_TRACES = 16
+_MAX_TRACES = 64
 
 
 class Kernel:
@@ -34,17 +34,19 @@ class Kernel:
     for a derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a
     declared op, (the Op, layout of operands, attribute values). used: how many programs had been compiled
     when its compiled form was last used; negative if there is none. view: None, or how the result shows
-    elements of the first operand (`Showing` in views.py).
+    elements of the first operand (`Showing` in views.py). silent: whether the equations leave out what the
+    compiled form prints.
     """
 
     __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name",
-                 "nondiff", "of", "older", "sigs", "traces", "used", "view")
+                 "nondiff", "of", "older", "sigs", "silent", "traces", "used", "view")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self._run = None if jit else fn
         self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
         self.older, self.traces, self.used, self.constants, self.view = {}, {}, -1, 0, None
+        self.silent = False
         kept(self)
 
     def __repr__(self):
@@ -73,11 +75,19 @@ class Kernel:
 
     def equations(self, operands) -> Equations:
         """The equations for operands at hand: arrays or tracers."""
-        avals = [jax.typeof(operand) for operand in operands]
-        if all(type(n) is int for aval in avals for n in aval.shape):
-            return self.trace(tuple(map(known_aval, avals)))
+        if _all_known(operands):
+            return self.trace(tuple(map(_aval, operands)))
         with tracing_kept():  # where a length is open, nothing is kept
-            return traced(self.fn, self.name, avals)
+            return traced(self.fn, self.name, [jax.typeof(operand) for operand in operands])
+
+    def staged(self, operands):
+        """The results in a trace of JAX's that collects equations. As with the compiled form, but that JAX
+        does not have to find out what it is called with."""
+        if self.deferrable and not self.silent and _all_known(operands):
+            equations = self.trace(tuple(map(_aval, operands)))
+            if equations.context == trace_context():
+                return equations.staged(operands)
+        return self.run(*operands)
 
     def revived(self, avals):
         """Whether the older generation had a Sig for operands of these Avals, which is young again."""
@@ -139,6 +149,16 @@ class Kernel:
         return found
 
 
+def _all_known(operands):
+    """Whether all lengths are numbers."""
+    return all(type(n) is int for operand in operands for n in operand.shape)
+
+
+def _aval(operand):
+    aval = getattr(operand, "aval", None)
+    return aval_of(operand.shape, operand.dtype) if aval is None else known_aval(aval)  # None: of NumPy
+
+
 def has_loop(equations) -> bool:
     """Whether equations have a loop among them. XLA cannot merge it with the same loop in the
     recomputing gradient."""
@@ -163,7 +183,9 @@ def compute(kernel: Kernel, values):
     if kernel.used >= Kept.due:
         look()
     try:
-        return Several.run(kernel.run, values) if Several.used else kernel.run(*values)
+        if Several.used:
+            return Several.run(kernel.run, values)
+        return kernel.staged(values) if is_staging() else kernel.run(*values)
     except BaseException as error:
         mend_tracing()
         raise (found := translate(kernel.name, values, error, kernel)) from behind(found, error)

@@ -7,17 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.tracing import kernel_for
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.handlers import of_a_handler
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.values.symbol import NoValueError, SymbolError
-from paddle_jax.jit.dy2static.effects import silent
+from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.region import (
     Leaf,
@@ -139,9 +137,9 @@ def select(index, codes, names=None, roots=()):
 
 
 class Tries:
-    """open: how many `try` blocks with handlers the run is in."""
+    """open: whether the run is in a `try` with handlers."""
 
-    open = 0
+    open = False
 
 
 def _without(index, codes, raised):
@@ -186,14 +184,9 @@ def _run(index, regions, joined):
         return fn
 
     key = (tuple([region.key for region in regions]), tuple(places), repr(outputs))
-    if any(region.effects for region in regions):
-        kernel = Kernel("cond", make())
-        kernel.deferrable = False  # also where nobody wants its results
-        silent(kernel)
-    else:
-        kernel = kernel_for("cond", key, make)
-    made = list(run(kernel, operands.tensors))
-    return [finished(t, out.stop) for t, out in zip(made, joined.outputs, strict=True)]
+    kernel = kernel_of("cond", key, make, any(region.effects for region in regions))
+    results = run(kernel, operands.tensors)
+    return [finished(t, out.stop) for t, out in zip(results, joined.outputs, strict=True)]
 
 
 @dataclasses.dataclass(slots=True, eq=False)

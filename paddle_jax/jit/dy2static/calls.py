@@ -4,10 +4,12 @@ called as it is."""
 import contextlib
 import functools as ft
 import inspect
+import itertools
 import operator
 import sys
 import types
 
+from paddle_jax._core.capture.environment import content_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import is_ours, is_users
 from paddle_jax._core.state import Observing, local
@@ -17,6 +19,7 @@ from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.region import is_number, is_traced
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.jit.observed.calls import Asked
+from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
 
 
@@ -145,23 +148,8 @@ def _rewired(function):
     if (not isinstance(inner, types.FunctionType) or getattr(function, Ignored.mark, False)
             or function.__closure__ is None):
         return function
-    if not any(_holds(cell, inner) for cell in function.__closure__):
-        return function
-    new = lifted(inner)
-    if new is inner:
-        return function
-    cells = tuple([types.CellType(new) if _holds(cell, inner) else cell for cell in function.__closure__])
-    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__,
-                              function.__defaults__, cells)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
-
-
-def _holds(cell, content):
-    try:
-        return cell.cell_contents is content
-    except ValueError:
-        return False
+    new = lifted(inner) if any(content_of(cell) is inner for cell in function.__closure__) else inner
+    return function if new is inner else rewrapped(function, inner, new)
 
 
 def _call_layer(layer, *args, **kwargs):
@@ -271,25 +259,21 @@ def _number(kind):
 def _super(scope, *args):
     if args:
         return super(*args)
-    frame = sys._getframe()
-    while (frame is not None
-           and not ("__class__" in frame.f_locals and frame.f_locals.get(scope.name) is scope)):
-        frame = frame.f_back
-    caller = None
-    while frame is not None:  # the outermost frame of the function, which has its arguments
-        if frame.f_locals.get(scope.name) is scope and frame.f_code.co_argcount:
-            caller = frame
-        frame = frame.f_back
-    if caller is None:
+    frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, _frames(scope)))
+    callers = [frame for frame in frames if frame.f_code.co_argcount]
+    if not callers:
         raise RuntimeError("super(): no arguments")
+    caller = callers[-1]  # the outermost frame of the function, which has its arguments
     return super(caller.f_locals["__class__"], caller.f_locals[caller.f_code.co_varnames[0]])
 
 
-def _frame_of(scope):
+def _frames(scope):
+    """The frames of a converted function, the innermost first."""
     frame = sys._getframe()
-    while frame is not None and frame.f_locals.get(scope.name) is not scope:
+    while frame is not None:
+        if frame.f_locals.get(scope.name) is scope:
+            yield frame
         frame = frame.f_back
-    return frame
 
 
 _BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool),
@@ -297,5 +281,5 @@ _BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(flo
              min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
              enumerate: lambda scope, *args, **kwargs: Rows.of(enumerate, *args, **kwargs),
              zip: lambda scope, *args, **kwargs: Rows.of(zip, *args, **kwargs),
-             locals: lambda scope: _frame_of(scope).f_locals,
-             globals: lambda scope: _frame_of(scope).f_globals}
+             locals: lambda scope: next(_frames(scope)).f_locals,
+             globals: lambda scope: next(_frames(scope)).f_globals}

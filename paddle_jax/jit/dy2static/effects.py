@@ -1,6 +1,21 @@
 """What compiled code does besides computing (printing, checking assertions), and how it is kept from
 happening twice."""
+
 import jax
+
+from paddle_jax._core.capture.tracing import kernel_for
+from paddle_jax._core.ops.kernel import Kernel
+
+
+def kernel_of(name, key, make, effects):
+    """The Kernel of a branch or loop. effects: whether it prints or asserts; it is not shared then, and runs
+    also where nobody wants its results."""
+    if not effects:
+        return kernel_for(name, key, make)
+    kernel = Kernel(name, make())
+    kernel.deferrable = False
+    silent(kernel)
+    return kernel
 
 
 def silent(kernel):
@@ -13,7 +28,7 @@ def silent(kernel):
         results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
         return jax.tree.unflatten(jax.tree.structure(out), results)
 
-    _, kernel.fn = kernel.run, quiet  # the compiled form is made of what prints
+    _, kernel.fn, kernel.silent = kernel.run, quiet, True  # the compiled form is made of what prints
 
 
 def without_effects(jaxpr):

@@ -7,16 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.capture.tracing import kernel_for
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
-from paddle_jax.jit.dy2static.effects import silent
+from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.region import (
     Leaf,
     Operands,
@@ -69,14 +67,14 @@ def while_loop(test, body, state):
 
 
 class _Carried:
-    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at
-    first `start`. number: (the number it was before the loop,), or False."""
+    """A part of the state that changes from step to step: at first the Tensor `start`, always of its shape
+    and dtype, with this stop_gradient. number: (the number it was before the loop,), or False."""
 
     __slots__ = ("dtype", "number", "shape", "start", "stop")
 
-    def __init__(self, start, shape, dtype, stop, number=False):
-        self.start, self.shape, self.dtype, self.stop, self.number = (start, tuple(shape), np.dtype(dtype),
-                                                                      stop, number)
+    def __init__(self, start, stop, number=False):
+        self.start, self.stop, self.number = start, stop, number
+        self.shape, self.dtype = tuple(start._raw.shape), np.dtype(start._raw.dtype)
 
 
 class State:
@@ -123,7 +121,7 @@ def _undefined(new):
     """For a name that the first step defines."""
     shape, dtype, stop = ((new.shape, new.dtype, new.stop) if isinstance(new, Leaf)
                           else ((), number_dtype([new]), True))
-    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), shape, dtype, stop)
+    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), stop)
 
 
 def _adapted(name, old, new):
@@ -133,7 +131,7 @@ def _adapted(name, old, new):
         if isinstance(new, Leaf) and new.ref() is old:
             return old, False
         stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop)
-        return _adapted(name, _Carried(old, old._raw.shape, old._raw.dtype, stop), new)[0], True
+        return _adapted(name, _Carried(old, stop), new)[0], True
     if isinstance(old, _Carried):
         return _again(name, old, new)
     if is_number(old):
@@ -158,7 +156,7 @@ def _again(name, old, new):
             return _from_number(name, old.number[0], new), True
         raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
-        return _Carried(old.start, old.shape, old.dtype, False, old.number), True
+        return _Carried(old.start, False, old.number), True
     return old, False
 
 
@@ -167,13 +165,12 @@ def _from_number(name, old, new):
     if name.endswith(".stop_gradient"):
         raise _changing(name, old, new, "set it outside")
     if is_number(new):
-        dtype = number_dtype([old, new])
-        return _Carried(wrap(jnp.asarray(old, dtype)), (), dtype, True, (old,))
+        return _Carried(wrap(jnp.asarray(old, number_dtype([old, new]))), True, (old,))
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
     if np.prod(new.shape) != 1 or not fits(old, new.dtype):
         raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
-    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.shape, new.dtype, new.stop, (old,))
+    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.stop, (old,))
 
 
 def _changing(name, old, new, advice):
@@ -186,7 +183,7 @@ def repeat(test, body, values, names, length=None, roots=()):
     `step` is a Tensor that counts from 0."""
     generator = default_generator()
     start, state, changing = generator._offset, State(values, names), {}
-    counter = _Carried(wrap(jnp.zeros((), np.int64)), (), np.int64, True)
+    counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
     for _ in range(_PASSES):
         generator._offset = start
         inputs = [counter, *state.carried()]
@@ -253,26 +250,19 @@ def _run(state, changing, tested, step, length):
                  test=() if tested is None else operands.places_of(tested.outside),
                  step=operands.places_of(step.outside),
                  picks=_picks(state, step, changing),
-                 carried=tuple([not stop and dtype.kind in INEXACT
-                                for stop, dtype in zip(stops, _dtypes(carried, changing), strict=True)]),
-                 read=tuple([not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT
-                             for t in operands.tensors]),
+                 carried=tuple(map(_flows, tensors, stops)),
+                 read=tuple([_flows(t, t.stop_gradient) for t in operands.tensors]),
                  length=length)
     backward = local.ctx.grad and any(plan.read)
-    if step.effects:
-        kernel = Kernel("while", _looping(plan, tested, step, backward))
-        kernel.deferrable = False  # also where nobody wants its results
-        silent(kernel)
-    else:
-        programs = None if tested is None else (tested.key, tested.value.at), step.key
-        kernel = kernel_for("while", (*programs, backward, *plan.key()),
-                            lambda: _looping(plan, tested, step, backward))
+    programs = None if tested is None else (tested.key, tested.value.at), step.key
+    kernel = kernel_of("while", (*programs, backward, *plan.key()),
+                       lambda: _looping(plan, tested, step, backward), step.effects)
     results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
     return [finished(t, stop) for t, stop in zip(results, stops, strict=True)]
 
 
-def _dtypes(carried, changing):
-    return [c.dtype for c in carried] + [np.dtype(c.tensor._raw.dtype) for c in changing.values()]
+def _flows(tensor, stop):
+    return not stop and np.dtype(tensor._raw.dtype).kind in INEXACT
 
 
 @dataclasses.dataclass

@@ -3,6 +3,7 @@
 import ast
 
 from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.observed.rewriting import mangled
 
 
 class Prepared(ast.NodeTransformer):
@@ -15,14 +16,12 @@ class Prepared(ast.NodeTransformer):
     def visit_Assert(self, node):
         self.generic_visit(node)
         message = ast.Constant(None) if node.msg is None else ast.Lambda(no_arguments(), node.msg)
-        called = ast.Attribute(ast.Name("ag__", ast.Load()), "assert_stmt", ast.Load())
-        return _like(node, ast.Expr(ast.Call(called, [node.test, message], [])))
+        return _like(node, ast.Expr(operator("assert_stmt", node.test, message)))
 
     def visit_Try(self, node):
         self.generic_visit(node)
         if node.handlers:
-            called = ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), "guarded", ast.Load()), [], [])
-            node.body = [_like(node.body[0], ast.With([ast.withitem(called)], node.body))]
+            node.body = [_like(node.body[0], ast.With([ast.withitem(operator("guarded"))], node.body))]
         return node
 
     def visit_FunctionDef(self, node):
@@ -39,8 +38,7 @@ class Prepared(ast.NodeTransformer):
 
     def visit_Attribute(self, node):
         self.generic_visit(node)
-        if self.owner is not None and node.attr.startswith("__") and not node.attr.endswith("__"):
-            node.attr = f"_{self.owner.lstrip('_')}{node.attr}"
+        node.attr = mangled(node.attr, self.owner)
         return node
 
     def visit_While(self, node):
@@ -94,5 +92,9 @@ def _like(old, new):
 
 def no_arguments():
     """The arguments of a function without any, as syntax."""
-    return ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
-                         defaults=[])
+    return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+def operator(name, *args):
+    """A call of one of our statements, as syntax."""
+    return ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(args), [])

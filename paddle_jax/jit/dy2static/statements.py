@@ -1,13 +1,13 @@
 """What converted code calls in place of Python's statements: as Python where the condition is known, a
 compiled branch or loop where it is traced."""
 
-import contextlib
 import functools as ft
 
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.errors import TRACING, CheckError, Unsupported
+from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
@@ -74,9 +74,8 @@ class Range:
 class _Variables:
     """The variables that a statement may change, through the functions that malt makes."""
 
-    def __init__(self, get, put, names):
-        self.get, self.put, self.names = get, put, names
-        self.before = get()
+    def __init__(self, get, put):
+        self.get, self.put, self.before = get, put, get()
         self.put(self.before)
 
     def run(self, code, values=None):
@@ -95,7 +94,7 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     """`if`."""
     if not is_traced(test):
         return body() if test else orelse()
-    variables = _Variables(get_state, set_state, names)
+    variables = _Variables(get_state, set_state)
     known = [_known(value, test) for value in variables.before]
 
     def branch(code, k):
@@ -128,7 +127,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
             return
         body()
         steps[1] += 1
-    variables = _Variables(get_state, set_state, names)
+    variables = _Variables(get_state, set_state)
 
     def tested(values):
         answer, after = variables.run(test, values)
@@ -230,7 +229,7 @@ def _recorded(over, body):
 
 
 def _for_range(over, extra_test, body, get_state, set_state, names):
-    variables = _Variables(get_state, set_state, names)
+    variables = _Variables(get_state, set_state)
 
     def tested(values):
         goes = over.holds(values[-1])
@@ -247,7 +246,7 @@ def _for_range(over, extra_test, body, get_state, set_state, names):
 
 
 def _for_rows(over, body, get_state, set_state, names):
-    variables = _Variables(get_state, set_state, names)
+    variables = _Variables(get_state, set_state)
 
     def step(values, i):
         return variables.run(lambda: body(over[i]), values)[1]
@@ -261,32 +260,27 @@ def _for_rows(over, body, get_state, set_state, names):
 
 def and_(left, right):
     """`left and right`, of functions."""
-    a = left()
-    if not is_traced(a):
-        return a and right()
-    if _is_bool(a):
-        b = right()
-        if isinstance(b, bool):
-            return a if b else False
-        if _is_bool(b):
-            return truth(a).logical_and(truth(b))
-        return cond(a, lambda: b, lambda: a)
-    return cond(a, right, lambda: a)
+    return _either(left, right, False)
 
 
 def or_(left, right):
     """`left or right`, of functions."""
+    return _either(left, right, True)
+
+
+def _either(left, right, enough):
+    """What `left()` gives if its truth is `enough`, else what `right()` gives."""
     a = left()
     if not is_traced(a):
-        return a or right()
+        return (a or right()) if enough else (a and right())
     if _is_bool(a):
         b = right()
         if isinstance(b, bool):
-            return True if b else a
+            return enough if b is enough else a
         if _is_bool(b):
-            return truth(a).logical_or(truth(b))
-        return cond(a, lambda: a, lambda: b)
-    return cond(a, lambda: a, right)
+            return truth(a).logical_or(truth(b)) if enough else truth(a).logical_and(truth(b))
+        right = lambda: b  # noqa: E731
+    return cond(a, lambda: a, right) if enough else cond(a, right, lambda: a)
 
 
 def _is_bool(value):
@@ -329,14 +323,9 @@ def ld(value):
     return value.read() if isinstance(value, Undefined) else value
 
 
-@contextlib.contextmanager
 def guarded():
     """The body of a `try` with handlers."""
-    Tries.open += 1
-    try:
-        yield
-    finally:
-        Tries.open -= 1
+    return swapped(Tries, open=True)
 
 
 def put_attribute(thing, name, value):

@@ -27,7 +27,7 @@ from paddle_jax._core.state import Observing
 from paddle_jax.jit.dy2static import statements
 from paddle_jax.jit.dy2static.calls import converted_call, mark_converted
 from paddle_jax.jit.dy2static.log import CodeLog
-from paddle_jax.jit.dy2static.preparation import Prepared, no_arguments
+from paddle_jax.jit.dy2static.preparation import Prepared, no_arguments, operator
 from paddle_jax.jit.dy2static.region import Undefined, Unreturned, is_traced
 from paddle_jax.jit.observed.reads import View
 from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
@@ -84,7 +84,7 @@ class _Flow(control_flow.ControlFlowTransformer):
             targets = setter[-1].targets[0].elts
             for i, target in enumerate(targets):
                 if isinstance(target, ast.Subscript):
-                    getters[i].args[0].body = _operator("item", target.value, target.slice)
+                    getters[i].args[0].body = operator("item", target.value, target.slice)
                 if not isinstance(target, ast.Name):
                     targets[i] = ast.Name(f"new_{i}_", ast.Store())
                     setter.append(_stored(target, f"new_{i}_"))
@@ -161,12 +161,7 @@ def _stored(target, name):
     """`target = name` for an attribute or item, as a call."""
     key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
     put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
-    return ast.Expr(_operator(put, target.value, key, ast.Name(name, ast.Load())))
-
-
-def _operator(name, *args):
-    """A call of one of our statements."""
-    return ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(args), [])
+    return ast.Expr(operator(put, target.value, key, ast.Name(name, ast.Load())))
 
 
 class _Ternaries(ast.NodeTransformer):
@@ -174,7 +169,7 @@ class _Ternaries(ast.NodeTransformer):
 
     def visit_IfExp(self, node):
         self.generic_visit(node)
-        return _operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body),
+        return operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body),
                          ast.Lambda(no_arguments(), node.orelse))
 
 

@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from paddle_jax._core.capture.environment import CONTAINERS, content_of
+from paddle_jax._core.capture.environment import CONTAINERS
 from paddle_jax._core.runtime.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -26,6 +26,7 @@ from paddle_jax.jit.observed.source import (
     maker,
     nested,
     remade,
+    rewrapped,
     syntax_of,
 )
 from paddle_jax.nn.layer.layers import Layer
@@ -36,6 +37,7 @@ _PURE = frozenset("""
     fractions functools heapq inspect itertools json keyword logging math ntpath numbers operator posixpath
     pprint re reprlib statistics string struct textwrap traceback types typing warnings _abc _bisect
     _collections _functools _heapq _json _operator _statistics _struct _warnings""".split())
+_KNOWN = _PURE.union(LIBRARIES)
 _REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint,
                       sys._getframe))
 _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
@@ -166,13 +168,7 @@ class Calls:
         inner = getattr(function, "__wrapped__", None)
         if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
             return function
-        new = self.enter(inner)
-        cells = tuple([types.CellType(new) if content_of(cell) is inner else cell
-                       for cell in function.__closure__])
-        made = types.FunctionType(function.__code__, function.__globals__, function.__name__,
-                                  function.__defaults__, cells)
-        made.__kwdefaults__ = function.__kwdefaults__
-        return made
+        return rewrapped(function, inner, self.enter(inner))
 
     def _asked(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
@@ -243,7 +239,7 @@ class Calls:
                 self.class_of(args[0], type(args[0]))
             if self._is_random(cls.__module__, args, named):
                 self.uncovered("random numbers of NumPy are drawn")
-            if package_of(cls.__module__) not in (*LIBRARIES, *_PURE):
+            if package_of(cls.__module__) not in _KNOWN:
                 self.uncovered(f"it makes a {cls.__module__}.{cls.__name__}")
             if cls in _GOING_THROUGH:
                 return cls, [self.iterate(a) for a in args], named
@@ -303,7 +299,7 @@ class Calls:
         if owner is None or isinstance(owner, types.ModuleType):
             module = (getattr(function, "__module__", None)
                       or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins")
-            if package_of(module) not in (*_PURE, *LIBRARIES) or module.startswith("numpy.random"):
+            if package_of(module) not in _KNOWN or module.startswith("numpy.random"):
                 self.uncovered(f"it calls {module}.{function.__name__}")
             return function, *self._contents(args, named)
         return self._method(function, owner, args, named)
@@ -339,7 +335,7 @@ class Calls:
                 self.content(owner, objects=function.__name__ not in _SHOWING)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._asked(function, args, named, True), args, named
-        elif (package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE)
+        elif (package_of(type(owner).__module__) not in _KNOWN
               or type(owner).__module__.startswith("numpy.random")):
             self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
@@ -374,8 +370,7 @@ class Calls:
             self._on_classes(kind.__mro__, "__call__")
             return self.prepared(found, (function, *args), named)
         module = getattr(function, "__module__", None) or kind.__module__ or ""
-        other = (package_of(module) not in (*LIBRARIES, *_PURE)
-                 and package_of(kind.__module__) not in LIBRARIES)
+        other = package_of(module) not in _KNOWN and package_of(kind.__module__) not in LIBRARIES
         if other or self._is_random(module, args, named):
             self.uncovered(f"it calls a {kind.__module__}.{kind.__name__}")
         return function, *self._contents(args, named)
@@ -434,11 +429,7 @@ class Calls:
             if self.is_users_function(inner):
                 self.enter(inner)
             return self.lifted(forward)
-        if isinstance(forward, types.MethodType):
-            inner = forward.__func__
-            return (types.MethodType(self.enter(inner), forward.__self__) if self.is_users_function(inner)
-                    else forward)
-        return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
+        return self.entered(forward)
 
 
 def _compiled(function):

@@ -2,13 +2,10 @@
 the compiled form."""
 
 import itertools
-import math
 import operator
 import types
 
-import numpy as np
-
-from paddle_jax._core.capture.environment import MISSING, SCALARS
+from paddle_jax._core.capture.environment import MISSING, same
 from paddle_jax._core.runtime.origins import user_line
 from paddle_jax.jit.observed.wording import change, content_change
 
@@ -170,16 +167,9 @@ class Facts:
     def hold(self):
         """Whether everything that was read is as it was."""
         try:
-            for table in self.tables:
-                if not table.hold():
-                    return False
-            for names, own in self.absent.values():
-                if not names.isdisjoint(own):
-                    return False
-            for read, value, *_ in self.contents:
-                if not same(read(), value):
-                    return False
-            return True
+            return (all(map(Table.hold, self.tables))
+                    and all([names.isdisjoint(own) for names, own in self.absent.values()])
+                    and all([same(read(), value) for read, value, *_ in self.contents]))
         except _GONE:
             return False
 
@@ -203,29 +193,3 @@ class Facts:
     def __len__(self):
         return sum(len(table.owners) for table in self.tables) + len(self.contents) + len(self.absent)
 
-
-def same(a, b):
-    """Whether two values are the same to code that reads them: the same object, equal numbers and
-    texts, tuples of such."""
-    if a is b:
-        return True
-    kind = type(a)
-    if kind is not type(b):
-        return False
-    if kind is float:  # before SCALARS, which has it
-        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
-    if kind in SCALARS:
-        return a == b
-    if kind is tuple or kind is list:
-        return len(a) == len(b) and all(map(same, a, b))
-    if kind is dict:
-        return a.keys() == b.keys() and all([same(value, b[key]) for key, value in a.items()])
-    if kind is frozenset:
-        return a == b
-    if kind is types.MethodType:
-        return a.__func__ is b.__func__ and a.__self__ is b.__self__
-    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
-        return a.__self__ is b.__self__ and a == b
-    if isinstance(a, np.generic):
-        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
-    return False

@@ -21,10 +21,10 @@ import numpy as np
 from paddle_jax._core.capture.capture import refuse_doubtful
 from paddle_jax._core.capture.environment import CONTAINERS, MISSING
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.runtime.origins import LIBRARIES, OURS, is_users, package_of
+from paddle_jax._core.runtime.origins import OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.observed.calls import _PURE, Calls
+from paddle_jax.jit.observed.calls import _KNOWN, Calls
 from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
 
@@ -176,7 +176,7 @@ class Reads(Calls):
             if own is not None and name in own:
                 return self.value(own[name], own, name, self.facts.entries)
             return self._of_a_tensor(thing, kind, name, own)
-        if kind in (str, tuple, list, dict, set, int, float) or id(thing) in self.written_attributes(name):
+        if kind in (str, tuple, list, dict, set, int, float) or (id(thing), name) in self.written:
             return getattr(thing, name)
         if isinstance(thing, types.ModuleType):
             value = getattr(thing, name)
@@ -228,10 +228,6 @@ class Reads(Calls):
             for part in thing.taken_apart()[0] if thing.is_sparse() else (thing,):
                 local.ctx.frame.capture.used(part)
         return getattr(thing, name)
-
-    def written_attributes(self, name):
-        """Ids of the objects whose attribute of that name the run has set."""
-        return {place[0] for place in self.written if place[1] == name} if self.written else ()
 
     def _of_a_function(self, thing, name):
         value = getattr(thing, name)
@@ -382,21 +378,20 @@ class Reads(Calls):
     def set_item(self, thing):
         """Called before an item is set or deleted. What is read of the container from now on is what the
         run has made of it."""
-        if isinstance(thing, Tensor):
-            return thing
-        self._not_another(thing)
-        local.ctx.frame.altered(thing)
-        if id(thing) not in self.made:
+        if not isinstance(thing, Tensor) and self._alters(thing):
             self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
             self.made[id(thing)] = thing
         return thing
 
-    def _not_another(self, thing):
-        """Refuses to change items of anything from outside but a plain container."""
-        if not isinstance(thing, (Tensor, *CONTAINERS)) and id(thing) not in self.made:
+    def _alters(self, thing):
+        """Whether what changes is from outside. There it must be a plain container."""
+        outside = id(thing) not in self.made
+        if outside and not isinstance(thing, CONTAINERS):
             kind = "NumPy array" if isinstance(thing, np.ndarray) else type(thing).__name__
             self.refuse(f"a {kind} from outside the function is changed, which would happen while compiling "
                         "only; return its values")
+        local.ctx.frame.altered(thing)
+        return outside
 
     def augmented(self, thing, value):
         """The operand of `thing += value` and the like, where `thing` is a variable."""
@@ -410,11 +405,9 @@ class Reads(Calls):
 
     def change_item(self, thing):
         """Called before an item is changed by `+=` and the like."""
-        if isinstance(thing, Tensor):
-            return thing
-        self._not_another(thing)
-        local.ctx.frame.altered(thing)
-        self.content(thing)
+        if not isinstance(thing, Tensor):
+            self._alters(thing)
+            self.content(thing)
         return thing
 
     def content(self, thing, objects=True, depth=0):
@@ -464,7 +457,7 @@ class Reads(Calls):
         if isinstance(thing, np.ndarray):  # one with more than its elements
             return False
         root = package_of(type(thing).__module__)
-        return root in LIBRARIES or root in _PURE or self.is_users(type(thing)) or isinstance(thing, _STAYING)
+        return root in _KNOWN or self.is_users(type(thing)) or isinstance(thing, _STAYING)
 
     def _describes(self, thing):
         """Whether an object of ours is its settings, which its user may change: a

@@ -7,7 +7,16 @@ import copy
 READS = "reads__"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
            ast.GeneratorExp, ast.ClassDef)
-_CONSTANT = (ast.Constant, ast.JoinedStr)
+# how the observer is shown what stands in a field of a node
+_SHOWN = {(ast.BinOp, "left"): "operand", (ast.BinOp, "right"): "operand",
+          (ast.FormattedValue, "value"): "operand", (ast.BoolOp, "values"): "test", (ast.If, "test"): "test",
+          (ast.IfExp, "test"): "test", (ast.While, "test"): "test", (ast.Assert, "test"): "test",
+          (ast.For, "iter"): "iterate", (ast.YieldFrom, "value"): "iterate"}
+# what it need not be shown so
+_PLAIN = {None: ast.AST, "operand": (ast.Constant, ast.JoinedStr),
+          "test": (ast.Compare, ast.Constant, ast.BoolOp)}
+# of calls of what converted code is made of, how it is shown the first argument
+_FIRST = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test", "for_stmt": "iterate"}
 # expressions whose value may come from outside
 _LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
@@ -33,10 +42,7 @@ def bound_names(node):
     """The names that are local to a function, lambda or comprehension."""
     bound, outside = set(), set()
     if isinstance(node, ast.FunctionDef | ast.Lambda):
-        args = node.args
-        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
-            if arg is not None:
-                bound.add(arg.arg)
+        bound.update(arg.arg for arg in _parameters(node))
     work = (list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body]
             if isinstance(node, ast.Lambda) else [g.target for g in node.generators])
     while work:
@@ -63,6 +69,16 @@ def bound_names(node):
     return bound - outside
 
 
+def _parameters(node):
+    return [arg for arg in ast.iter_child_nodes(node.args) if isinstance(arg, ast.arg)]
+
+
+def mangled(name, owner):
+    """A name as the class that the code stands in makes it of a private one."""
+    private = owner is not None and name.startswith("__") and not name.endswith("__")
+    return f"_{owner.lstrip('_')}{name}" if private else name
+
+
 class _Rewriting(ast.NodeTransformer):
     def __init__(self, free, owner):
         self.free, self.owner, self.scopes = free, owner, []
@@ -74,55 +90,49 @@ class _Rewriting(ast.NodeTransformer):
         args = node.args
         args.defaults = [ast.Constant(None) for _ in args.defaults]
         args.kw_defaults = [d and ast.Constant(None) for d in args.kw_defaults]
-        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
-            if arg is not None:
-                arg.annotation = None
+        for arg in _parameters(node):
+            arg.annotation = None
         self._body(node)
         return node
 
     def _body(self, node):
         self.scopes.append(bound_names(node))
-        if isinstance(node, ast.Lambda):
-            node.body = self.visit(node.body)
-        else:
-            node.body = [made for statement in node.body for made in self._listed(self.visit(statement))]
+        node.body = self._visited(node.body)
         self.scopes.pop()
 
-    def _listed(self, made):
-        return made if isinstance(made, list) else [] if made is None else [made]
+    def generic_visit(self, node):
+        for field, value in ast.iter_fields(node):
+            setattr(node, field, self._visited(value, _SHOWN.get((type(node), field))))
+        return node
+
+    def _visited(self, value, shown=None):
+        """What stands in a field: a node, a list, or anything else. shown: how the observer is shown it."""
+        if isinstance(value, list):
+            parts = [self._visited(part, shown) for part in value]
+            return [each for part in parts for each in (part if isinstance(part, list) else [part])]
+        if not isinstance(value, ast.AST):
+            return value
+        made = self.visit(value)
+        return made if isinstance(value, _PLAIN.get(shown, ())) else self._read(shown, made, like=value)
 
     def _read(self, what, *args, like):
         call = ast.Call(ast.Attribute(ast.Name(READS, ast.Load()), what, ast.Load()), list(args), [])
         return ast.fix_missing_locations(ast.copy_location(call, like))
 
-    def _operand(self, node):
-        made = self.visit(node)
-        return made if isinstance(node, _CONSTANT) else self._read("operand", made, like=node)
-
-    def _test(self, node):
-        made = self.visit(node)
-        return (made if isinstance(node, ast.Compare | ast.Constant | ast.BoolOp)
-                else self._read("test", made, like=node))
-
     # names, attributes, items -------------------------------------------------------------------------------
-
-    def _mangled(self, name):
-        """A name as the class that the function stands in makes it of a private one."""
-        private = self.owner is not None and name.startswith("__") and not name.endswith("__")
-        return f"_{self.owner.lstrip('_')}{name}" if private else name
 
     def visit_Name(self, node):
         if (not isinstance(node.ctx, ast.Load) or node.id in (READS, "ag__")
                 or any(node.id in scope for scope in self.scopes)):
             return node
-        node.id = self._mangled(node.id)
+        node.id = mangled(node.id, self.owner)
         kind = "cell" if node.id in self.free else "name"
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
     def visit_Attribute(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in (READS, "ag__"):
             return node
-        node.attr, value = self._mangled(node.attr), self.visit(node.value)
+        node.attr, value = mangled(node.attr, self.owner), self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._read("attribute", value, ast.Constant(node.attr), like=node)
         node.value = self._read("set_attribute", value, ast.Constant(node.attr), like=node)
@@ -149,28 +159,21 @@ class _Rewriting(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super" or _is_ours(node.func):
             return self._inner_call(node)
         function = self.visit(node.func)
-        args = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
         named = ast.Dict([k.arg and ast.Constant(k.arg) for k in node.keywords],
-                         [self._read("content", self.visit(k.value), like=k.value) if k.arg is None
-                              else self.visit(k.value) for k in node.keywords])
-        return self._read("call", function, args, named, like=node)
+                         [self._visited(k.value, None if k.arg else "content") for k in node.keywords])
+        return self._read("call", function, ast.Tuple(self._visited(node.args), ast.Load()), named, like=node)
 
     def _inner_call(self, node):
         """A call of what converted code is made of: a condition or what is iterated over is
         its first argument."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else "super"
-        node.args = [self.visit(a) for a in node.args]
-        node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        wanted = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test",
-                  "for_stmt": "iterate"}.get(name)
-        if wanted is not None and node.args:
-            node.args[0] = self._read(wanted, node.args[0], like=node)
+        node.args, node.keywords = self._visited(node.args), self._visited(node.keywords)
+        if name in _FIRST and node.args:
+            node.args[0] = self._read(_FIRST[name], node.args[0], like=node)
         return node
 
     def visit_Starred(self, node):
-        node.value = self.visit(node.value)
-        if isinstance(node.ctx, ast.Load):
-            node.value = self._read("iterate", node.value, like=node)
+        node.value = self._visited(node.value, "iterate" if isinstance(node.ctx, ast.Load) else None)
         return node
 
     def _new(self, node):
@@ -185,74 +188,57 @@ class _Rewriting(ast.NodeTransformer):
 
     def _comprehension(self, node):
         first = node.generators[0]
-        first.iter = self._read("iterate", self.visit(first.iter), like=first.iter)
+        first.iter = self._visited(first.iter, "iterate")
         self.scopes.append(bound_names(node))
         for generator in node.generators:
             if generator.is_async:
                 raise NotCovered("an asynchronous comprehension")
             if generator is not first:
-                generator.iter = self._read("iterate", self.visit(generator.iter), like=generator.iter)
-            generator.ifs = [self._test(test) for test in generator.ifs]
-            if not isinstance(generator.target, ast.Name):
-                generator.iter = self._read("pairs", generator.iter, like=generator.iter)
-        if isinstance(node, ast.DictComp):
-            node.key, node.value = self.visit(node.key), self.visit(node.value)
-        else:
-            node.elt = self.visit(node.elt)
+                generator.iter = self._visited(generator.iter, "iterate")
+            generator.ifs = self._visited(generator.ifs, "test")
+            self._taken_apart(generator)
+        for field in node._fields[:-1]:  # the last one has the generators
+            setattr(node, field, self.visit(getattr(node, field)))
         self.scopes.pop()
         return node if isinstance(node, ast.GeneratorExp) else self._read("new", node, like=node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
+    def _taken_apart(self, node):
+        """What a loop goes over, whose items it may take apart."""
+        if not isinstance(node.target, ast.Name):
+            node.iter = self._read("pairs", node.iter, like=node.iter)
+        return node
+
     def visit_Lambda(self, node):
-        self._defaults(node.args)
+        node.args.defaults = self._visited(node.args.defaults)
+        node.args.kw_defaults = self._visited(node.args.kw_defaults)
         self._body(node)
         return node
 
     def visit_FunctionDef(self, node):
-        node.decorator_list = [self.visit(d) for d in node.decorator_list]
-        self._defaults(node.args)
-        self._body(node)
-        return node
-
-    def _defaults(self, args):
-        args.defaults = [self.visit(d) for d in args.defaults]
-        args.kw_defaults = [d and self.visit(d) for d in args.kw_defaults]
-
-    def visit_YieldFrom(self, node):
-        node.value = self._read("iterate", self.visit(node.value), like=node.value)
-        return node
-
-    def visit_BoolOp(self, node):
-        node.values = [self._test(v) for v in node.values]
-        return node
+        node.decorator_list = self._visited(node.decorator_list)
+        return self.visit_Lambda(node)
 
     def visit_UnaryOp(self, node):
-        node.operand = (self._test(node.operand) if isinstance(node.op, ast.Not)
-                        else self._operand(node.operand))
+        node.operand = self._visited(node.operand, "test" if isinstance(node.op, ast.Not) else "operand")
         return node
 
     def visit_BinOp(self, node):
-        node.left, node.right = self._operand(node.left), self._operand(node.right)
-        return self._read("computed", node, like=node)
+        return self._read("computed", self.generic_visit(node), like=node)
 
     def visit_Compare(self, node):
-        if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-            return self.generic_visit(node)
-        node.left, node.comparators = self._operand(node.left), [self._operand(c) for c in node.comparators]
-        return node
-
-    def visit_FormattedValue(self, node):
-        node.value = self._operand(node.value)
+        shown = None if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops) else "operand"
+        node.left, node.comparators = (self._visited(node.left, shown),
+                                       self._visited(node.comparators, shown))
         return node
 
     # statements ---------------------------------------------------------------------------------------------
 
     def visit_Assign(self, node):
-        node.value = self.visit(node.value)
-        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
-            node.value = self._read("pairs", node.value, like=node.value)
-        node.targets = [self.visit(target) for target in node.targets]
+        apart = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
+        node.value, node.targets = (self._visited(node.value, "pairs" if apart else None),
+                                    self._visited(node.targets))
         return node
 
     def visit_AnnAssign(self, node):
@@ -261,10 +247,9 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_AugAssign(self, node):
-        node.value = self._read("operand", self.visit(node.value), like=node.value)
-        target = node.target
+        node.value, target = self._read("operand", self.visit(node.value), like=node.value), node.target
         if isinstance(target, ast.Attribute):
-            target.attr = self._mangled(target.attr)
+            target.attr = mangled(target.attr, self.owner)
             target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr),
                                       like=target)
         elif isinstance(target, ast.Subscript):
@@ -279,74 +264,45 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_For(self, node):
-        node.iter = self._read("iterate", self.visit(node.iter), like=node.iter)
-        if not isinstance(node.target, ast.Name):
-            node.iter = self._read("pairs", node.iter, like=node.iter)
-        return self._statements(node, "target", "body", "orelse")
-
-    def visit_If(self, node):
-        node.test = self._test(node.test)
-        return self._statements(node, "body", "orelse")
-
-    def visit_While(self, node):
-        return self.visit_If(node)
-
-    def visit_IfExp(self, node):
-        node.test, node.body, node.orelse = (self._test(node.test), self.visit(node.body),
-                                             self.visit(node.orelse))
-        return node
-
-    def visit_Assert(self, node):
-        node.test, node.msg = self._test(node.test), node.msg and self.visit(node.msg)
-        return node
-
-    def _statements(self, node, *fields):
-        for field in fields:
-            old = getattr(node, field)
-            setattr(node, field, ([m for s in old for m in self._listed(self.visit(s))]
-                                  if isinstance(old, list) else self.visit(old)))
-        return node
+        return self._taken_apart(self.generic_visit(node))
 
     def visit_Import(self, node):
-        names = ast.Tuple([_pair(alias.name, None) for alias in node.names], ast.Load())
-        return [node,
-                ast.copy_location(ast.Expr(self._read("imported", names, ast.Constant(0), like=node)), node)]
+        return self._imported(node, [(alias.name, None) for alias in node.names], 0)
 
     def visit_ImportFrom(self, node):
         if any(alias.name == "*" for alias in node.names):
             raise NotCovered("import *")
-        names = ast.Tuple([_pair(node.module or "", alias.name) for alias in node.names], ast.Load())
-        return [node, ast.copy_location(
-            ast.Expr(self._read("imported", names, ast.Constant(node.level), like=node)), node)]
+        return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
+
+    def _imported(self, node, names, level):
+        told = self._read("imported", ast.Constant(tuple(names)), ast.Constant(level), like=node)
+        return [node, ast.copy_location(ast.Expr(told), node)]
 
     def _refused(self, node):
         raise NotCovered(f"`{type(node).__name__}` inside the function")
 
     def visit_ClassDef(self, node):
-        node.decorator_list = [self.visit(d) for d in node.decorator_list]
-        node.bases, outer = [self.visit(b) for b in node.bases], self.owner
-        for keyword in node.keywords:
-            keyword.value = self.visit(keyword.value)
-        names, self.owner = bound_names(node), node.name
-        for i, statement in enumerate(node.body):
+        for field in ("decorator_list", "bases", "keywords"):
+            setattr(node, field, self._visited(getattr(node, field)))
+        names, outer, self.owner = bound_names(node), self.owner, node.name
+        body, node.body = node.body, []
+        for statement in body:
             # the names of a class are not seen in its methods
             inside = not isinstance(statement, ast.FunctionDef)
             self.scopes += [names] if inside else []
-            node.body[i] = self.visit(statement)
+            node.body += self._visited([statement])
             del self.scopes[len(self.scopes) - inside :]
-        node.body = [made for statement in node.body for made in self._listed(statement)]
         self.owner = outer
         return node
 
     def visit_Match(self, node):
-        node.subject = self._read("content", self.visit(node.subject), like=node.subject)
+        node.subject = self._visited(node.subject, "content")
         for case in node.cases:
             if any(isinstance(n, ast.MatchClass) or isinstance(n, ast.MatchValue)
                                                      and not isinstance(n.value, ast.Constant | ast.UnaryOp)
                    for n in ast.walk(case.pattern)):
                 raise NotCovered("a pattern with a class or a name in `match`")
-            case.guard = case.guard and self._test(case.guard)
-            self._statements(case, "body")
+            case.guard, case.body = self._visited(case.guard, "test"), self._visited(case.body)
         return node
 
     visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = visit_TryStar = _refused
@@ -356,10 +312,6 @@ def _is_ours(function):
     """Whether it is an operator of converted code."""
     return (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
             and function.value.id == "ag__")
-
-
-def _pair(module, name):
-    return ast.Tuple([ast.Constant(module), ast.Constant(name)], ast.Load())
 
 
 def _as_value(key):

@@ -9,6 +9,8 @@ import linecache
 import sys
 import types
 
+from paddle_jax._core.capture.environment import content_of
+
 
 class NoSource(Exception):
     """The text of a function is not there, or is not what was compiled."""
@@ -105,12 +107,22 @@ def remade(function, code, objects):
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    made = types.FunctionType(code, function.__globals__,
+    copy = types.FunctionType(code, function.__globals__,
                               closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
-    made.__dict__.update(function.__dict__)
+    copy.__dict__.update(function.__dict__)
     for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
-        setattr(made, name, getattr(function, name))
-    return made
+        setattr(copy, name, getattr(function, name))
+    return copy
+
+
+def rewrapped(wrapper, inner, other):
+    """A wrapper round a function, such as those that decorators make, round another one in its place."""
+    cells = tuple([types.CellType(other) if content_of(cell) is inner else cell
+                   for cell in wrapper.__closure__])
+    copy = types.FunctionType(wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__,
+                              cells)
+    copy.__kwdefaults__ = wrapper.__kwdefaults__
+    return copy
 
 
 _FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag,

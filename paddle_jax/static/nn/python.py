@@ -11,7 +11,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.static.blocks import recorded
 from paddle_jax.static.program import Operation
-from paddle_jax.static.run import constant_of, evaluate
+from paddle_jax.static.run import evaluate, value_of
 from paddle_jax.static.variable import Variable, variable
 
 
@@ -228,7 +228,7 @@ def _with_gradient(block, backward, outside, count):
     """The function of a static_pylayer: (*inputs, *outside) -> results."""
 
     def values_of(part, env):
-        return tuple([jnp.asarray(env[s] if s in env else constant_of(s)) for s in part.results])
+        return tuple([jnp.asarray(value_of(s, env)) for s in part.results])
 
     def forward(*arrays):
         return values_of(block, block.run(outside, arrays[count:], arrays[:count]))
