@@ -52,6 +52,10 @@ class Equations:
     def staged(self, operands):
         """As calling it in a trace that collects equations: it takes these over as they are."""
         trace, source = trace_ctx.trace, source_info_util.current()
+        if getattr(self.jaxpr, "is_high", False):  # JAX 0.12: primitives that stand for others, to be noted
+            if trace.requires_low:
+                return self(*operands)
+            trace.frame.is_high = True
         values = [x if isinstance(x, jax.core.Tracer) else canonicalize_value(x) for x in operands]
         tracers = [trace.to_jaxpr_tracer(value, source) for value in values]
         return self.structured(inline_jaxpr_into_trace(trace, source, self.jaxpr, self.consts, *tracers))
