@@ -227,37 +227,66 @@ def _quick(index, shape):
     return tuple(axes), tuple(slots), host_starts(tuple(starts)) if starts else None, arrays
 
 
+class _Pattern:
+    """An index of integers, slices, None and `...` for one shape. kind: stands for all that needs the same
+    kernel, whatever the starts; hashing the axes each time would take longer than recording."""
+
+    __slots__ = ("axes", "kind", "operands")
+
+    def __init__(self, axes, starts):
+        self.axes, self.operands = axes, () if starts is None else (starts,)
+        self.kind = _kind(axes, starts is None)
+
+    def kernel(self, op, operands):
+        """That of take_index, or put_index, with so many Tensors before the starts."""
+        return op.fast.get(self.kind) or op.remember(self.kind, op.kernel(
+            (*[-2] * operands, -2 if self.operands else -1, 0), (self.axes, ())))
+
+
+@ft.lru_cache(maxsize=8192)
+def _kind(axes, whole):
+    return object()
+
+
 @ft.lru_cache(maxsize=8192)
 def _one_slice(start, stop, step, shape):
-    return _quick(slice(start, stop, step), shape)
+    return _pattern(slice(start, stop, step), shape)
 
 
 @ft.lru_cache(maxsize=8192)
 def _several(key, shape):
-    return _quick(tuple([slice(*i) if type(i) is tuple else i for i in key]), shape)
+    return _pattern(tuple([slice(*i) if type(i) is tuple else i for i in key]), shape)
 
 
-def _key(items):
-    """What stands for a tuple of integers, plain slices, None and `...` in a cache; slices themselves have no
-    hash before Python 3.12. Else None."""
+def _pattern(item, shape):
+    parts = _quick_or_none(item, shape)
+    return None if parts is None else _Pattern(parts[0], parts[2])
+
+
+def _pattern_of(item, shape):
+    """The pattern of a slice or tuple of plain items; else None. In a key tuples stand for slices, which have
+    no hash before Python 3.12."""
+    if type(item) is slice:
+        start, stop, step = item.start, item.stop, item.step
+        if ((start is None or type(start) is int) and (stop is None or type(stop) is int)
+                and (step is None or type(step) is int)):
+            return _one_slice(start, stop, step, shape)
+        return None
     key = []
-    for item in items:
-        kind = type(item)
-        if kind is slice and _plain(item):
-            key.append((item.start, item.stop, item.step))
-        elif kind is int or item is None or item is Ellipsis:
-            key.append(item)
+    for each in item:
+        kind = type(each)
+        if kind is int or each is None or each is Ellipsis:
+            key.append(each)
+        elif kind is slice and _plain(each):
+            key.append((each.start, each.stop, each.step))
         else:
             return None
-    return tuple(key)
+    return _several(tuple(key), shape)
 
 
 def _quick_or_none(item, shape):
     try:
-        if type(item) is tuple and (key := _key(item)) is not None:
-            return _several(key, shape)
-        return (_one_slice(item.start, item.stop, item.step, shape) if type(item) is slice and _plain(item)
-                else _quick(item, shape))
+        return _quick(item, shape)
     except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
         return None
 
@@ -292,6 +321,11 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
     operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
     short = _SHORT.get(len(operands))
     return run(kernel, operands) if short is None else short(kernel, *operands)
+
+
+def _taken(x, pattern):
+    kernel = pattern.kernel(take_index.op, 1)
+    return run2(kernel, x, *pattern.operands) if pattern.operands else run1(kernel, x)
 
 
 def _run_parsed(op, operands, found):
@@ -358,12 +392,16 @@ def getitem(x, item):
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
+    if type(item) is slice and (pattern := _pattern_of(item, shape)) is not None:
+        return _taken(x, pattern)
     if (type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim]
             and item._raw.ndim and untracked(x)):
         return _chosen(x, item)
     numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
     if numbers and (found := _element(x, item, shape)) is not None:
         return found
+    if type(item) is tuple and (pattern := _pattern_of(item, shape)) is not None:
+        return _taken(x, pattern)
     quick = _quick_or_none(item, shape)
     if quick is not None:
         return _run_pattern(take_index.op, (x,), *quick)
@@ -409,6 +447,10 @@ def setitem(x, item, value):
         shape = raw.aval.shape if type(raw) is Value else raw.shape
         if type(item) is int and shape and -shape[0] <= item < shape[0]:
             x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, host_starts((item % shape[0],))))
+            return
+        if type(item) in (slice, tuple) and (pattern := _pattern_of(item, shape)) is not None:
+            operands = (x, value, *pattern.operands)
+            x._adopt(_SHORT[len(operands)](pattern.kernel(put_index.op, 2), *operands))
             return
         quick = _quick_or_none(item, shape)
         if quick is not None:

@@ -191,3 +191,19 @@ def test_tensors_in_slices(oracle):
         for bad in (module.to_tensor([1, 2]), module.to_tensor(1.0)):
             with pytest.raises(ValueError):
                 x[bad:]
+
+
+def test_equal_keys_that_mean_different_things(oracle):
+    """What is kept for an index is not taken for another one that Python calls equal to it."""
+    told = []
+    for module in (paddle_jax, oracle):
+        x, seen = module.arange(24).reshape([2, 3, 4]), []
+        for index in [(1, slice(1, 2)), (1, [1, 2]), (1, (1, 2, None)), (1, 1), (True, 1), (1, True),
+                      (1.0, 1), slice(0, 1), slice(False, True), slice(0, 1, 1), (slice(0, 1), 1),
+                      ((0, 1), 1)] * 2:
+            try:
+                seen.append(x[index].tolist())
+            except (IndexError, TypeError, ValueError) as error:
+                seen.append(type(error))
+        told.append(seen)
+    assert told[0] == told[1]

@@ -41,10 +41,10 @@ class Family:
 
     def living(self):
         """The Tensors that are still there."""
-        found = [tensor for ref in self.refs if (tensor := ref()) is not None]
-        if len(found) < len(self.refs):
-            self.refs, self.limit = list(map(weakref.ref, found)), 64 + 2 * len(found)
-        return found
+        living = [tensor for ref in self.refs if (tensor := ref()) is not None]
+        if len(living) < len(self.refs):
+            self.refs, self.limit = list(map(_ref, living)), 64 + 2 * len(living)
+        return living
 
 
 class Alias(typing.NamedTuple):
@@ -60,7 +60,11 @@ class Alias(typing.NamedTuple):
     def nearest(self):
         """(nearest Tensor above that is still there, the Alias just below it, the views in between from
         above); None without one."""
-        between, alias = [], self
+        if self.base is None:
+            return None
+        if (base := self.base()) is not None:  # nearly always
+            return base, self, (self,)
+        between, alias = [self], self.parent
         while alias.base is not None and len(between) < _DEEPEST:
             base = alias.base()
             between.append(alias)
@@ -118,7 +122,8 @@ def share(tensor, raw, version):
         return
     versions = {id(tensor): version}
     _upwards(tensor, versions)
-    _downwards([one for one in living if one._alias is not None and one._alias.family is family], versions)
+    if len(versions) < len(living):
+        _downwards([t for t in living if t._alias is not None and t._alias.family is family], versions)
 
 
 def _upwards(tensor, versions):
@@ -130,14 +135,17 @@ def _upwards(tensor, versions):
         base, last, between = found
         if last.version[0] != base._version:
             return  # it was changed otherwise
-        wholes = [read(base)]  # the values of the views in between, those that are gone, too
-        for each in between[:-1]:
-            wholes.append(each.take(wholes[-1]))
-        for each, whole in zip(between[::-1], wholes[::-1], strict=True):
-            value = each.put(whole, value)
+        value = _put_through(between, read(base), value)
         versions[id(base)] = base._version
         _replace(base, value)
         last.version[0], alias = base._version, base._alias
+
+
+def _put_through(between, whole, value):
+    """A value of a Tensor with another one of a view in it, by way of the views in between."""
+    if len(between) == 1:
+        return between[0].put(whole, value)
+    return between[0].put(whole, _put_through(between[1:], between[0].take(whole), value))
 
 
 def _downwards(living, versions):
