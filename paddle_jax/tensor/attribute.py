@@ -8,7 +8,7 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.inner import as_view, named
 
 
 @known_as(pir="shape64", code="shapes:shape", onnx="Shape")
@@ -103,8 +103,16 @@ def is_floating_point(x):
     return _kind("is_floating_point", x).is_floating
 
 
+def _with_real(base, value):
+    return lax.complex(value, base.imag) if jnp.iscomplexobj(base) else value
+
+
+def _with_imag(base, value):
+    return lax.complex(base.real, value) if jnp.iscomplexobj(base) else base
+
+
 @known_as(pir="real")
-@op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
+@op(view=as_view(_with_real), cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
 def real(x, name=None):
     """The real parts of complex numbers; real numbers stay as they are.
 
@@ -120,7 +128,7 @@ def real(x, name=None):
 
 
 @known_as(pir="imag")
-@op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
+@op(view=as_view(_with_imag), cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
 def imag(x, name=None):
     """The imaginary parts of complex numbers. Arguments as for `real`.
 

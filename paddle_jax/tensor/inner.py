@@ -41,6 +41,14 @@ def converted(x, dtype):
     return x.astype(dtype)
 
 
+def as_view(back):
+    """`view` of an op whose result shows all of its first operand's elements, or a part of each. back:
+    function (operand, value of the result) -> the operand with that value in it."""
+    showing = Showing(lambda kernel: put, dense=False)
+    put = Kernel("view_back", lambda base, value, *rest: back(base, value))
+    return lambda layout, attrs: showing
+
+
 def selecting(layout, attrs):
     """`view` of an op whose result shows some elements of its first operand, each once."""
     return _SELECTED

@@ -36,21 +36,23 @@ def _attach(function, *names):
 
 @_attach
 def astype(self, dtype):
-    """A copy in another dtype. See `cast`.
+    """The tensor in another dtype; itself where it has that dtype. See `cast`.
 
     Example:
         >>> paddle.to_tensor([1.5]).astype("int32").tolist()
         [1]
     """
+    if self._raw.dtype == dtypes.convert(dtype).np and type(self._raw) is not Symbol:
+        return self
     return manipulation.cast(self, dtype)
 
 
 def _caster(name, dtype):
     def method(self):
-        return manipulation.cast(self, dtype)
+        return astype(self, dtype)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"A copy in the dtype {dtype}. See `cast`."
+    method.__doc__ = f"The tensor in the dtype {dtype}; itself where it has that dtype. See `cast`."
     return method
 
 
@@ -60,13 +62,13 @@ for _name, _dtype in _CAST.items():
 
 @_attach
 def type_as(self, other):
-    """A copy in the dtype of another tensor.
+    """The tensor in the dtype of another one; itself where it has that dtype.
 
     Example:
         >>> paddle.to_tensor([1.5]).type_as(paddle.to_tensor([1])).tolist()
         [1]
     """
-    return manipulation.cast(self, other.dtype)
+    return astype(self, other.dtype)
 
 
 # devices ----------------------------------------------------------------------------------------------------

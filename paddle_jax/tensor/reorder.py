@@ -12,6 +12,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows
+from paddle_jax.tensor.inner import as_view
 from paddle_jax.tensor.manipulation import permute_axes, reshape
 
 X = {"input": "x"}
@@ -225,8 +226,14 @@ def repeat_each(x, repeats, axis):
     return jnp.repeat(x, repeats, axis)
 
 
+def pairs_of(x):
+    """Real and imaginary parts along a new last axis."""
+    return jnp.stack([x.real, x.imag], -1)
+
+
 @known_as(cast="float32", pir="as_complex")
-@op(alias=X, cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
+@op(view=as_view(lambda base, value: pairs_of(value)), alias=X,
+    cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
 def as_complex(x, name=None):
     """Reads the last axis, of length 2, as real and imaginary part.
 
@@ -248,7 +255,8 @@ def as_complex(x, name=None):
 
 
 @known_as(pir="as_real")
-@op(alias=X, cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
+@op(view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])), alias=X,
+    cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
 def as_real(x, name=None):
     """Real and imaginary part along a new last axis of length 2.
 
@@ -262,7 +270,7 @@ def as_real(x, name=None):
     """
     if not jnp.iscomplexobj(x):
         raise RuntimeError(f"as_real: x: got dtype {x.dtype}; allowed are complex64, complex128")
-    return jnp.stack([x.real, x.imag], -1)
+    return pairs_of(x)
 
 
 @composite(cases=["f(2,2)", "f(2,3)"])

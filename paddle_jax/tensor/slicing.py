@@ -167,12 +167,26 @@ def narrow(input, dim, start, length):
     return _cut(input, begin, sizes)
 
 
+def _without_overlap(layout, attrs):
+    """`view` of as_strided: where no element is shown twice."""
+    reach, (shape, stride, _) = 0, attrs
+    if not all(type(n) is int for n in (*shape, *stride)):
+        return None
+    for step, length in sorted((abs(step), length) for length, step in zip(shape, stride, strict=False)):
+        if length > 1 and step <= reach:
+            return None
+        reach += step * (length - 1)
+    return selecting(layout, attrs)
+
+
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor
 # without a word
-@op(cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8",
+@op(view=_without_overlap,
+    cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8",
            "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]", "f(6), [], []", "i(6), [2, 3], [3, 1]"])
 def as_strided(x, shape, stride, offset=0, name=None):
-    """Reads the elements, which lie in a row, with a shape and steps of one's own. A copy here.
+    """Reads the elements, which lie in a row, with a shape and steps of one's own: a view where no element
+    is shown twice, else a copy.
 
     Args:
         x: Tensor [...].
@@ -194,12 +208,20 @@ def as_strided(x, shape, stride, offset=0, name=None):
     return x.reshape(-1)[at]
 
 
+def _windows_apart(layout, attrs):
+    """`view` of unfold: where windows do not overlap."""
+    _, size, step = attrs
+    return selecting(layout, attrs) if type(size) is type(step) is int and step >= size else None
+
+
 # the oracle does not add up the gradients of overlapping windows
-@op(alias={"input": "x", "dimension": "axis"},
+@op(view=_windows_apart,
+    alias={"input": "x", "dimension": "axis"},
     cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
            "f(5), 0, 2, 0", "f(3,5), -1, 5, 1", "i(4), 0, 1, 3"])
 def unfold(x, axis, size, step, name=None):
-    """All windows of `size` elements along an axis, `step` apart, along a new last axis.
+    """All windows of `size` elements along an axis, `step` apart, along a new last axis: a view where
+    they do not overlap, else a copy.
 
     Args:
         x: Tensor [...].
