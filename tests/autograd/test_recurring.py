@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from paddle_jax._core.autograd import recurring
+from paddle_jax._core.state import Precision
 from tests.deferred import differential
 
 ORDERS = ["aaaaaa", "aaabab", "aabbab", "abababab"]
@@ -302,3 +303,23 @@ def test_passes_are_bounded(p, monkeypatch):
                 assert x.grad.tolist() == [2.0] * size
                 x.clear_grad()
     assert len(recurring._Passes.known) <= 3
+
+
+def test_gradients_wider_than_their_parameters(p, monkeypatch):
+    monkeypatch.setattr(Precision, "master_grads", True)
+    with differential.tier(p, deferred="sync", deferred_min_repeats=2):
+        x = p.ones([3], dtype="float16")
+        x.stop_gradient = False
+        for wide in (False, False, False, True, True, True, False):
+            x.master_grad = wide
+            (x * x).sum().backward()
+            assert x.grad.dtype == (p.float32 if wide else p.float16)
+            x.clear_gradient(False)
+
+
+def test_results_without_parts(p):
+    for mode in ("sync", "off"):
+        with differential.tier(p, deferred=mode):
+            x = p.zeros([0, 3])
+            x.stop_gradient = False
+            assert p.unbind(x) == []

@@ -41,7 +41,7 @@ class Node:
 
     def of(self, out):
         """Notes where the operation that gave `out`, a raw result or several, was recorded."""
-        first = out[0] if type(out) is tuple or type(out) is list else out
+        first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
         if type(first) is Value and first.array is None:
             self.seg, self.pos = first.seg, first.pos & MASK
         return self

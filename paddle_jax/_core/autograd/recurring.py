@@ -36,7 +36,7 @@ def key_of(tensors, grads):
     ctx, result = local.ctx, tensors[0]
     seg, node = ctx.segment, result._node
     if (seg is None or node is None or node.seg is not seg or len(tensors) > 1 or grads[0] is not None
-            or result.stop_gradient or type(ctx.frame) is not Context.frame_kind or Precision.master_grads
+            or result.stop_gradient or type(ctx.frame) is not Context.frame_kind
             or type(result._raw) is not Value):
         return None
     return node.pos, result._idx, result._raw.aval, tuple(seg.ops)
@@ -79,6 +79,8 @@ class Pass:
                     if idx != output:
                         return None
             plain = not any([leaf._hooks or leaf._after_backward for leaf in leaves])
+            if Precision.master_grads:
+                plain = plain and not any([getattr(leaf, "master_grad", False) for leaf in leaves])
         except AttributeError:  # a leaf in place of a node, or the other way round
             return None
         return (nodes, leaves) if plain and len(set(map(id, leaves))) == len(leaves) else None
