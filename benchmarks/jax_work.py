@@ -80,6 +80,16 @@ def chain20():
     return Work(lambda: function(x, y)[0])
 
 
+def third():
+    def function(x):
+        return jnp.tanh(x * x) * jnp.sin(x)
+
+    for _ in range(3):
+        function = jax.grad(lambda x, inner=function: inner(x).sum())
+    last, x = jax.jit(lambda x: function(x).sum()), normal(8, 8)
+    return Work(lambda: last(x))
+
+
 def training(parameters, loss_of, *batch, optimizer=optax.adam, state=None):
     """Trains with `loss_of(parameters, *batch)`; with state, such as running means, `loss_of(parameters,
     state, *batch) -> (loss, state)`."""
@@ -299,7 +309,7 @@ def heat():
 WORKLOADS = {name: ft.partial(operation, function) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(repeated, lambda x, y: x.at[3].set(y[0])),
               "chained_add": ft.partial(repeated, lambda x, y: x + y)}
-WORKLOADS |= {work.__name__: work for work in (item, chain20, mlp, lenet, resnet18, transformer, lstm,
+WORKLOADS |= {work.__name__: work for work in (item, chain20, third, mlp, lenet, resnet18, transformer, lstm,
                                                burgers, beam, adam1000, heat)}
 
 

@@ -159,6 +159,18 @@ def chain20():
     return Work(step)
 
 
+def third():
+    x, _ = pair(True)
+
+    def step():
+        out = paddle.tanh(x * x) * paddle.sin(x)
+        for order in range(3):  # the last one is not differentiated again
+            (out,) = paddle.grad(out.sum(), x, create_graph=order < 2)
+        return out.sum()
+
+    return Work(step)
+
+
 def training(layers, loss_of, optimizer=paddle.optimizer.Adam):
     """Trains the layers: forward, backward, update, clearing the gradients."""
     parameters = [p for layer in layers for p in layer.parameters()]
@@ -274,8 +286,8 @@ WORKLOADS |= ({name: ft.partial(operation, function, False) for name, function i
 WORKLOADS["set_through"] = set_through
 WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0)
               for name, key in setting.items()}
-WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer,
-                                               lstm, burgers, beam, adam1000, heat)}
+WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, third, mlp, lenet, resnet18,
+                                               transformer, lstm, burgers, beam, adam1000, heat)}
 
 
 

@@ -67,6 +67,7 @@ OPERATIONS |= {"item": "x[0, 0].item()", "chained_add": "add, each to the last o
 
 STEPS = {
     "chain20": "20 operations on 8x8, forward and backward",
+    "third": "third derivative of 4 operations on 8x8",
     "mlp": "MLP 64-64-64-1, batch 32",
     "mlp@10": "the same, loss read every 10th step",
     "lenet": "LeNet, batch 64",
@@ -288,8 +289,9 @@ def arguments(argv):
         parser.add_argument(f"--{name}", default=sys.executable, metavar="PYTHON",
                             help=f"interpreter that has {what} (default: this one)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.5,
-                        help="how long each process measures one workload")
+    parser.add_argument("--seconds", type=float, default=2.0,
+                        help="how long each process measures one workload; what is compiled meanwhile "
+                             "has to leave time for the compiled form")
     parser.add_argument("--threads", type=int, default=1,
                         help="threads for every peer; 0: what each takes by itself")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")

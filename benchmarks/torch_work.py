@@ -147,6 +147,18 @@ def chain20():
     return Work(step, torch.Tensor.item)
 
 
+def third():
+    x = torch.randn(8, 8, requires_grad=True)
+
+    def step():
+        out = torch.tanh(x * x) * torch.sin(x)
+        for order in range(3):
+            (out,) = torch.autograd.grad(out.sum(), x, create_graph=order < 2)
+        return out.sum()
+
+    return Work(step, torch.Tensor.item)
+
+
 def training(layers, loss_of, optimizer=torch.optim.Adam):
     parameters = [p for layer in layers for p in layer.parameters()]
     update = optimizer(parameters, lr=1e-3)
@@ -286,8 +298,8 @@ WORKLOADS |= ({name: ft.partial(operation, function, False) for name, function i
 WORKLOADS["set_through"] = set_through
 WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0)
               for name, key in setting.items()}
-WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer,
-                                               lstm, burgers, beam, adam1000, heat)}
+WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, third, mlp, lenet, resnet18,
+                                               transformer, lstm, burgers, beam, adam1000, heat)}
 
 
 def set_device(name):

@@ -234,7 +234,73 @@ class Unchanging(Steps):
     b = a
 
 
-KINDS = [Same, NoSecond, HookInside, HookOnLeaf, HookAfterBackward, SharesValue, Cut, Kept, Twice, Numbers,
+class Grads(Steps):
+    """`grad` of leaves, which are others in the other way."""
+
+    def a(self):
+        self.seen += [g.numpy().tolist() for g in self.p.grad([self.loss(self.w, self.v)], [self.w, self.v])]
+
+    def b(self):
+        self.seen += [g.numpy().tolist() for g in self.p.grad([self.loss(self.w, self.v)], [self.v, self.w])]
+
+
+class GradOfOne(Steps):
+    def a(self):
+        self.seen += [g.numpy().tolist() for g in self.p.grad([self.loss(self.w, self.v)], [self.w])]
+
+    def b(self):
+        self.seen += [g.numpy().tolist() for g in self.p.grad([self.loss(self.w, self.v)], [self.v])]
+
+
+class GradThenBackward(Steps):
+    """The tape is there after `grad`, and used again."""
+
+    def a(self):
+        loss = self.loss(self.w, self.v)
+        (grad,) = self.p.grad([loss], [self.w])
+        loss.backward()
+        self.seen += [grad.numpy().tolist(), grad.stop_gradient]
+
+    def b(self):
+        loss = self.loss(self.w, self.v)
+        loss.backward(retain_graph=True)
+        (grad,) = self.p.grad([loss], [self.w])
+        self.seen += [grad.numpy().tolist(), grad.stop_gradient]
+
+
+class ThirdDerivative(Steps):
+    def a(self, last=2):
+        out = self.loss(self.w, self.v)
+        for order in range(3):
+            (out,) = self.p.grad(out.sum(), self.w, create_graph=order < last)
+        self.seen += [out.numpy().tolist(), out.stop_gradient]
+
+    def b(self):
+        self.a(3)
+
+
+class GradWithHook(Steps):
+    a = GradOfOne.a
+
+    def b(self):
+        hook = self.w.register_hook(lambda g: g * 3)
+        self.a()
+        hook.remove()
+
+
+class GradUnused(Steps):
+    """One of the leaves has no part in the result."""
+
+    def a(self):
+        grads = self.p.grad([(self.w * self.w).sum()], [self.w, self.v], allow_unused=True)
+        self.seen += [None if g is None else g.numpy().tolist() for g in grads]
+
+    def b(self):
+        self.seen += [g.numpy().tolist() for g in self.p.grad([(self.w * self.v).sum()], [self.w, self.v])]
+
+
+KINDS = [Grads, GradOfOne, GradThenBackward, ThirdDerivative, GradWithHook, GradUnused, Same,
+         NoSecond, HookInside, HookOnLeaf, HookAfterBackward, SharesValue, Cut, Kept, Twice, Numbers,
          Accumulated, WithoutGrads, HeldGradient, Changed, Outputs, OtherResult, Penalty, Own, Unchanging]
 
 
@@ -260,7 +326,8 @@ def test_steps_in_turn(p, kind, order):
                     np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-12)
 
 
-REPEATED = [Same, Numbers, Accumulated, WithoutGrads, HeldGradient, Outputs, Penalty, Cut]
+REPEATED = [Grads, GradOfOne, GradThenBackward, ThirdDerivative, Same, Numbers, Accumulated, WithoutGrads,
+            HeldGradient, Outputs, Penalty, Cut]
 
 
 @pytest.mark.parametrize("kind", REPEATED, ids=[kind.__name__ for kind in REPEATED])

@@ -31,15 +31,18 @@ def clear():
     _Passes.seen.clear()
 
 
-def key_of(tensors, grads):
-    """What a backward pass from one result depends on, but for its nodes; None where it is not repeated."""
+def key_of(tensors, grads, inputs=None):
+    """What a backward pass from one result depends on, but for its nodes; None where it is not repeated.
+    inputs: the leaves whose gradients alone are wanted; None: all of them."""
     ctx, result = local.ctx, tensors[0]
     seg, node = ctx.segment, result._node
     if (seg is None or node is None or node.seg is not seg or len(tensors) > 1 or grads[0] is not None
             or result.stop_gradient or type(ctx.frame) is not Context.frame_kind
             or type(result._raw) is not Value):
         return None
-    return node.pos, result._idx, result._raw.aval, tuple(seg.ops)
+    if inputs is not None and any([leaf._node is not None for leaf in inputs]):
+        return None
+    return node.pos, result._idx, result._raw.aval, inputs and len(inputs), tuple(seg.ops)
 
 
 class Pass:
@@ -49,14 +52,14 @@ class Pass:
     gradient, and of each edge where it leads (_NEW, _LEAF: to the next node or leaf; else to the one of that
     number) and to which output. entries: the operations. leaves: how many operands from outside there were;
     numbers: those that were added, constants or (node, operand). grads: of each leaf, a constant or
-    (Aval, position).
+    (Aval, position); where only some are wanted, of those. wanted: their numbers, else None.
     """
 
-    __slots__ = ("entries", "grads", "leaves", "nodes", "numbers")
+    __slots__ = ("entries", "grads", "leaves", "nodes", "numbers", "wanted")
 
-    def __init__(self, nodes, entries, leaves, numbers, grads):
+    def __init__(self, nodes, entries, leaves, numbers, grads, wanted):
         self.nodes, self.entries, self.leaves = nodes, entries, leaves
-        self.numbers, self.grads = numbers, grads
+        self.numbers, self.grads, self.wanted = numbers, grads, wanted
 
     def reached(self, seg, root):
         """The nodes and leaves that edges lead to from a node; None where they are not the same."""
@@ -114,8 +117,9 @@ def _pending(seg, aval, pos):
     return value
 
 
-def repeated(key, root, retain_graph):
-    """Repeats a backward pass that is known: (nodes, leaves, gradients of the leaves), else None."""
+def repeated(key, root, retain_graph, inputs=None):
+    """Repeats a backward pass that is known: (nodes, leaves, gradients of the leaves, or of the inputs),
+    else None."""
     known = _Passes.known.get(key)
     if known is None:
         return None
@@ -124,6 +128,8 @@ def repeated(key, root, retain_graph):
     if reached is None:
         return None
     nodes, leaves = reached
+    if inputs is not None and any([leaves[i] is not x for i, x in zip(known.wanted, inputs, strict=True)]):
+        return None
     grads = known.append(seg, len(key[-1]), nodes)
     if grads is None:
         return None
@@ -133,13 +139,13 @@ def repeated(key, root, retain_graph):
     return nodes, leaves, grads
 
 
-def watched(key, root):
+def watched(key, root, inputs=None):
     """A Watch of a pass that has been met before and is not known; None for others."""
     if key in _Passes.known:
         return None
     mark = hash(key)
     if mark in _Passes.seen:
-        return Watch(key, root)
+        return Watch(key, root, inputs)
     if len(_Passes.seen) >= _MAX_SEEN:
         _Passes.seen.clear()
     _Passes.seen.add(mark)
@@ -149,11 +155,13 @@ def watched(key, root):
 class Watch:
     """Looks at a pass that is walked, so that it is known when it comes again.
 
-    nodes: the nodes, in the order in which edges lead to them; leaves: the leaves; values: operands of the
-    nodes. at: what a Pass tells of the nodes; None where it cannot be repeated.
+    inputs: the leaves whose gradients are wanted; None: all. nodes: the nodes, in the order in which edges
+    lead to them; leaves: the leaves; values: operands of the nodes. at: what a Pass
+    tells of the nodes; None where it cannot be repeated.
     """
 
-    def __init__(self, key, root):
+    def __init__(self, key, root, inputs):
+        self.inputs = inputs
         self.key, self.seg, self.outside = key, root.seg, len(root.seg.leaves)
         self.nodes, self.leaves, self.places = [root], [], {root: 0}
         sources = [tuple([(self._where(source), idx) for source, idx in node.edges]) for node in self.nodes]
@@ -173,7 +181,10 @@ class Watch:
 
     def learn(self, walk):
         """Keeps what the walk has appended, where all of it can be appended again."""
-        seg, grads = self.seg, [self._gradient(walk, leaf) for leaf in self.leaves]
+        seg, wanted = self.seg, None
+        grads = [self._gradient(walk, leaf) for leaf in (self.inputs or self.leaves)]
+        if self.inputs is not None and None not in grads:
+            wanted = [_LEAF - 1 - self.places[id(leaf)] for leaf in self.inputs]
         numbers = [self._number(v) for v in seg.leaves[self.outside :]] if seg.leaves is not None else [None]
         while len(_Passes.known) >= _MAX_PASSES:
             _Passes.known.pop(next(iter(_Passes.known)), None)
@@ -182,7 +193,7 @@ class Watch:
             _Passes.known[self.key] = None
             return
         entries = tuple(seg.ops[len(self.key[-1]) :])
-        _Passes.known[self.key] = Pass(self.at, entries, self.outside, numbers, grads)
+        _Passes.known[self.key] = Pass(self.at, entries, self.outside, numbers, grads, wanted)
 
     def _gradient(self, walk, leaf):
         """The gradient of a leaf, as a Pass has it."""
