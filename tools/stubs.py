@@ -78,6 +78,8 @@ def observed(made):
         with contextlib.suppress(Exception):
             # the texts are part of the source
             kinds.add(kind_of(eval(f"__call__({case.lstrip('~ ')})", names)))  # noqa: S307
+    if "_b.list[Tensor]" in kinds:
+        kinds.discard("_b.list")  # an empty one
     if len(kinds) > 1 and all(kind and kind.startswith("_b.tuple") for kind in kinds):
         return "_b.tuple[Tensor, ...]"
     return next(iter(kinds)) or "Any" if len(kinds) == 1 else "Any"
