@@ -59,19 +59,20 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         raise ValueError(f"to_static: backend: got {backend!r}; allowed are 'CINN' and None")
     full_graph = bool(kwargs.get("full_graph", False))
 
-    def compiled(given):
-        if isinstance(given, StaticFunction):
-            return given
-        if isinstance(given, Layer):
-            if not isinstance(given.forward, StaticFunction):
-                object.__setattr__(given, "forward", StaticFunction(given.forward, input_spec, full_graph))
-            return given
-        if isinstance(given, staticmethod | classmethod):
-            return type(given)(compiled(given.__func__))
-        if not callable(given):
-            raise TypeError(f"to_static: function: got {type(given).__name__}; it must be a function, "
+    def compiled(callee):
+        if isinstance(callee, StaticFunction):
+            return callee
+        if isinstance(callee, Layer):
+            if not isinstance(callee.forward, StaticFunction):
+                object.__setattr__(callee, "forward", StaticFunction(callee.forward, input_spec, full_graph))
+            return callee
+        if isinstance(callee, staticmethod | classmethod):
+            return type(callee)(compiled(callee.__func__))
+        if not callable(callee):
+            raise TypeError(f"to_static: function: got {type(callee).__name__}; it must be a function, "
                             "a method or a Layer")
-        return StaticFunction(given if inspect.isroutine(given) else given.__call__, input_spec, full_graph)
+        code = callee if inspect.isroutine(callee) else callee.__call__
+        return StaticFunction(code, input_spec, full_graph)
 
     return compiled if function is None else compiled(function)
 

@@ -54,11 +54,11 @@ class Checks:
         body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])
         body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
         wanted = [k for k, is_used in enumerate(used) if is_used]
-        given = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
+        taken = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
         if (body.effects or not _HEAVY.isdisjoint(_primitives(body))
-                or any(captured.given[j].tensor is None for j in given)):
+                or any(captured.given[j].tensor is None for j in taken)):
             return None
-        constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in given]
+        constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in taken]
         split = len(constants)
         try:
             plan = interpreter.plan(ClosedJaxpr(

@@ -21,5 +21,5 @@ def _flat(value):
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return [item for part in value for item in _flat(part)]
+        return [leaf for part in value for leaf in _flat(part)]
     return [] if value is None else [value]

@@ -120,7 +120,8 @@ class StaticFunction:
     @property
     def program_cache(self):
         """The compiled programs."""
-        return [program for found in self._programs.values() if found is not _EAGER for program in found]
+        return [program for programs in self._programs.values() if programs is not _EAGER
+                for program in programs]
 
     def get_traced_count(self):
         """How often the function has been run to be compiled."""
@@ -278,8 +279,8 @@ class StaticFunction:
         with swapped(Switch, busy=True):
             more = {"objects": [*scan.objects, *containers], "once": self._full_graph,
                     "generators": scan.generators}
-            found, reads = self._captured(args, kwargs, scan, inputs, start, **more)
-            program = Program(self._name(), found, scan, reads, inputs)
+            captured, reads = self._captured(args, kwargs, scan, inputs, start, **more)
+            program = Program(self._name(), captured, scan, reads, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
@@ -330,7 +331,7 @@ class StaticFunction:
         try:
             # it would run code of objects that have nothing to do with the function
             with without_collection():
-                found = within(usage, lambda: within(reads, body))
+                captured = within(usage, lambda: within(reads, body))
             changed = scan.snapshot.restore_variables()
         except BaseException:
             scan.snapshot.restore_variables()
@@ -341,7 +342,7 @@ class StaticFunction:
         reads.settle(usage)
         if reads.reason is not None:
             self._not_observed(reads.reason)
-        return found, reads
+        return captured, reads
 
     def _not_observed(self, reason):
         """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole,

@@ -294,20 +294,20 @@ class Program:
 
     def _direct(self, flat, tensors, members=()):
         """Runs the compiled function, and gives the Tensors their new values in the same step; returns the
-        results (None for what has been given)."""
+        results (None for what Tensors have taken)."""
         arrays = self._arrays(self.others(tensors))
-        given = list(self.pick(arrays))
-        if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
+        handed = list(self.pick(arrays))
+        if any(map(_SHARED.__lt__, map(sys.getrefcount, handed))):
             # + 1: the variable of this line
-            given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]
-        kept = arrays[len(given):]
+            handed = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in handed]
+        kept = arrays[len(handed):]
         del arrays
         try:
-            arguments, changed, found = ((flat, given, kept, self._numbers()),
-                                         [tensors[i] for i in self.donated], [])
+            arguments, changed, unwritten = ((flat, handed, kept, self._numbers()),
+                                             [tensors[i] for i in self.donated], [])
 
             def take(results):
-                values = itertools.chain(map(_SET_RAW, changed, results), map(found.append, results))
+                values = itertools.chain(map(_SET_RAW, changed, results), map(unwritten.append, results))
                 return (values if self.pack is None
                         else itertools.chain(self.pack.give(members, results), values))
 
@@ -315,14 +315,15 @@ class Program:
                 deliver(iter, [_finished(self.direct, *arguments)], take)
             else:
                 self.once(arguments, take, None,
-                          (*map(type, arguments[3]), *map(_COMMITTED, given), *map(_COMMITTED, kept)))
+                          (*map(type, arguments[3]), *map(_COMMITTED, handed), *map(_COMMITTED, kept)))
             out = [None] * self.width
-            for at, value in zip(self.plain, found, strict=True):
+            for at, value in zip(self.plain, unwritten, strict=True):
                 out[at] = value
             return out
         except Exception as error:
             ours = told_as_memory(error, self.name, [tensor._raw for tensor in tensors])
-            if any(tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, given, strict=True)):
+            if any(tensors[i]._raw is a and a.is_deleted()
+                   for i, a in zip(self.donated, handed, strict=True)):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 kind = RuntimeError if ours is error else type(ours)
                 raise kind(f"{self.name}: failed after it had taken over the memory of {names} and others; "
@@ -334,7 +335,7 @@ class Program:
     def _numbers(self):
         """The numbers from the host; one that stays the same is kept on the device, which saves
         handing it over."""
-        found = []
+        values = []
         for i, get in enumerate(self.getters):
             number, (known, held) = get(), self.numbers[i]
             if number is not known and (type(number) is not np.float64 or number != known):
@@ -344,8 +345,8 @@ class Program:
                     held = uploaded(np.asarray(number))
                     self.numbers[i] = known, held
                 number = held
-            found.append(number)
-        return found
+            values.append(number)
+        return values
 
     def _fits(self, target, at):
         """Whether a new value is of the shape and dtype of the old one, whose memory it can have."""
@@ -370,8 +371,8 @@ class Program:
         place = {i: k for k, i in enumerate([*packed, *order])}
         sources = [place[i] for i in range(count)]
 
-        def direct(flat, given, kept, numbers):
-            parts = [*([] if pack is None else pack.split(flat)), *given, *kept]
+        def direct(flat, handed, kept, numbers):
+            parts = [*([] if pack is None else pack.split(flat)), *handed, *kept]
             out = self._flat(*[parts[k] for k in sources], *numbers)
             joined = [] if pack is None else [pack.joined([out[i] for i in spots])]
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
@@ -474,8 +475,8 @@ def _baseline():
     """What sys.getrefcount says in `_run` of an array that only its Tensor holds."""
     tensor = wrap(object())
     arrays = list(map(_RAW, [tensor]))
-    given = list(_picker([0])(arrays))
-    return next(map(sys.getrefcount, given))
+    picked = list(_picker([0])(arrays))
+    return next(map(sys.getrefcount, picked))
 
 
 _SHARED = _baseline()

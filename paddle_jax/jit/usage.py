@@ -69,7 +69,7 @@ def _is_aside(frame):
 
 def _code_of(callback):
     """The code of a function, of a method, or of an object that can be called."""
-    for found in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):  # noqa: B004
-        if hasattr(found, "__code__"):
-            return found.__code__
+    for form in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):  # noqa: B004
+        if hasattr(form, "__code__"):
+            return form.__code__
     return None

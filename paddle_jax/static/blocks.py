@@ -103,7 +103,6 @@ def _shown(symbol):
 
 def branch(pred, true_fn, false_fn):
     """cond for a Variable."""
-    recorder = local.ctx.frame
     (yes, leaves, tree), (no, others, _) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
     if len(leaves) != len(others):
         if not leaves or not others:
@@ -118,12 +117,23 @@ def branch(pred, true_fn, false_fn):
         pair = [next((s for t, s in block.changed if t is tensor), tensor._raw) for block in (yes, no)]
         results.append(tuple(pair))
     ends = [a and b for a, b in zip(yes.stops, no.stops, strict=True)] + [False] * len(targets)
-    made = branched(pred, yes, no, results, ends)
-    for tensor, new in zip(targets.values(), made[len(yes.results) :], strict=True):
+    return _taken(branched(pred, yes, no, results, ends), leaves, tree, targets.values())
+
+
+def _filled(leaves, tree, variables):
+    """A structure with Variables in place of its Tensors."""
+    variables = iter(variables)
+    return jax.tree.unflatten(tree, [next(variables) if is_tensor(x) else x for x in leaves])
+
+
+def _taken(variables, leaves, tree, targets):
+    """What the code of a branch or loop returned, with the Variables that its operation gives first; the
+    others become the values of the Tensors outside that it changes."""
+    recorder, targets = local.ctx.frame, list(targets)
+    for tensor, new in zip(targets, variables[len(variables) - len(targets) :], strict=True):
         recorder.note(tensor)
         tensor._raw = new._raw
-    rest = iter(made)
-    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+    return _filled(leaves, tree, variables)
 
 
 def branched(pred, yes, no, results, ends):
@@ -200,12 +210,8 @@ def loop(test, body, state):
             break
         pairs, stops = wider, freed
     targets = [(t, s) for t, s in step.changed if type(t._raw) is Symbol]
-    made = looped(starts, given, stops, testing, step, new, targets)
-    for (tensor, _), out in zip(targets, made[len(at) :], strict=True):
-        recorder.note(tensor)
-        tensor._raw = out._raw
-    rest = iter(made)
-    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+    variables = looped(starts, given, stops, testing, step, new, targets)
+    return _taken(variables, leaves, tree, [t for t, _ in targets])
 
 
 def looped(starts, given, stops, testing, step, new, targets=()):
@@ -233,8 +239,8 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
     carried = [Symbol(pair, "block", recorder.program) for pair in pairs]
 
     def filled():
-        given = iter([variable(s, stop, recorder.kind) for s, stop in zip(carried, stops, strict=True)])
-        return jax.tree.unflatten(tree, [next(given) if is_tensor(x) else x for x in leaves])
+        return _filled(leaves, tree, [variable(s, stop, recorder.kind)
+                                      for s, stop in zip(carried, stops, strict=True)])
 
     testing, answer, _ = recorded(test, carried, filled())
     if len(answer) != 1 or not is_tensor(answer[0]):
@@ -246,16 +252,16 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
         raise ValueError("while_loop: body in while_loop should return the same arity (length and structure) "
                          f"as loop_vars: got {len(out)} values, {len(leaves)} are needed")
     new, ends = iter(step.results), iter(step.stops)
-    found = [next(new) if is_tensor(x) else None for x in out]
+    symbols = [next(new) if is_tensor(x) else None for x in out]
     ends = [next(ends) if is_tensor(x) else None for x in out]
     for i, x in enumerate(leaves):
-        if is_tensor(x) and found[i] is None:
+        if is_tensor(x) and symbols[i] is None:
             raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; "
                              "return a Variable")
         if not is_tensor(x) and (is_tensor(out[i]) or x is not out[i] and x != out[i]):
             raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; "
                              f"start with paddle.full([1], {x!r})")
-    return carried, testing, step, [found[i] for i in at], [ends[i] for i in at]
+    return carried, testing, step, [symbols[i] for i in at], [ends[i] for i in at]
 
 
 def _as_list(out):

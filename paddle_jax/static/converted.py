@@ -29,14 +29,13 @@ def branched(index, regions, joined):
     return cond_of(index, yes.block, no.block, results, [out.stop for out in joined.outputs])
 
 
-def looped(carried, changes, tested, step, picks):
-    """The operation of a loop: Variables of what is carried, then of the Tensors changed in place."""
+def looped(starts, stops, tested, step, picks):
+    """The operation of a loop: Variables of what is carried, then of the Tensors changed in place. starts:
+    Tensors with their values before; stops: whether no gradient flows through them."""
     recorder = local.ctx.frame
-    starts = [*[c.start for c in carried], *[c.tensor for c in changes]]
-    given = [t.stop_gradient for t in starts]
-    stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changes]
-    kinds = [(c.shape, c.dtype) for c in carried] + [(c.leaf.shape, c.leaf.dtype) for c in changes]
     tested.block.results = [tested.results[tested.value.at]]
-    new = [_chosen(recorder, step, pick, *kind) for pick, kind in zip(picks, kinds, strict=True)]
+    new = [_chosen(recorder, step, pick, t._raw.shape, np.dtype(t._raw.dtype))
+           for pick, t in zip(picks, starts, strict=True)]
     step.block.results = new
-    return while_of([recorder.symbol(t) for t in starts], given, stops, tested.block, step.block, new)
+    ends = [t.stop_gradient for t in starts]
+    return while_of([recorder.symbol(t) for t in starts], ends, stops, tested.block, step.block, new)

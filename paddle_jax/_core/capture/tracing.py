@@ -206,16 +206,22 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             program.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
-    equations, n = traced(inner, "trace", structs, quick=False), len(structs)
+    equations = traced(inner, "trace", structs, quick=False)
     jaxpr, program.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
     program.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
                        else wrap(jnp.asarray(c)) for c in equations.consts]
-    program.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+    program.fn = constants_last(jaxpr)
     program.fn.jaxpr = jaxpr
     program.key = (fingerprint(jaxpr),)
     return program
+
+
+def constants_last(jaxpr):
+    """A jaxpr as a function of its operands and then its constants."""
+    count = len(jaxpr.invars)
+    return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
 
 
 def _result(tensor):

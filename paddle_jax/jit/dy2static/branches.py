@@ -22,11 +22,13 @@ from paddle_jax.jit.dy2static.region import (
     Operands,
     Region,
     Undefined,
+    array_at,
     doubt,
     finished,
     flat,
     is_number,
     is_traced,
+    place_of,
     write_back,
 )
 
@@ -168,7 +170,7 @@ def _run(index, regions, joined):
         def branch(region, at, picks):
             def chosen(arrays):
                 results = region.fn(np.uint32(0), *[arrays[i] for i in at])
-                return tuple([_value(pick, results, out)
+                return tuple([array_at(pick, results, out)
                               for pick, out in zip(picks, joined.outputs, strict=True)])
 
             return chosen
@@ -200,12 +202,6 @@ class Output:
     stop: bool  # whether no gradient flows through it
     # Tensors outside that it is in some of the branches
     perhaps: list = dataclasses.field(default_factory=list)
-
-
-def _value(pick, arrays, out):
-    if isinstance(pick, tuple):
-        return jnp.full(out.shape, pick[0], out.dtype)
-    return arrays[pick].astype(out.dtype)
 
 
 class Joined:
@@ -261,13 +257,7 @@ class Joined:
     def tensor(self, name, values):
         """The joined leaf where it is a Tensor or number in all branches that define it."""
         shape, dtype = joint(name, [v for v in values if not isinstance(v, Undefined)])
-        picks = []
-        for value in values:
-            if isinstance(value, Undefined):
-                picks.append((blank(dtype),))
-            else:
-                picks.append(value.at if isinstance(value, Leaf)
-                             else (np.asarray(value).astype(dtype).item(),))
+        picks = [(blank(dtype),) if isinstance(v, Undefined) else place_of(v, dtype) for v in values]
         stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
         self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop))
         return self.outputs[-1]

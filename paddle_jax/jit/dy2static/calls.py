@@ -75,9 +75,9 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     kwargs = kwargs or {}
     reads = Observing.reads
     if reads is not None and reads.here():
-        made, more, named = reads.prepared(function, args, kwargs)
-        if isinstance(made, Asked):
-            return made(*more, **named)
+        callee, positional, named = reads.prepared(function, args, kwargs)
+        if isinstance(callee, Asked):
+            return callee(*positional, **named)
         return reads.result(function, args, kwargs, _converted_call(function, args, kwargs, scope))
     return _converted_call(function, args, kwargs, scope)
 

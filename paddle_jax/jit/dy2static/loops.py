@@ -20,11 +20,13 @@ from paddle_jax.jit.dy2static.region import (
     Operands,
     Region,
     Undefined,
+    array_at,
     doubt,
     finished,
     flat,
     is_number,
     is_traced,
+    place_of,
     write_back,
 )
 from paddle_jax.jit.dy2static.reversible import Loop
@@ -238,13 +240,13 @@ def _softened(changing, changes):
 
 def _run(state, changing, tested, step, length):
     """The operation. Its arrays are what is carried, then the Tensors changed in place."""
-    if local.ctx.frame.recording:
-        from paddle_jax.static.converted import looped
-
-        return looped(state.carried(), changing.values(), tested, step, _picks(state, step, changing))
     carried = state.carried()
     tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
+    if local.ctx.frame.recording:
+        from paddle_jax.static.converted import looped
+
+        return looped(tensors, stops, tested, step, _picks(state, step, changing))
     operands = Operands([])
     plan = _Plan(start=operands.places_of(tensors),
                  test=() if tested is None else operands.places_of(tested.outside),
@@ -289,7 +291,7 @@ def _looping(plan, tested, step, backward):
     def advance(i, carry, fixed, quiet=False):
         results = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i,
                                                        *[fixed[k] for k in plan.step])
-        return tuple([_next(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
+        return tuple([array_at(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
     loop = Loop(test, advance, plan.carried, plan.read,
                 ft.partial(advance, quiet=True) if step.effects else advance)
@@ -304,15 +306,11 @@ def _looping(plan, tested, step, backward):
     return looping
 
 
-def _next(pick, results, x):
-    return jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else results[pick]
-
-
 def _picks(state, step, changing):
     """Where a step's arrays have the next values of what is carried; (number,) for a number."""
     picks = []
     for (leaves, _), value in zip(state.columns, step.value, strict=True):
         for old, new in zip(leaves, flat(value)[0], strict=True):
             if isinstance(old, _Carried):
-                picks.append(new.at if isinstance(new, Leaf) else (np.asarray(new).astype(old.dtype).item(),))
+                picks.append(place_of(new, old.dtype))
     return picks + [step.changes[key].leaf.at for key in changing]

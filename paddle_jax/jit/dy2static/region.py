@@ -9,13 +9,14 @@ import dataclasses
 import weakref
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.autograd.node import Node
 from paddle_jax._core.capture.capture import refuse_doubtful
 from paddle_jax._core.capture.environment import stores_of
-from paddle_jax._core.capture.tracing import Trace, trace
+from paddle_jax._core.capture.tracing import Trace, constants_last, trace
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.kernel import ADD
 from paddle_jax._core.random import default_generator
@@ -70,6 +71,18 @@ def flat(value):
 def is_number(value) -> bool:
     """Whether a leaf is a Python or NumPy number."""
     return isinstance(value, bool | int | float | complex | np.generic)
+
+
+def place_of(value, dtype):
+    """Where among the arrays of a Region a leaf is: the place of a Leaf; (number,) for a number, as one of
+    that dtype."""
+    return value.at if isinstance(value, Leaf) else (np.asarray(value).astype(dtype).item(),)
+
+
+def array_at(place, arrays, like):
+    """The array at a place that `place_of` gave, of the shape and dtype of another."""
+    return (jnp.full(like.shape, place[0], like.dtype) if isinstance(place, tuple)
+            else arrays[place].astype(like.dtype))
 
 
 def is_traced(value) -> bool:
@@ -252,8 +265,7 @@ class Region:
 
     def quiet(self):
         """`fn` without its prints and checks, for computing it again."""
-        jaxpr, n = without_effects(self.fn.jaxpr), len(self.fn.jaxpr.invars)
-        return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+        return constants_last(without_effects(self.fn.jaxpr))
 
 
 class Operands:

@@ -29,27 +29,27 @@ class Objects:
         for function in functions:
             self._visit(function, 0, "")
 
-    def _visit(self, thing, depth, name):
-        if isinstance(thing, _SKIPPED) or id(thing) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
+    def _visit(self, value, depth, name):
+        if isinstance(value, _SKIPPED) or id(value) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
             return
-        self.seen.add(id(thing))
-        if isinstance(thing, types.MethodType):
-            self._visit(thing.__self__, depth, name)
-            self._visit(thing.__func__, depth, name)
-        elif isinstance(thing, types.FunctionType):
-            self._visit_function(thing, depth)
-        elif isinstance(thing, tuple):
-            for item in thing:
-                self._visit(item, depth + 1, name)
-        elif isinstance(thing, CONTAINERS):
-            self.snapshot.hold(thing, f"the {type(thing).__name__} {name!r}")
-            for item in list(thing.values() if isinstance(thing, dict) else thing):
-                self._visit(item, depth + 1, name)
-        elif (not type(thing).__module__.startswith(_NOT_USERS)
-              and isinstance(getattr(thing, "__dict__", None), dict)):
-            self.snapshot.hold(thing.__dict__, f"an attribute of {name or type(thing).__name__!r}")
-            for key, item in list(thing.__dict__.items()):
-                self._visit(item, depth + 1, f"{name or type(thing).__name__}.{key}")
+        self.seen.add(id(value))
+        if isinstance(value, types.MethodType):
+            self._visit(value.__self__, depth, name)
+            self._visit(value.__func__, depth, name)
+        elif isinstance(value, types.FunctionType):
+            self._visit_function(value, depth)
+        elif isinstance(value, tuple):
+            for member in value:
+                self._visit(member, depth + 1, name)
+        elif isinstance(value, CONTAINERS):
+            self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
+            for member in list(value.values() if isinstance(value, dict) else value):
+                self._visit(member, depth + 1, name)
+        elif (not type(value).__module__.startswith(_NOT_USERS)
+              and isinstance(getattr(value, "__dict__", None), dict)):
+            self.snapshot.hold(value.__dict__, f"an attribute of {name or type(value).__name__!r}")
+            for key, member in list(value.__dict__.items()):
+                self._visit(member, depth + 1, f"{name or type(value).__name__}.{key}")
 
     def _visit_function(self, function, depth):
         for place, name, value in variables_of(function):

@@ -219,16 +219,16 @@ class Calls:
         if code in self.codes:  # it is observed already: a function made in the run
             return function
         try:
-            made = _OBSERVED.get(code)
-            if made is None:
-                made = _OBSERVED[code] = _compiled(function)
+            observed = _OBSERVED.get(code)
+            if observed is None:
+                observed = _OBSERVED[code] = _compiled(function)
         except rewriting.OutsideChanged as error:
             self.refuse(str(error))
         except (NoSource, rewriting.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function
-        twin = remade(function, made, lambda cells: [View(self, function, cells)])
-        self.codes.update(nested(made))
+        twin = remade(function, observed, lambda cells: [View(self, function, cells)])
+        self.codes.update(nested(observed))
         return twin
 
     # classes, builtins, objects -----------------------------------------------------------------------------
@@ -365,10 +365,10 @@ class Calls:
         inner = getattr(function, "dygraph_function", None)
         if inner is not None and not self.converted:
             return self.prepared(inner, args, named)
-        found = inspect.getattr_static(kind, "__call__", None)
-        if self.is_users_function(found):
+        method = inspect.getattr_static(kind, "__call__", None)
+        if self.is_users_function(method):
             self._on_classes(kind.__mro__, "__call__")
-            return self.prepared(found, (function, *args), named)
+            return self.prepared(method, (function, *args), named)
         module = getattr(function, "__module__", None) or kind.__module__ or ""
         other = package_of(module) not in _KNOWN and package_of(kind.__module__) not in LIBRARIES
         if other or self._is_random(module, args, named):
@@ -384,8 +384,8 @@ class Calls:
         return not (type(first) is int or id(first) in self.made)
 
     def _getters(self, names, thing):
-        found = [ft.reduce(self.attribute, name.split("."), thing) for name in names]
-        return found[0] if len(found) == 1 else tuple(found)
+        values = [ft.reduce(self.attribute, name.split("."), thing) for name in names]
+        return values[0] if len(values) == 1 else tuple(values)
 
     def _cached(self, function, args, named):
         """A function behind functools.lru_cache: what it gave for the same arguments counts until the

@@ -177,9 +177,9 @@ class Facts:
         """What is not as it was, in words."""
         try:
             for table in self.tables:
-                found = table.changed()
-                if found is not None:
-                    return change(self, *found)
+                difference = table.changed()
+                if difference is not None:
+                    return change(self, *difference)
             for cls, (names, own) in self.absent.items():
                 if not names.isdisjoint(own):
                     return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"

@@ -238,9 +238,9 @@ class Reads(Calls):
     def _on_classes(self, classes, name):
         """What a name gives on the first of some classes that has it."""
         for cls in classes:
-            found = self.facts.member(cls, name)
-            if found is not MISSING:
-                return found
+            value = self.facts.member(cls, name)
+            if value is not MISSING:
+                return value
         return MISSING
 
     def _of_an_object(self, thing, kind, name):
@@ -296,12 +296,12 @@ class Reads(Calls):
         if own is not None and name in own:
             return MISSING
         if raw is MISSING:
-            found = inspect.getattr_static(kind, "__getattr__", None)
-            if self.is_users_function(found):
+            getter = inspect.getattr_static(kind, "__getattr__", None)
+            if self.is_users_function(getter):
                 self._on_classes(kind.__mro__, "__getattr__")
                 if own is not None:
                     self.facts.entries.add(own, name, MISSING)
-                return self.call(found, (thing, name), {})
+                return self.call(getter, (thing, name), {})
         elif type(raw).__name__ == "cached_property" and self.is_users_function(raw.func):
             own[name] = value = self.call(raw.func, (thing,), {})
             self.written.add((id(thing), name))

@@ -46,26 +46,26 @@ def bound_names(node):
     work = (list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body]
             if isinstance(node, ast.Lambda) else [g.target for g in node.generators])
     while work:
-        item = work.pop()
-        if isinstance(item, ast.Name):
-            if not isinstance(item.ctx, ast.Load):
-                bound.add(item.id)
-        elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.add(item.name)
-            work += item.decorator_list
+        inner = work.pop()
+        if isinstance(inner, ast.Name):
+            if not isinstance(inner.ctx, ast.Load):
+                bound.add(inner.id)
+        elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(inner.name)
+            work += inner.decorator_list
             continue
-        elif isinstance(item, ast.Global | ast.Nonlocal):
-            outside.update(item.names)
-        elif isinstance(item, ast.Import | ast.ImportFrom):
-            bound.update([(alias.asname or alias.name).partition(".")[0] for alias in item.names])
-        elif isinstance(item, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and item.name:
-            bound.add(item.name)
-        elif isinstance(item, ast.MatchMapping) and item.rest:
-            bound.add(item.rest)
-        if isinstance(item, _SCOPES):
-            work += [n.target for n in ast.walk(item) if isinstance(n, ast.NamedExpr)]
+        elif isinstance(inner, ast.Global | ast.Nonlocal):
+            outside.update(inner.names)
+        elif isinstance(inner, ast.Import | ast.ImportFrom):
+            bound.update([(alias.asname or alias.name).partition(".")[0] for alias in inner.names])
+        elif isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
+            bound.add(inner.name)
+        elif isinstance(inner, ast.MatchMapping) and inner.rest:
+            bound.add(inner.rest)
+        if isinstance(inner, _SCOPES):
+            work += [n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)]
             continue
-        work += ast.iter_child_nodes(item)
+        work += ast.iter_child_nodes(inner)
     return bound - outside
 
 
@@ -112,8 +112,8 @@ class _Rewriting(ast.NodeTransformer):
             return [each for part in parts for each in (part if isinstance(part, list) else [part])]
         if not isinstance(value, ast.AST):
             return value
-        made = self.visit(value)
-        return made if isinstance(value, _PLAIN.get(shown, ())) else self._read(shown, made, like=value)
+        node = self.visit(value)
+        return node if isinstance(value, _PLAIN.get(shown, ())) else self._read(shown, node, like=value)
 
     def _read(self, what, *args, like):
         call = ast.Call(ast.Attribute(ast.Name(READS, ast.Load()), what, ast.Load()), list(args), [])
@@ -177,12 +177,12 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def _new(self, node):
-        made = self.generic_visit(node)
+        node = self.generic_visit(node)
         if isinstance(node, ast.Dict):  # of `**other` the content is read
-            made.values = [v if k else self._read("unpacked", v, like=v)
-                           for k, v in zip(made.keys, made.values, strict=True)]
-        return (self._read("new", made, like=node)
-                if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else made)
+            node.values = [v if k else self._read("unpacked", v, like=v)
+                           for k, v in zip(node.keys, node.values, strict=True)]
+        return (self._read("new", node, like=node)
+                if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else node)
 
     visit_List = visit_Dict = visit_Set = _new
 

@@ -20,9 +20,9 @@ def sentence(name, before, now):
     return f"{name} is another {type(now).__name__}" if old == new else f"{name} was {old} and is {new}"
 
 
-def content_change(facts, thing, words, before, now, line):
+def content_change(facts, container, words, before, now, line):
     """A sentence about what a container or an array holds. words: what it is, where it has no name."""
-    name = _path(facts, thing, _DEEP)
+    name = _path(facts, container, _DEEP)
     name = words if name is None else f"{name} ({words})"
     if _plain(before) and _plain(now) and type(before) is not bytes:
         return sentence(name, before, now) + _place(line)
@@ -33,15 +33,15 @@ def _text(value):
     """A value in words; code of the user is not called for it."""
     if value is MISSING:
         return "nothing"
-    found = repr(value) if _plain(value) else None
-    return (found if found is not None and len(found) <= _LONGEST
+    text = repr(value) if _plain(value) else None
+    return (text if text is not None and len(text) <= _LONGEST
             else f"an object of class {type(value).__name__}")
 
 
 def _plain(value, deep=_DEEP):
     """Whether the text of a value is made without code of the user, and does not become long."""
     if type(value) in (tuple, list, frozenset, dict):
-        parts = [part for item in value.items() for part in item] if type(value) is dict else value
+        parts = [part for pair in value.items() for part in pair] if type(value) is dict else value
         return deep > 0 and len(value) <= _LONGEST and all(_plain(part, deep - 1) for part in parts)
     return type(value) in SCALARS
 
@@ -50,19 +50,19 @@ def _place(line):
     return "" if line == "?" else f" (read at {line})"
 
 
-def _path(facts, thing, deep, by_attributes=True):
-    """How code came to a thing, or to the thing whose attributes it holds; None where that is not known.
+def _path(facts, target, deep, by_attributes=True):
+    """How code came to an object, or to the one whose attributes it holds; None where that is not known.
 
     by_attributes: a dict counts as the attributes of what has it.
     """
-    if isinstance(thing, types.ModuleType | type):
-        return thing.__name__
+    if isinstance(target, types.ModuleType | type):
+        return target.__name__
     if deep == 0:
         return None
     for table in facts.tables:
         for owner, key, value in zip(table.owners, table.keys, table.values, strict=True):
-            if value is thing or by_attributes and type(thing) is dict and _attributes_of(value) is thing:
-                if owner is not thing:
+            if value is target or by_attributes and type(target) is dict and _attributes_of(value) is target:
+                if owner is not target:
                     return _named(facts, owner, key, deep)
     return None
 
