@@ -119,7 +119,7 @@ def _run(seg, whole, why, ctx):
     ops, live, clean = seg.ops, tuple(values), mend_tracing()
     if whole:
         # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
-        seg.places = {}
+        seg.places.clear()  # whoever is about to record holds it, too
     for value in values.values():
         value.device = seg.device
         if value.aval.nbytes >= _LARGE:
