@@ -30,7 +30,4 @@ gate.start()
 uninterrupted.shield_collector()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform
-# Programs on a CPU run in the thread that calls them, as Paddle's do: the way through another thread takes 25
-# to 60 us, a third of a small network's step. Who wants that says so before the first computation.
-jax.config.update("jax_cpu_enable_async_dispatch", False)
 metrics.begin()

@@ -44,8 +44,8 @@ class DataLoader:
         drop_last: leave out the last batch when it is not full. Default False.
         collate_fn: callable, list of samples to batch. Default None: `default_collate_fn`.
         num_workers: int, processes that read ahead, in order. Default 0: read in the loop.
-        use_buffer_reader: accepted; an accelerator works on its own, so the next batch is read meanwhile; on
-            a CPU `num_workers` reads ahead.
+        use_buffer_reader: accepted; computation runs beside Python, so the next batch is read while the
+            last one is computed with.
         reader_buffer_size: accepted, see `use_buffer_reader`.
         prefetch_factor: int, batches every worker reads ahead. Default 2.
         use_shared_memory: let large arrays travel in memory that the processes share, not through a
