@@ -175,6 +175,10 @@ class Lost:
     def __init__(self, said):
         self.said = said
 
+    def is_ready(self):
+        """What has failed is as ready as it will be."""
+        return True
+
     def block_until_ready(self):
         """As of JAX's arrays."""
         raise jax.errors.JaxRuntimeError(self.said)
