@@ -267,11 +267,7 @@ def _pattern_of(item, shape):
     """The pattern of a slice or tuple of plain items; else None. In a key tuples stand for slices, which have
     no hash before Python 3.12."""
     if type(item) is slice:
-        start, stop, step = item.start, item.stop, item.step
-        if ((start is None or type(start) is int) and (stop is None or type(stop) is int)
-                and (step is None or type(step) is int)):
-            return _one_slice(start, stop, step, shape)
-        return None
+        return _one_slice(item.start, item.stop, item.step, shape) if _plain(item) else None
     key = []
     for each in item:
         kind = type(each)
@@ -307,7 +303,7 @@ def link_rows(rows, x, axis):
             link(row, x, kernel, (host_starts((i,)),))
 
 
-_SHORT = {1: run1, 2: run2, 3: run3}
+_SHORT, _CUTS = {1: run1, 2: run2, 3: run3}, (slice, tuple)
 
 
 def _run_pattern(op, operands, axes, slots, starts, arrays):
@@ -321,11 +317,6 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
     operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
     short = _SHORT.get(len(operands))
     return run(kernel, operands) if short is None else short(kernel, *operands)
-
-
-def _taken(x, pattern):
-    kernel = pattern.kernel(take_index.op, 1)
-    return run2(kernel, x, *pattern.operands) if pattern.operands else run1(kernel, x)
 
 
 def _run_parsed(op, operands, found):
@@ -392,16 +383,15 @@ def getitem(x, item):
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
-    if type(item) is slice and (pattern := _pattern_of(item, shape)) is not None:
-        return _taken(x, pattern)
-    if (type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim]
-            and item._raw.ndim and untracked(x)):
-        return _chosen(x, item)
     numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
     if numbers and (found := _element(x, item, shape)) is not None:
         return found
-    if type(item) is tuple and (pattern := _pattern_of(item, shape)) is not None:
-        return _taken(x, pattern)
+    if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:
+        kernel = pattern.kernel(take_index.op, 1)
+        return run2(kernel, x, *pattern.operands) if pattern.operands else run1(kernel, x)
+    if (type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim]
+            and item._raw.ndim and untracked(x)):
+        return _chosen(x, item)
     quick = _quick_or_none(item, shape)
     if quick is not None:
         return _run_pattern(take_index.op, (x,), *quick)
@@ -448,7 +438,7 @@ def setitem(x, item, value):
         if type(item) is int and shape and -shape[0] <= item < shape[0]:
             x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, host_starts((item % shape[0],))))
             return
-        if type(item) in (slice, tuple) and (pattern := _pattern_of(item, shape)) is not None:
+        if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:
             operands = (x, value, *pattern.operands)
             x._adopt(_SHORT[len(operands)](pattern.kernel(put_index.op, 2), *operands))
             return

@@ -44,8 +44,8 @@ def converted(x, dtype):
 def as_view(back):
     """`view` of an op whose result shows all of its first operand's elements, or a part of each. back:
     function (operand, value of the result) -> the operand with that value in it."""
-    showing = Showing(lambda kernel: put, dense=False)
     put = Kernel("view_back", lambda base, value, *rest: back(base, value))
+    showing = Showing(lambda kernel: put, dense=False)
     return lambda layout, attrs: showing
 
 

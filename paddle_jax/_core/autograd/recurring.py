@@ -81,9 +81,9 @@ class Pass:
                         return None
                     if idx != output:
                         return None
-            plain = not any([leaf._hooks or leaf._after_backward for leaf in leaves])
-            if Precision.master_grads:
-                plain = plain and not any([getattr(leaf, "master_grad", False) for leaf in leaves])
+            widened = Precision.master_grads
+            plain = not any([leaf._hooks or leaf._after_backward
+                             or widened and getattr(leaf, "master_grad", False) for leaf in leaves])
         except AttributeError:  # a leaf in place of a node, or the other way round
             return None
         return (nodes, leaves) if plain and len(set(map(id, leaves))) == len(leaves) else None
@@ -156,8 +156,8 @@ class Watch:
     """Looks at a pass that is walked, so that it is known when it comes again.
 
     inputs: the leaves whose gradients are wanted; None: all. nodes: the nodes, in the order in which edges
-    lead to them; leaves: the leaves; values: operands of the nodes. at: what a Pass
-    tells of the nodes; None where it cannot be repeated.
+    lead to them; leaves: the leaves; values: operands of the nodes. at: what a Pass tells of the nodes; None
+    where it cannot be repeated.
     """
 
     def __init__(self, key, root, inputs):

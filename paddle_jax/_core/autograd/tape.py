@@ -322,11 +322,11 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, mi
     known = None if key is None else repeated(key, outputs[0]._node, retain_graph, inputs)
     if known is not None:
         return [wrap(grad) for grad in known[2]]
+    watch = None if key is None else watched(key, outputs[0]._node, inputs)
     walk, captured = _Walk(create_graph), {}
     sources = [(id(s), i) for s, i in map(source_of, inputs)]
     cut = {(id(s), i) for s, i in map(source_of, cut)}
-    walk.run(_gather, walk, outputs, grad_outputs, retain_graph, set(sources), captured, cut,
-             key and (key, inputs))
+    walk.run(_gather, walk, outputs, grad_outputs, retain_graph, set(sources), captured, cut, watch)
     lost = [source for source in sources if source not in captured and source not in walk.blank]
     zero_grad_sources = {(id(s), i) for s, i in _zero_grad_sources(walk.order, cut)} if lost else ()
     found = []
@@ -345,10 +345,8 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, mi
     return found
 
 
-def _gather(walk, outputs, grad_outputs, retain_graph, wanted, captured, cut, met):
-    roots = _start(walk, outputs, grad_outputs)
-    watch = None if met is None else watched(met[0], roots[0], met[1])
-    _sweep(walk, roots, retain_graph, wanted, captured, cut)
+def _gather(walk, outputs, grad_outputs, retain_graph, wanted, captured, cut, watch):
+    _sweep(walk, _start(walk, outputs, grad_outputs), retain_graph, wanted, captured, cut)
     if watch is not None:
         watch.learn(walk)
     for leaf, ct in list(walk.leaves.values()):
