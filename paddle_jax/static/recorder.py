@@ -187,9 +187,9 @@ class Recorder(Frame):
             self.written = around
 
     @contextlib.contextmanager
-    def block(self, inputs=()):
+    def block(self):
         """What is recorded goes into a Block; Tensors that are changed are what they were afterwards."""
-        block = Block(inputs)
+        block = Block()
         with self.noting() as written:
             self.blocks.append(block)
             try:
@@ -198,13 +198,8 @@ class Recorder(Frame):
                 self.blocks.pop()
                 written.undo()
 
-    def block_input(self, start, stop, kind=None):
-        """A Variable for what comes into the innermost block, at first a Tensor. kind: (shape, dtype), if it
-        has another one there."""
-        known = self.symbol(start)
-        avals = known.avals
-        if kind is not None and kind != (known.shape, avals[0].dtype):
-            avals = avals_of(*kind) if -1 in kind[0] else (aval_of(*kind),) * 2
+    def block_input(self, avals, stop):
+        """A Variable for what comes into the innermost block."""
         self.blocks[-1].inputs.append(Symbol(avals, "block", self.program))
         return variable(self.blocks[-1].inputs[-1], stop, self.kind)
 
@@ -216,15 +211,12 @@ class Recorder(Frame):
         """What a Tensor holds at the end of a block."""
         return self.symbol(tensor)
 
-    def changed(self):
-        """(Tensor, what it held before) of Tensors from outside that the innermost block has changed."""
-        mine = {o for op in self.ops for o in op.outputs}
-        return [(tensor, before) for tensor, (before,) in self.written.changed()
-                if not (type(before) is Symbol and before in mine)]
-
     def changes(self):
-        """(Tensor, whether gradients flow to its new value) of these."""
-        return [(tensor, not tensor.stop_gradient) for tensor, _ in self.changed()]
+        """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
+        has changed."""
+        mine = {o for op in self.ops for o in op.outputs}
+        return [(tensor, not tensor.stop_gradient) for tensor, (before,) in self.written.changed()
+                if not (type(before) is Symbol and before in mine)]
 
     # composites ---------------------------------------------------------------------------------------------
 

@@ -346,9 +346,7 @@ def _step(recording, partner, a, b):
 
 def _control(recording, partner, a, b):
     """The blocks of a `cond` (both branches) or `while` (test and body)."""
-    (*blocks, results), (*others, results2) = a.kernel.fn.parts[:3], b.kernel.fn.parts[:3]
-    if a.name == "while" and a.kernel.fn.parts[3]:
-        raise NotWritable("a loop changes a tensor from outside in place; give it to the loop as a variable")
+    (*blocks, results), (*others, results2) = a.kernel.fn.parts, b.kernel.fn.parts
     done = []
     for at, (one, two) in enumerate(zip(blocks, others, strict=True)):
         for x, y in zip(one.inputs, two.inputs, strict=True):

@@ -223,3 +223,61 @@ def test_random_numbers_in_a_loop_and_a_branch(static):
     exe = S.Executor()
     runs = [exe.run(main, {"p": np.array([v])}, [drawn])[0] for v in (True, True, False)]
     assert (runs[0] != runs[1]).any() and (runs[2] == 0).all() and ((runs[0] >= 0) & (runs[0] < 1)).all()
+
+
+def test_gradients_through_what_a_loop_changes_in_place(static):
+    """A sum that starts as a constant: each step adds y."""
+    S, main, _ = static
+    y = S.data("y", [2])
+    y.stop_gradient = False
+    total = paddle_jax.zeros([2])
+
+    def body(i):
+        paddle_jax.assign(total + y * y, output=total)
+        return [i + 1]
+
+    S.nn.while_loop(lambda i: i < 3, body, [paddle_jax.zeros([1], "int64")])
+    grad, = S.gradients([total.sum()], [y])
+    value = np.array([1.5, -2.0], "float32")
+    got = S.Executor().run(main, {"y": value}, [total, grad])
+    np.testing.assert_allclose(got, [3 * value**2, 6 * value], rtol=1e-6)
+
+
+def test_numbers_among_loop_variables(static):
+    """One that stays is given back as it is, as the real Paddle does; one that changes becomes a Variable."""
+    S, main, _ = static
+    _, kept, counted = S.nn.while_loop(lambda i, k, n: i < 3, lambda i, k, n: [i + 1, k, n + 2],
+                                       [paddle_jax.zeros([1], "int64"), 7, 1])
+    assert kept == 7 and isinstance(kept, int)
+    assert S.Executor().run(main, {}, [counted])[0] == 7
+
+
+def test_layers_inside_a_loop_of_which_shapes_are_found_out(static):
+    """The body is recorded again with lengths that are not known; its parameters are the same."""
+    S, main, startup = static
+    x = S.data("x", [1, 3])
+    _, grown = S.nn.while_loop(
+        lambda i, v: i < 2,
+        lambda i, v: [i + 1, paddle_jax.concat([v, S.nn.fc(v, 3, weight_attr="shared_w")])],
+        [paddle_jax.zeros([1], "int64"), x])
+    assert sorted(p.name for p in main.all_parameters()) == ["fc_0.b_0", "shared_w"]
+    exe = S.Executor()
+    exe.run(startup)
+    assert exe.run(main, {"x": np.ones((1, 3), "float32")}, [grown])[0].shape == (4, 3)
+
+
+@pytest.mark.parametrize("pair", [lambda a, b: ((a, b), [b, a]),
+                                  lambda a, b: ({"a": a, "b": b}, {"c": b, "d": a})],
+                         ids=["tuple and list", "dicts"])
+def test_branches_of_other_containers(pair, oracle):
+    """The structure of true_fn counts."""
+    def build(m):
+        p, x = m.static.data("p", [1], "bool"), m.static.data("x", [2])
+        yes, no = pair(x * 2, x * 3)
+        out = m.static.nn.cond(p, lambda: yes, lambda: no)
+        return list(out.values() if isinstance(out, dict) else out)
+
+    theirs, mine = Built(oracle, build), Built(paddle_jax, build)
+    for p in (True, False):
+        feed = {"p": np.array([p]), "x": X[:2]}
+        close(mine.run(feed), theirs.run(feed))

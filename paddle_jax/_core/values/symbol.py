@@ -59,9 +59,7 @@ class Symbol:
         if first is second:
             return first.shape
         probe = local.ctx.frame.probe
-        if probe is not None:
-            return self.avals[probe].shape
-        return tuple([a if a == b else -1 for a, b in zip(first.shape, second.shape, strict=True)])
+        return lengths(self.avals) if probe is None else self.avals[probe].shape
 
     @property
     def is_open(self):
@@ -97,6 +95,23 @@ def avals_of(shape, dtype):
     first, second = (aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype))
                      for probe in PROBES)
     return first, second
+
+
+def lengths(avals):
+    """The lengths that a pair of avals stands for, -1 where unknown."""
+    first, second = avals
+    return tuple([a if a == b else -1 for a, b in zip(first.shape, second.shape, strict=True)])
+
+
+def joined(one, other):
+    """The pair of avals that two pairs have in common, lengths that differ being unknown; None where dtypes
+    or numbers of axes differ."""
+    if one == other:
+        return one
+    if one[0].dtype != other[0].dtype or one[0].ndim != other[0].ndim:
+        return None
+    return avals_of([n if n == m else -1 for n, m in zip(lengths(one), lengths(other), strict=True)],
+                    one[0].dtype)
 
 
 class Programs:

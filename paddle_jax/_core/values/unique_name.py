@@ -61,6 +61,19 @@ def generate(key):
     return _State.generator(key)
 
 
+def counts():
+    """Where the counters are, for `count_from`."""
+    generator = _State.generator
+    return generator, collections.Counter(getattr(generator, "ids", ()))
+
+
+def count_from(before):
+    """Goes back to what `counts` gave: the names that were made since are made again."""
+    generator, ids = before
+    if isinstance(generator, UniqueNameGenerator):
+        generator.ids = ids.copy()
+
+
 def claim(name):
     """Records a parameter name.
 

@@ -14,11 +14,12 @@ from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.handlers import of_a_handler
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.symbol import NoValueError, SymbolError
+from paddle_jax._core.values.symbol import NoValueError, SymbolError, lengths
 from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.region import (
     Leaf,
+    Mismatch,
     Operands,
     Region,
     Undefined,
@@ -29,6 +30,7 @@ from paddle_jax.jit.dy2static.region import (
     is_number,
     is_traced,
     place_of,
+    widened,
     write_back,
 )
 
@@ -95,27 +97,21 @@ def truth(value):
     return value > 0
 
 
-def select(index, codes, names=None, roots=()):
+def select(index, codes, names=None, roots=(), explicit=False):
     """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts
-    of what they return (a tuple) are called in messages."""
+    of what they return (a tuple) are called in messages. explicit: as Paddle's `cond` is told: what a code
+    raises is raised, what they return has as many leaves, and numbers are of one kind."""
     generator = default_generator()
-    start, regions, raised = generator._offset, [], {}
-    for k, code in enumerate(codes):
-        try:
-            regions.append(Region(code, roots=(*roots, code)))
-        except (Unsupported, SymbolError, NoValueError, *TRACING):
-            raise
-        except Exception as error:
-            if of_a_handler(error):
-                raise
-            raised[k] = error
+    start, roots = generator._offset, [() if explicit else (*roots, code) for code in codes]
+    regions, raised = _regions(codes, roots, explicit)
     if raised:
         return _without(index, codes, raised)
-    watched = list({key: c.tensor for region in regions for key, c in region.changes.items()}.values())
-    if watched:
-        regions = [Region(code, watched=watched, roots=(*roots, code)) for code in codes]
+    changes = [change for region in regions for change in region.changes.items()]
+    watched = list({key: change.tensor for key, change in changes}.values())
+    regions = [region if region.watch(watched) else Region(code, watched=watched, roots=reached)
+               for region, code, reached in zip(regions, codes, roots, strict=True)]
     generator._offset = start + max(region.drawn for region in regions)
-    joined = Joined(len(regions))
+    joined = Joined(len(regions), explicit)
     if names is None:
         out = joined.join("the result", [region.value for region in regions])
     else:
@@ -138,6 +134,21 @@ def select(index, codes, names=None, roots=()):
     return joined.fill(out, results) if names is None else [joined.fill(value, results) for value in out]
 
 
+def _regions(codes, roots, explicit):
+    """(the Region of each code, {number: exception} of those that raise)."""
+    regions, raised = [None] * len(codes), {}
+    for k in (1, 0) if len(codes) == 2 else range(len(codes)):  # as an `if` is read
+        try:
+            regions[k] = Region(codes[k], roots=roots[k])
+        except (Unsupported, SymbolError, NoValueError, *TRACING):
+            raise
+        except Exception as error:
+            if explicit or of_a_handler(error):
+                raise
+            raised[k] = error
+    return regions, raised
+
+
 class Tries:
     """open: whether the run is in a `try` with handlers."""
 
@@ -158,9 +169,9 @@ def _without(index, codes, raised):
 
 def _run(index, regions, joined):
     if local.ctx.frame.recording:
-        from paddle_jax.static.converted import branched
+        from paddle_jax.static.blocks import branched
 
-        return branched(index, regions, joined)
+        return branched(index, regions, joined.outputs)
     operands = Operands([index])
     places = [operands.places_of(region.outside) for region in regions]
     outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]
@@ -208,8 +219,8 @@ class Joined:
     """Makes one value of those that several branches gave: what is the same in all stays, Tensors and numbers
     become results of the operation."""
 
-    def __init__(self, count):
-        self.count, self.outputs = count, []
+    def __init__(self, count, explicit=False):
+        self.count, self.explicit, self.outputs = count, explicit, []
 
     def fill(self, value, tensors):
         """The joined value with the Tensors of the operation."""
@@ -222,8 +233,9 @@ class Joined:
         if not known:
             return values[0]
         trees = [flat(v) for v in known]
-        if any(tree != trees[0][1] for _, tree in trees):
-            raise _unlike(name, known, "make it the same kind of thing in all")
+        if any([tree.num_leaves != trees[0][1].num_leaves if self.explicit else tree != trees[0][1]
+                for _, tree in trees]):
+            raise _unlike(name, known, "make it the same kind of thing in all", "structure")
         missing = [isinstance(v, Undefined) for v in values]
         if any(missing) and ("." in name or "[" in name):
             raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; "
@@ -233,7 +245,7 @@ class Joined:
             column = iter(column)
             leaves.append(self.leaf(name,
                                     [values[k] if missing[k] else next(column) for k in range(self.count)]))
-        return jax.tree.unflatten(trees[0][1], leaves)
+        return jax.tree.unflatten(trees[-1][1], leaves)
 
     def leaf(self, name, values):
         """The joined leaf."""
@@ -247,16 +259,19 @@ class Joined:
         elif all(v is first or _equal(v, first) for v in known):
             return first
         elif name.endswith(".stop_gradient"):
-            raise _unlike(name, known, "set it outside")
+            raise _unlike(name, known, "set it outside", "type")
         if all(isinstance(v, Leaf) or is_number(v) for v in known):
             output = self.tensor(name, values)
             output.perhaps = [v.ref() for v in known if isinstance(v, Leaf) and v.ref() is not None]
             return output
-        raise _unlike(name, known, "make it a Tensor in all")
+        raise _unlike(name, known, "make it a Tensor in all", "structure" if None in known else "type")
 
     def tensor(self, name, values):
         """The joined leaf where it is a Tensor or number in all branches that define it."""
-        shape, dtype = joint(name, [v for v in values if not isinstance(v, Undefined)])
+        known = [v for v in values if not isinstance(v, Undefined)]
+        if self.explicit and len({np.asarray(v).dtype.kind for v in known if not isinstance(v, Leaf)}) > 1:
+            raise _unlike(name, known, "make it one kind of number in all", "type")
+        shape, dtype = joint(name, known)
         picks = [(blank(dtype),) if isinstance(v, Undefined) else place_of(v, dtype) for v in values]
         stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
         self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop))
@@ -272,16 +287,23 @@ def joint(name, values):
     """The common (shape, dtype) of Leafs and numbers."""
     leaves = [v for v in values if isinstance(v, Leaf)]
     numbers = [v for v in values if not isinstance(v, Leaf)]
-    shapes, kinds = {v.shape for v in leaves}, {v.dtype for v in leaves}
-    if len(shapes) > 1 or len(kinds) > 1:
-        raise _unlike(name, leaves, "make shapes and dtypes the same in all")
     if not leaves:
         return (), number_dtype(numbers)
-    shape, dtype = shapes.pop(), kinds.pop()
+    shape, dtype = leaves[0].shape, leaves[0].dtype
+    if any(v.shape != shape or v.dtype != dtype for v in leaves):
+        common = widened(leaves)
+        if common is None:
+            raise _unlike(name, leaves, "make shapes and dtypes the same in all", "dtype")
+        shape = lengths(common)
     for number in numbers:
-        if np.prod(shape) != 1 or not fits(number, dtype):
-            raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype")
+        if not is_single(shape) or not fits(number, dtype):
+            raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype", "dtype")
     return shape, dtype
+
+
+def is_single(shape):
+    """Whether an array of a shape is known to have one element."""
+    return all(n == 1 for n in shape)
 
 
 def fits(number, dtype):
@@ -303,10 +325,10 @@ def number_dtype(numbers):
     return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
 
 
-def _unlike(name, values, advice):
+def _unlike(name, values, advice, kind):
     """The refusal to join values of a variable."""
-    return Unsupported(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
-                       f"a condition on a tensor; {advice}")
+    return Mismatch(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
+                    f"a condition on a tensor; {advice}", kind)
 
 
 def _equal(a, b):

@@ -13,20 +13,33 @@ from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.symbol import lengths
+from paddle_jax.jit.dy2static.branches import (
+    as_tensor,
+    blank,
+    described,
+    fits,
+    is_single,
+    number_dtype,
+    truth,
+)
 from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.region import (
     Leaf,
+    Mismatch,
     Operands,
     Region,
     Undefined,
     array_at,
+    avals_here,
     doubt,
     finished,
     flat,
     is_number,
     is_traced,
     place_of,
+    widened,
     write_back,
 )
 from paddle_jax.jit.dy2static.reversible import Loop
@@ -70,22 +83,27 @@ def while_loop(test, body, state):
 
 class _Carried:
     """A part of the state that changes from step to step: at first the Tensor `start`, always of its shape
-    and dtype, with this stop_gradient. number: (the number it was before the loop,), or False."""
+    and dtype, with this stop_gradient. number: (the number it was before the loop,), or False. avals: where a
+    Program is recorded, those of all steps, which may differ in their lengths."""
 
-    __slots__ = ("dtype", "number", "shape", "start", "stop")
+    __slots__ = ("avals", "dtype", "number", "shape", "start", "stop")
 
-    def __init__(self, start, stop, number=False):
-        self.start, self.stop, self.number = start, stop, number
-        self.shape, self.dtype = tuple(start._raw.shape), np.dtype(start._raw.dtype)
+    def __init__(self, start, stop, number=False, avals=None):
+        self.start, self.stop, self.number, self.avals = start, stop, number, avals or avals_here(start)
+        self.shape = tuple(start._raw.shape) if avals is None else lengths(avals)
+        self.dtype = np.dtype(start._raw.dtype)
 
 
 class State:
     """The variables of a loop: what stays, and what changes (a _Carried in its place)."""
 
-    def __init__(self, values, names):
+    def __init__(self, values, names, explicit=False):
+        """explicit: all Tensors count as changing."""
         self.names, self.columns = names, []
         for value in values:
             leaves, tree = flat(value)
+            if explicit:
+                leaves = [_Carried(x, x.stop_gradient) if isinstance(x, Tensor) else x for x in leaves]
             self.columns.append((leaves, tree))
 
     def carried(self):
@@ -111,8 +129,8 @@ class State:
                 more = True
                 continue
             if tree != new_tree:
-                raise Unsupported(f"{name} changes its structure in a loop over a tensor; "
-                                  "give it all its items before the loop")
+                raise Mismatch(f"{name} changes its structure in a loop over a tensor; "
+                               "give it all its items before the loop", "structure")
             pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
             self.columns[k] = [leaf for leaf, _ in pairs], tree
             more |= any(changed for _, changed in pairs)
@@ -149,16 +167,19 @@ def _adapted(name, old, new):
 def _again(name, old, new):
     """`_adapted` for what is known to change."""
     if not isinstance(new, Leaf):
-        if not is_number(new) or not fits(new, old.dtype) or np.prod(old.shape) != 1:
+        if not is_number(new) or not fits(new, old.dtype) or not is_single(old.shape):
             raise _changing(name, old, new, "keep it a Tensor")
         return old, False
-    if new.shape != old.shape or new.dtype != old.dtype:
-        if (old.number and np.prod(new.shape) == 1 and fits(old.number[0], new.dtype)
+    wider = widened([old, new])
+    if wider not in (None, old.avals):
+        return _Carried(old.start, old.stop and new.stop, old.number, wider), True
+    if wider is None and (new.shape != old.shape or new.dtype != old.dtype):
+        if (old.number and is_single(new.shape) and fits(old.number[0], new.dtype)
                 and np.can_cast(old.dtype, new.dtype, "same_kind")):
             return _from_number(name, old.number[0], new), True
         raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
-        return _Carried(old.start, False, old.number), True
+        return _Carried(old.start, False, old.number, old.avals), True
     return old, False
 
 
@@ -170,24 +191,26 @@ def _from_number(name, old, new):
         return _Carried(wrap(jnp.asarray(old, number_dtype([old, new]))), True, (old,))
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
-    if np.prod(new.shape) != 1 or not fits(old, new.dtype):
+    if not is_single(new.shape) or not fits(old, new.dtype):
         raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
     return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.stop, (old,))
 
 
 def _changing(name, old, new, advice):
-    return Unsupported(f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
-                       f"a tensor; {advice}")
+    return Mismatch(f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
+                    f"a tensor; {advice}", "type")
 
 
-def repeat(test, body, values, names, length=None, roots=()):
+def repeat(test, body, values, names, length=None, roots=(), explicit=False):
     """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values.
-    `step` is a Tensor that counts from 0."""
-    generator = default_generator()
-    start, state, changing = generator._offset, State(values, names), {}
+    `step` is a Tensor that counts from 0. explicit: all Tensors among the values count as changing."""
+    generator, named = default_generator(), unique_name.counts()
+    start, state, changing = generator._offset, State(values, names, explicit), {}
     counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
     for _ in range(_PASSES):
         generator._offset = start
+        if local.ctx.frame.recording:
+            unique_name.count_from(named)  # what each pass makes has the names of the first
         inputs = [counter, *state.carried()]
         shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts)
                                                 for c in changing.values()], "indexed": True}
@@ -244,7 +267,7 @@ def _run(state, changing, tested, step, length):
     tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
     if local.ctx.frame.recording:
-        from paddle_jax.static.converted import looped
+        from paddle_jax.static.blocks import looped
 
         return looped(tensors, stops, tested, step, _picks(state, step, changing))
     operands = Operands([])

@@ -22,7 +22,7 @@ from paddle_jax._core.ops.kernel import ADD
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor, inside, wrap
-from paddle_jax._core.values.symbol import ABSTRACT
+from paddle_jax._core.values.symbol import ABSTRACT, joined
 from paddle_jax._core.values.unmade import Unmade
 from paddle_jax.jit.dy2static.effects import without_effects
 from paddle_jax.jit.dy2static.side_effects import Objects
@@ -51,16 +51,43 @@ class Unreturned(Undefined):
     __slots__ = ()
 
 
-class Leaf:
-    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. ref: the
-    Tensor itself, if it is from outside."""
+class Mismatch(Unsupported):
+    """Values that cannot be joined. kind: "structure", "type" or "dtype" (number of axes included), in which
+    they differ."""
 
-    __slots__ = ("at", "dtype", "ref", "shape", "stop")
+    def __init__(self, text, kind):
+        super().__init__(text)
+        self.kind = kind
+
+
+class Leaf:
+    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. avals: where a
+    Program is recorded, those of its Symbol. ref: the Tensor itself, if it is from outside."""
+
+    __slots__ = ("at", "avals", "dtype", "ref", "shape", "stop")
 
     def __init__(self, at, tensor):
         self.at, self.shape, self.dtype, self.stop = (at, tuple(tensor._raw.shape),
                                                       np.dtype(tensor._raw.dtype), tensor.stop_gradient)
-        self.ref = weakref.ref(tensor)
+        self.avals, self.ref = avals_here(tensor), weakref.ref(tensor)
+
+
+def widened(values):
+    """The avals that Leafs of different lengths have in common; None where lengths must be the same: in a
+    trace, and in a recording that is for certain lengths."""
+    frame = local.ctx.frame
+    if not frame.recording or frame.probe is not None:
+        return None
+    pair = values[0].avals
+    for value in values[1:]:
+        pair = pair and joined(pair, value.avals)
+    return pair
+
+
+def avals_here(tensor):
+    """The avals of a Tensor's Symbol where a Program is recorded; else None."""
+    frame = local.ctx.frame
+    return frame.symbol(tensor).avals if frame.recording else None
 
 
 def flat(value):
@@ -238,8 +265,8 @@ class Region:
     def _record(self, inputs, carried, counter):
         recorder = local.ctx.frame
         with recorder.block() as self.block:
-            mine = [recorder.block_input(leaf.start, leaf.stop, (leaf.shape, leaf.dtype)) for leaf in inputs]
-            mine += [recorder.block_input(tensor, stop) for tensor, stop in carried]
+            mine = [recorder.block_input(leaf.avals, leaf.stop) for leaf in inputs]
+            mine += [recorder.block_input(avals_here(tensor), stop) for tensor, stop in carried]
             self.results = self._run(recorder, [*counter, *mine[: len(inputs)]], carried, mine[len(inputs) :])
             self.block.results = self.results
 
@@ -262,6 +289,16 @@ class Region:
             if id(tensor) not in self.changes:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
         return results
+
+    def watch(self, tensors):
+        """Whether the last values of Tensors outside are among the results, or can still become such."""
+        more = [tensor for tensor in tensors if id(tensor) not in self.changes]
+        if more and not local.ctx.frame.recording:
+            return False
+        for tensor in more:
+            self.changes[id(tensor)] = Change(tensor, False, Leaf(len(self.results), tensor))
+            self.results.append(local.ctx.frame.symbol(tensor))
+        return True
 
     def quiet(self):
         """`fn` without its prints and checks, for computing it again."""

@@ -9,7 +9,7 @@ from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values.symbol import Symbol
-from paddle_jax.static.blocks import recorded
+from paddle_jax.jit.dy2static.region import Leaf, Region, flat, write_back
 from paddle_jax.static.program import Operation
 from paddle_jax.static.run import evaluate, value_of
 from paddle_jax.static.variable import Variable, variable
@@ -197,31 +197,35 @@ def _own_gradient(where, forward_fn, inputs, backward_fn):
     """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the
     forward part made."""
     recorder = local.ctx.frame
-    starts = [recorder.symbol(x) for x in inputs]
-    given = [Symbol(s.avals, "block", recorder.program) for s in starts]
-    block, leaves, tree = recorded(forward_fn, given, [variable(s) for s in given])
-    if not block.results:
+    forward, backward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)]), None
+    leaves, tree = flat(forward.value)
+    results = [x for x in leaves if isinstance(x, Leaf)]
+    if not results:
         raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
-    backward = None
+    block = forward.block
     if backward_fn is not None:
-        cts = [Symbol(s.avals, "block", recorder.program) for s in block.results]
-        backward, grads, _ = recorded(backward_fn, cts, [variable(s) for s in cts])
-        if len(grads) != len(inputs):
-            raise ValueError(f"{where}: backward_fn returns {len(grads)} gradients; "
+        pulled = Region(backward_fn, results)
+        count = len([x for x in flat(pulled.value)[0] if x is not None])
+        if count != len(inputs):
+            raise ValueError(f"{where}: backward_fn returns {count} gradients; "
                              f"there are {len(inputs)} inputs")
-    mine = {*given, *[o for op in block.ops for o in op.outputs]}
+        backward = pulled.block
+    mine = {*block.inputs, *[o for op in block.ops for o in op.outputs]}
     outside = list(dict.fromkeys([*block.outside(),
                                   *[s for s in (backward.outside() if backward else ()) if s not in mine]]))
-    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(starts)),
+    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(inputs)),
                     nondiff=backward_fn is None)
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
-    operation = Operation(kernel, [*starts, *outside], stops, tuple, recorder.scope, block.host)
+    symbols = [*map(recorder.symbol, inputs), *outside]
+    operation = Operation(kernel, symbols, stops, tuple, recorder.scope, block.host)
     operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
     recorder.ops.append(operation)
     recorder.program.changed()
     flows = backward_fn is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
-    made = iter([variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs])
-    return jax.tree.unflatten(tree, [next(made) if isinstance(x, Tensor) else x for x in leaves])
+    variables = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    for change in forward.changes.values():
+        write_back(change, variables[change.leaf.at])
+    return jax.tree.unflatten(tree, [variables[x.at] if isinstance(x, Leaf) else x for x in leaves])
 
 
 def _with_gradient(block, backward, outside, count):
@@ -242,7 +246,7 @@ def _with_gradient(block, backward, outside, count):
 
     def pull(arrays, cts):
         env = block.run(outside, arrays[count:], arrays[:count])
-        env.update(zip(backward.inputs, cts, strict=True))
+        env.update(zip(backward.inputs, cts, strict=False))  # there are none of what it changes in place
         evaluate(backward.ops, env)
         grads = values_of(backward, env)
         found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
