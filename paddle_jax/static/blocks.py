@@ -40,6 +40,11 @@ class Block:
         evaluate(self.ops, env)
         return env
 
+    def values(self, outside, values, inputs=()):
+        """The arrays of the results."""
+        env = self.run(outside, values, inputs)
+        return tuple([jnp.asarray(value_of(s, env)) for s in self.results])
+
     @property
     def host(self):
         """Whether an operation needs values on the host."""
@@ -117,36 +122,42 @@ def branched(index, regions, outputs):
     """Adds the operation of a branch of two Regions: Variables, one for each Output."""
     if len(regions) != 2:
         raise Unsupported("a switch over a tensor cannot be recorded; use paddle.static.nn.switch_case")
-    results = [tuple([_chosen(regions[k], out.picks[k], out.shape, out.dtype) for k in (1, 0)])
-               for out in outputs]
     no, yes = (region.block for region in regions)
-    for at, block in enumerate((yes, no)):
-        block.results = [pair[at] for pair in results]
-    uneven = any(a.avals != b.avals for a, b in results)
+    for k, block in enumerate((no, yes)):
+        block.results = [_chosen(regions[k], out.picks[k], out.shape, out.dtype) for out in outputs]
+    pairs = list(zip(yes.results, no.results, strict=True))
+    uneven = any(a.avals != b.avals for a, b in pairs)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
-    kernel = Kernel("cond", _branching(yes, no, outside, results))
-    kernel.fn.parts = yes, no, results  # for files: static/recording.py
-    inferred = Inferred(tuple, [joined(a.avals, b.avals) for a, b in results], uneven or yes.host or no.host)
+    kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
+    inferred = Inferred(tuple, [joined(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
     return local.ctx.frame.add(kernel, [index._raw, *outside], (True, *_stops((yes, no), outside)), inferred,
                                [out.stop for out in outputs])
 
 
-def _branching(yes, no, outside, results):
+def _kernel(name, function_of, *blocks):
+    """The Kernel of an operation with blocks: `function_of(*blocks)` is its function."""
+    kernel = Kernel(name, function_of(*blocks))
+    kernel.fn.parts, kernel.fn.function_of = blocks, function_of
+    return kernel
+
+
+def with_blocks(kernel, change):
+    """The same with its blocks changed; they take in and give the same Symbols or others for them."""
+    return _kernel(kernel.name, kernel.fn.function_of, *map(change, kernel.fn.parts))
+
+
+def _branching(yes, no, outside):
     """The function of a cond: (pred, *outside) -> results."""
 
-    def side(block, at):
-        def run(*values):
-            env = block.run(outside, values)
-            return tuple([jnp.asarray(value_of(pair[at], env)) for pair in results])
-
-        return run
+    def side(block):
+        return lambda *values: block.values(outside, values)
 
     def fn(pred, *values):
         pred = (jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1
                 else jnp.all(jnp.asarray(pred)))
         if not isinstance(pred, jax.core.Tracer):
-            return (side(yes, 0) if pred else side(no, 1))(*values)
-        return jax.lax.cond(pred, side(yes, 0), side(no, 1), *map(jnp.asarray, values))
+            return side(yes if pred else no)(*values)
+        return jax.lax.cond(pred, side(yes), side(no), *map(jnp.asarray, values))
 
     return fn
 
@@ -164,8 +175,8 @@ def looped(tensors, stops, tested, step, picks):
     uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
     outside = list(dict.fromkeys([*testing.outside(), *stepping.outside()]))
     read = _stops((testing, stepping), outside)
-    kernel = Kernel("while", _looping(testing, stepping, outside, (starts, stops), read))
-    kernel.fn.parts = testing, stepping, [(s, s) for s in new]
+    kernel = _kernel("while", lambda test, step: _looping(test, step, outside, (starts, stops), read),
+                     testing, stepping)
     inferred = Inferred(tuple, pairs, uneven or testing.host or stepping.host)
     return recorder.add(kernel, [*starts, *outside], (*given, *read), inferred, stops)
 
@@ -177,15 +188,11 @@ def _looping(testing, step, outside, state, read):
     smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(starts, stops, strict=True)]
     fixed_smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(outside, read, strict=True)]
 
-    def computed(block, carry, fixed):
-        env = block.run(outside, fixed, carry)
-        return tuple([jnp.asarray(value_of(s, env)) for s in block.results])
-
     def test(_, carry, fixed):
-        return computed(testing, carry, fixed)[0].reshape(())
+        return testing.values(outside, fixed, carry)[0].reshape(())
 
     def advance(_, carry, fixed):
-        return computed(step, carry, fixed)
+        return step.values(outside, fixed, carry)
 
     whole = Loop(test, advance, smooth, fixed_smooth)
 
@@ -204,4 +211,16 @@ def _looping(testing, step, outside, state, read):
     return fn
 
 
-__all__ = ["Block", "branch", "branched", "loop", "looped"]
+def replayed(op, operands, ran):
+    """Records the operation of a branch or loop anew; gives its results. ran: `(block, values of its
+    inputs) -> results`, which records what is in a block."""
+    if op.name == "cond":
+        yes, no = op.kernel.fn.parts
+        return select(operands[0], [lambda: ran(no, []), lambda: ran(yes, [])], explicit=True)
+    testing, step = op.kernel.fn.parts
+    state = operands[: len(step.inputs)]
+    return repeat(lambda values: ran(testing, values)[0], lambda values, _: ran(step, values), state,
+                  [op.name] * len(state), explicit=True)
+
+
+__all__ = ["Block", "branch", "branched", "loop", "looped", "replayed", "with_blocks"]

@@ -2,6 +2,7 @@
 
 from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax.nn.functional.norm import batch_norm_infer
+from paddle_jax.static.blocks import Block, with_blocks
 from paddle_jax.static.program import Operation, Program
 from paddle_jax.static.run import Gradient
 from paddle_jax.tensor.creation import clone as identity
@@ -35,41 +36,58 @@ def _tested(program):
     evaluated(program, gone)
 
 
-def evaluated(program, gone=frozenset()):
+def evaluated(program, gone=()):
     """Makes operations what they are outside training; what a Program stores of those that are gone
     it stores no more."""
-    ops, gone = [], set(gone)
-    for op in program.ops:
-        changed = _evaluation(op)
-        gone.update(set(op.outputs) - set(changed.outputs))
-        ops.append(changed)
-    program.ops = ops
+    program.ops, instead = _all(program.ops)
     program.changed()
+    gone = {*gone, *instead}
     for name, symbol in list(program.current.items()):
         if symbol in gone:
             program.current[name] = program.homes[name]
 
 
-def _evaluation(op):
-    """What an operation is outside training."""
+def _all(ops):
+    """(what operations are outside training, {Symbol of a result that is gone: what stays in its place})."""
+    changed, instead = [], {}
+    for op in ops:
+        inputs = [instead.get(s, s) for s in op.inputs]
+        changed.append(_evaluation(op, inputs))
+        if op.name == "batch_norm_train":  # the running mean and variance
+            instead.update(zip(op.outputs[1:], inputs[1:3], strict=True))
+    return changed, instead
+
+
+def _evaluation(op, inputs):
+    """What an operation is outside training, with these operands."""
     made = op.kernel.made_of
+    if hasattr(op.kernel.fn, "parts"):
+        return _replaced(op, with_blocks(op.kernel, _block), inputs, op.many, len(op.outputs))
     if op.name == "batch_norm_train":
         attrs = dict(zip(made[0].attrs, made[2], strict=True))
         kernel = batch_norm_infer.op.kernel(made[1], (attrs["epsilon"], attrs["data_format"]))
-        return _replaced(op, kernel, op.inputs, None)
+        return _replaced(op, kernel, inputs, None)
     if op.name in ("_drop", "_alpha_drop"):
         attrs = dict(zip(made[0].attrs, made[2], strict=True))
         kernel = identity.op.kernel((-2,), ())
         if not attrs.get("upscale", True):
             keep = 1 - attrs["p"]
             kernel = Kernel("scale", lambda x: x * keep)
-        return _replaced(op, kernel, op.inputs[:1], None)
-    return op
+        return _replaced(op, kernel, inputs[:1], None)
+    return op if inputs == op.inputs else _replaced(op, op.kernel, inputs, op.many, len(op.outputs))
 
 
-def _replaced(op, kernel, inputs, many):
-    found = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope)
-    found.outputs, found.where = op.outputs[:1], op.where
+def _block(block):
+    """A block of a branch or loop, outside training."""
+    changed = Block()
+    changed.inputs, (changed.ops, instead) = block.inputs, _all(block.ops)
+    changed.results = [instead.get(s, s) for s in block.results]
+    return changed
+
+
+def _replaced(op, kernel, inputs, many, count=1):
+    found = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope, op.host)
+    found.outputs, found.where = op.outputs[:count], op.where
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import aval_of, concrete, uploaded
+from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import io as files
@@ -20,6 +21,7 @@ from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, r
 from paddle_jax.framework.pir.interpreter import Runner
 from paddle_jax.framework.pir.program import parse
 from paddle_jax.framework.pir.writer import write as write_program
+from paddle_jax.static.blocks import replayed
 from paddle_jax.static.composites import OpaqueCall
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.program import Program, default_main_program
@@ -67,7 +69,7 @@ def _encode(where, feed_vars, fetch_vars, program, blank=False):
     replay = _replay(ops, [v._raw for v in feeds], targets, blank)
     try:
         return write_program(record(replay, specs), [v.name for v in feeds])
-    except NotWritable as error:
+    except (NotWritable, Unsupported) as error:
         raise ValueError(f"{where}: {error}") from error
 
 
@@ -82,18 +84,21 @@ def _replay(ops, feeds, targets, blank=False):
             held[symbol] = _eager(symbol, blank)
         return held[symbol]
 
-    def replay(*inputs):
-        env = dict(zip(feeds, inputs, strict=True))
+    def ran(ops, env, targets):
         for op in ops:
             operands = [tensor(env, symbol) for symbol in op.inputs]
             if isinstance(op.kernel.fn, OpaqueCall):
-                found = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
+                results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
+            elif hasattr(op.kernel.fn, "parts"):
+                results = replayed(op, operands, lambda block, values, env=env: ran(
+                    block.ops, env | dict(zip(block.inputs, values, strict=True)), block.results))
             else:
-                found = run(op.kernel, operands)
-            env.update(zip(op.outputs, found if isinstance(found, tuple | list) else [found], strict=True))
+                results = run(op.kernel, operands)
+            env.update(zip(op.outputs, results if isinstance(results, tuple | list) else [results],
+                           strict=True))
         return [tensor(env, symbol) for symbol in targets]
 
-    return replay
+    return lambda *inputs: ran(ops, dict(zip(feeds, inputs, strict=True)), targets)
 
 
 def _eager(symbol, blank=False):

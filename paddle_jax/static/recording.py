@@ -346,18 +346,15 @@ def _step(recording, partner, a, b):
 
 def _control(recording, partner, a, b):
     """The blocks of a `cond` (both branches) or `while` (test and body)."""
-    (*blocks, results), (*others, results2) = a.kernel.fn.parts, b.kernel.fn.parts
     done = []
-    for at, (one, two) in enumerate(zip(blocks, others, strict=True)):
+    for one, two in zip(a.kernel.fn.parts, b.kernel.fn.parts, strict=True):
         for x, y in zip(one.inputs, two.inputs, strict=True):
             partner[x] = y
             recording.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
         steps = _steps(recording, partner, one.ops, two.ops)
-        ends = one.results if a.name == "while" and at == 0 else [pair[at] for pair in results]
-        ends2 = two.results if a.name == "while" and at == 0 else [pair[at] for pair in results2]
-        for x, y in zip(ends, ends2, strict=True):
+        for x, y in zip(one.results, two.results, strict=True):
             _pair(recording, partner, x, y)
-        done.append((one.inputs, steps, ends))
+        done.append((one.inputs, steps, one.results))
     return done
 
 

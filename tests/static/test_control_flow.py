@@ -281,3 +281,27 @@ def test_branches_of_other_containers(pair, oracle):
     for p in (True, False):
         feed = {"p": np.array([p]), "x": X[:2]}
         close(mine.run(feed), theirs.run(feed))
+
+
+def test_a_layer_used_twice_and_branches_in_a_clone_for_test(static):
+    """A normalisation that both uses share has the running statistics in both; nothing is dropped in branches
+    and loops."""
+    S, main, startup = static
+    x, p = S.data("x", [4, 3]), S.data("p", [1], "bool")
+    norm, drop = paddle_jax.nn.BatchNorm1D(3), paddle_jax.nn.functional.dropout
+    twice = norm(norm(x))
+    branch = S.nn.cond(p, lambda: norm(drop(x, 0.5)), lambda: x)
+    _, looped = S.nn.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, drop(v, 0.5)],
+                                [paddle_jax.zeros([1], "int64"), x])
+    test = main.clone(for_test=True)
+    exe = S.Executor()
+    exe.run(startup)
+    value = np.arange(12, dtype="float32").reshape(4, 3) + 1
+    feed = {"x": value, "p": np.array([True])}
+    scale = (1 + 1e-5) ** -0.5  # running statistics start as 0 and 1
+    for _ in range(2):
+        got = exe.run(test, feed, [twice, branch, looped, norm._mean])
+        for array, want in zip(got, [value * scale**2, value * scale, value, np.zeros(3)], strict=True):
+            np.testing.assert_allclose(array, want, rtol=1e-6)
+    *_, mean = exe.run(main, feed, [twice, branch, looped, norm._mean])
+    assert (mean != 0).all()

@@ -174,3 +174,50 @@ def test_results_of_another_program_cannot_be_fetched(paddle):
             paddle.static.data("x", [2, 3]) + 1
         with pytest.raises(ValueError, match="another program"):
             paddle.static.Executor().run(second, feed={"x": X[:2]}, fetch_list=[out])
+
+
+def branching(engine, x):
+    """A branch that is a loop in turn, which changes a Tensor in place, and reads a parameter."""
+    nn, total = engine.static.nn, engine.zeros([2, 3])
+    linear = engine.nn.Linear(3, 3)
+
+    def body(i):
+        engine.assign(total + linear(x), output=total)
+        return [i + 1]
+
+    def looped():
+        nn.while_loop(lambda i: i < 3, body, [engine.zeros([1], "int64")])
+        return total * 2
+
+    return nn.cond(x.sum() > 0, looped, lambda: x - 1)
+
+
+def test_branches_and_loops_in_files(oracle, tmp_path):
+    """What either engine then reads gives what the program gave."""
+    prefix = str(tmp_path / "m")
+    with static_mode(ours):
+        main, start = ours.static.Program(), ours.static.Program()
+        with ours.static.program_guard(main, start):
+            x = ours.static.data("x", [2, 3])
+            out = branching(ours, x)
+        exe = ours.static.Executor()
+        exe.run(start)
+        want = [exe.run(main, feed={"x": sign * X}, fetch_list=[out])[0] for sign in (1, -1)]
+        ours.static.save_inference_model(prefix, [x], [out], exe, program=main)
+    for reader in (ours, oracle):
+        with static_mode(reader):
+            exe = reader.static.Executor()
+            program, _, fetches = reader.static.load_inference_model(prefix, exe)
+            for sign, value in zip((1, -1), want, strict=True):
+                got = exe.run(program, feed={"x": sign * X}, fetch_list=fetches)[0]
+                np.testing.assert_allclose(got, value, atol=1e-6)
+
+
+def test_a_loop_of_which_lengths_grow_is_refused_by_files(tmp_path):
+    with static_mode(ours), ours.static.program_guard(ours.static.Program()):
+        x = ours.static.data("x", [2, 3])
+        _, grown = ours.static.nn.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, ours.concat([v, v])],
+                                             [ours.zeros([1], "int64"), x])
+        with pytest.raises(ValueError, match="shape"):
+            ours.static.save_inference_model(str(tmp_path / "m"), [x], [grown], None)
+        assert not list(tmp_path.iterdir())
