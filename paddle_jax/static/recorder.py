@@ -214,7 +214,7 @@ class Recorder(Frame):
     def changes(self):
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
         has changed."""
-        mine = {o for op in self.ops for o in op.outputs}
+        mine = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
         return [(tensor, not tensor.stop_gradient) for tensor, (before,) in self.written.changed()
                 if not (type(before) is Symbol and before in mine)]
 

@@ -252,7 +252,7 @@ class Joined:
         known = [v for v in values if not isinstance(v, Undefined)]
         first = known[0]
         if isinstance(first, Leaf):
-            same = first.ref()
+            same = None if self.explicit else first.ref()
             if (same is not None and len(known) == self.count
                     and all(isinstance(v, Leaf) and v.ref() is same for v in known)):
                 return same

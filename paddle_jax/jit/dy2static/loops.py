@@ -225,7 +225,7 @@ def repeat(test, body, values, names, length=None, roots=(), explicit=False):
         new = [c for key, c in step.changes.items() if key not in changing]
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
-        if any(id(c.start) in step.changes for c in state.carried()):
+        if not explicit and any(id(c.start) in step.changes for c in state.carried()):
             raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to "
                               "another one; take a clone() before the loop")
         if not new and not more:
