@@ -10,7 +10,8 @@ import paddle_jax as paddle
 
 VALUES = np.array([[0.3, -0.4, 0.9], [-0.3, -0.4, -0.9]], "float32")
 EXPRESSIONS = ("{a} * 0.5 + {b}", "paddle.tanh({a}) - {b}", "{a} * paddle.cos({b})",
-               "paddle.maximum({a}, {b})", "{a}[paddle.to_tensor([2, 0, 1])] * 0.9", "paddle.concat([{a}[:1], {b}[1:]])")
+               "paddle.maximum({a}, {b})", "{a}[paddle.to_tensor([2, 0, 1])] * 0.9",
+               "paddle.concat([{a}[:1], {b}[1:]])")
 
 
 class Text:
