@@ -231,7 +231,7 @@ class Reads(Calls):
 
     def _of_a_function(self, thing, name):
         value = getattr(thing, name)
-        if name not in ("__name__", "__qualname__", "__module__", "__doc__", "__self__", "__func__"):
+        if name not in ("__name__", "__qualname__", "__module__", "__self__", "__func__"):
             self.facts.attributes.add(thing, name, value)
         return value
 
@@ -253,7 +253,8 @@ class Reads(Calls):
                 and id(thing) in local.ctx.frame.capture.objects):
             self.after_effect(f"{kind.__name__}.{name}")
         self.class_of(thing, kind)
-        raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
+        raw = (inspect.getattr_static(kind, name, MISSING) if made and own is not None and name in own
+               else self._on_classes(kind.__mro__, name))
         special = self._special(thing, kind, name, raw, own)
         if special is not MISSING:
             return special
