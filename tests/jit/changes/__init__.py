@@ -5,5 +5,16 @@ After the change a compiled function gives what the function itself gives. Impor
 cases in CASES by name.
 """
 
-from tests.jit.changes import containers, values, calls, objects, classes, made, process, layers, forms, habits
+from tests.jit.changes import (
+    calls,
+    classes,
+    containers,
+    forms,
+    habits,
+    layers,
+    made,
+    objects,
+    process,
+    values,
+)
 from tests.jit.changes.cases import CASES
