@@ -3,7 +3,7 @@ a compiled form."""
 
 import operator
 
-from paddle_jax._core.capture.environment import MISSING
+from paddle_jax._core.capture.environment import MISSING, identical
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.facts import Table, entries
@@ -36,7 +36,7 @@ class Guards:
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.fixed.hold() or not all([_same(now, before) for now, before in self.lists]):
+        if not self.fixed.hold() or not self._lists_hold():
             return False
         if self.changes != Changes.count:
             count = Changes.count
@@ -52,11 +52,14 @@ class Guards:
             if (row := table.changed()) is not None:
                 store, key, value, now, _ = row
                 return sentence(f"{key}{_of_layer(store)}", value, now)
-        if not all([_same(now, before) for now, before in self.lists]):
+        if not self._lists_hold():
             return "an optimizer has got or lost parameters"
-        found = self.own.changed()
-        return (f"{found[1]}{_of_layer(found[0])} is another one" if found
-                else "a Layer that the function uses has got or lost something")
+        if (row := self.own.changed()) is not None:
+            return f"{row[1]}{_of_layer(row[0])} is another one"
+        return "a Layer that the function uses has got or lost something"
+
+    def _lists_hold(self):
+        return all([identical(now, before) for now, before in self.lists])
 
 
 def _places(stores, keys):
@@ -66,11 +69,6 @@ def _places(stores, keys):
     except LookupError:
         return [store[key] if key in (store if isinstance(store, dict) else range(len(store))) else MISSING
                 for store, key in zip(stores, keys, strict=True)]
-
-
-def _same(now, before):
-    """Whether a list holds the same objects as before."""
-    return len(now) == len(before) and all(map(operator.is_, now, before))
 
 
 def _of_layer(store):

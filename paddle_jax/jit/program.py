@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
-from paddle_jax._core.capture.environment import MISSING, same
+from paddle_jax._core.capture.environment import MISSING, identical, same, stores_of
 from paddle_jax._core.deferred.value import (
     Value,
     aval_of,
@@ -122,20 +122,20 @@ class Program:
                         if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
-        at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
+        at = captured.places()
         grads = {id(t._grad): at[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
-        for i, given in enumerate(captured.given):
-            if given.tensor is None:
-                getters.append((i, given.get))
+        for i, entry in enumerate(captured.inputs):
+            if entry.tensor is None:
+                getters.append((i, entry.get))
             elif i >= self.n:
-                slot = scan.slots.get(id(given.tensor), (None, None))
+                slot = scan.slots.get(id(entry.tensor), (None, None))
                 if slot[0] is not None:
                     slots.append((i, slot))
-                elif id(given.tensor) in grads:
-                    owners.append((i, grads[id(given.tensor)]))
+                elif id(entry.tensor) in grads:
+                    owners.append((i, grads[id(entry.tensor)]))
                 else:
-                    fixed.append((i, given.tensor))
+                    fixed.append((i, entry.tensor))
         order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
         self.order = [order.index(i) for i in range(len(order))]
         self.stores, self.keys = [store for _, (store, _) in slots], [key for _, (_, key) in slots]
@@ -204,8 +204,8 @@ class Program:
         if (self.hooked or any(map(_HOOKS, owning))) and _hooks_of(owning) != self.hooked:
             raise Stale("a Tensor whose gradient is computed has got or lost a hook")
         grads, seen = list(map(_GRAD, owning)), self.seen
-        self.steady = len(seen[0]) == len(grads) and all(map(operator.is_, grads, seen[0])) and (
-            seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
+        self.steady = identical(grads, seen[0]) and (
+            seen[1] is None or identical(list(map(_RAW, grads)), seen[1]))
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]
@@ -226,7 +226,7 @@ class Program:
             avals = list(map(_AVAL, raws))
         except AttributeError:
             avals = ()
-        if len(avals) == len(self.avals) and all(map(operator.is_, avals, self.avals)):
+        if identical(avals, self.avals):
             return raws
         shapes = self.others(self.shapes)
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
@@ -276,8 +276,8 @@ class Program:
         Counters.steps += captured.steps
         for generator, count in captured.draws:
             generator._offset += count
-        for call, thing, args, kwargs in captured.effects:
-            call(thing, *args, **kwargs)
+        for call, owner, args, kwargs in captured.effects:
+            call(owner, *args, **kwargs)
         return captured.rebuild(results)
 
     def _run(self, tensors):
@@ -455,8 +455,7 @@ def _set_grad(tensor, change, raw):
 
 def _set_attribute(change, raws, results):
     number, name = change.key
-    own = change.target.__dict__
-    store = own if number == 0 else own[("_parameters", "_sub_layers", "_buffers")[number - 1]]
+    store = stores_of(change.target)[number]
     if change.gone:
         store.pop(name, None)
         return

@@ -3,13 +3,12 @@
 import copy
 import dataclasses
 import functools as ft
-import operator
 import types
 
 import jax
 import numpy as np
 
-from paddle_jax._core.capture.environment import Same, rebuilt
+from paddle_jax._core.capture.environment import Same, identical, sequence_of
 from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
@@ -90,8 +89,7 @@ def _described(leaf):
     if kind is dict:
         return {key: _described(value) for key, value in rest}
     if issubclass(kind, list | tuple):
-        items = [_described(value) for value in rest]
-        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+        return sequence_of(kind, [_described(value) for value in rest])
     if type(rest[0]) is not kind:
         raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
                          "give a list of paddle.static.InputSpec")
@@ -154,11 +152,11 @@ def as_tensors(args, kwargs):
             return tensor
         if isinstance(value, tuple):
             items = [convert(v) for v in value]
-            return value if all(map(operator.is_, value, items)) else rebuilt(value, items)
+            return value if identical(value, items) else sequence_of(type(value), items)
         if isinstance(value, list | dict):
             keys, items = (None, value) if isinstance(value, list) else (list(value), value.values())
             old, new = list(items), [convert(v) for v in items]
-            if any(map(operator.is_not, old, new)):
+            if not identical(old, new):
                 value = copy.copy(value)
                 if keys is None:
                     value[:] = new

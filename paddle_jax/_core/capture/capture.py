@@ -5,24 +5,23 @@ its array, which two Tensors may share); everything it changes outside becomes a
 can do (a scheduler's step) is noted, to be done again at each call.
 """
 
-import operator
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
+from paddle_jax._core.autograd.dependence import is_literal
 from paddle_jax._core.capture.environment import (
     CONTAINERS,
     MISSING,
-    content,
+    contents_of,
     differs,
-    put_content,
+    put_contents,
     same,
     stores_of,
 )
 from paddle_jax._core.capture.host_random import HostRandom
-from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
+from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, taken_apart
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.failures.checking import checked, ride_results
@@ -56,19 +55,18 @@ class CapturedInput:
 class Capture(Trace):
     """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
 
-    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
+    inputs: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
     the place there of a Tensor, by id. arrays: the same by the id of `own`. guards: (function without
     arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
     host after each call. host_reads: values that the host has looked at and that must stay the same, by
     place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
-    attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
-    dicts and objects that may change, with what they had, by id.  hooked: a hook was
-    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
-    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py;
-    steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
-    operations were given, or whose properties were looked at; sharing: of those that are changed
-    with their views.
-    doubtful: results of branches and loops that may be Tensors from outside, by id.
+    contents: Layers, lists, dicts and objects that may change, with what they had, by id; objects: those that
+    effects change. hooked: a hook was put on a Tensor. refusal: why the code cannot be compiled, though it
+    may have caught that. once: lists and dicts may change in the run only; staying: ids of those that do.
+    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be
+    made. uses: ids of the Tensors that operations were given, or whose properties were looked at; sharing: of
+    those that are changed with their views. doubtful: results of branches and loops that may be Tensors from
+    outside, by id.
     """
 
     deferring = converted = False
@@ -77,12 +75,11 @@ class Capture(Trace):
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
         self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
-        self.contents = {id(thing): (thing, content(thing)) for thing in objects}
+        self.contents = {id(owner): (owner, contents_of(owner)) for owner in objects}
         self.variable, self.host_reads = variable, {}
-        self.start, self.converted, self.given, self.arrays, self.places, self.known = (start, converted, [],
-                                                                                        {}, {}, 0)
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = ([], [], {}, {},
-                                                                                             {}, [])
+        self.start, self.converted = start, converted
+        self.inputs, self.arrays, self.places, self.known = [], {}, {}, 0
+        self.guards, self.effects, self.objects, self.grads, self.checks = [], [], {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -95,7 +92,7 @@ class Capture(Trace):
         for tensor in self.start:
             if id(tensor) not in self.places:
                 self._lifted(self._meet(tensor))
-        self.known = len(self.given)
+        self.known = len(self.inputs)
 
     def end(self):
         """Puts everything back; after a run that has failed also the lists and dicts that may
@@ -109,12 +106,9 @@ class Capture(Trace):
                 grad._raw = raw
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
-        for layer, stores in self.attributes.values():
-            for store, before in zip(stores_of(layer), stores, strict=True):
-                put_content(store, before)
-        for thing, before in (*self.objects.values(), *self.contents.values()):
-            if not (self.finished and id(thing) in self.staying):
-                put_content(thing, before)
+        for owner, before in (*self.objects.values(), *self.contents.values()):
+            if not (self.finished and id(owner) in self.staying):
+                put_contents(owner, before)
 
     # reading ------------------------------------------------------------------------------------------------
 
@@ -137,35 +131,35 @@ class Capture(Trace):
             raw = concrete(raw)
         if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
             return raw  # NumPy arrays are constants that an operation made
-        given = self.arrays.get(id(raw))
-        if given is None:
+        entry = self.arrays.get(id(raw))
+        if entry is None:
             if type(tensor) is Number:
                 return raw
-            given = self._meet(tensor)
-        return self._lifted(given)
+            entry = self._meet(tensor)
+        return self._lifted(entry)
 
     def _meet(self, tensor):
-        given = CapturedInput(tensor._raw, tensor)
+        entry = CapturedInput(tensor._raw, tensor)
         self.written.note(tensor)
-        tensor._raw, tensor._node, tensor._idx = given.own, None, 0
-        self.places[id(tensor)] = len(self.given)
-        return self._keep(given)
+        tensor._raw, tensor._node, tensor._idx = entry.own, None, 0
+        self.places[id(tensor)] = len(self.inputs)
+        return self._keep(entry)
 
-    def _keep(self, given):
-        self.arrays[id(given.own)] = given
-        self.given.append(given)
-        return given
+    def _keep(self, entry):
+        self.arrays[id(entry.own)] = entry
+        self.inputs.append(entry)
+        return entry
 
-    def _lifted(self, given):
+    def _lifted(self, entry):
         """The value in this run; inside a trace within it the array, which that trace hands
         on as an operand."""
         if local.ctx.frame is not self:
-            return given.own
-        if given.tracer is None:
-            given.tracer = jax.lax.optimization_barrier(given.own)
-        if given.tensor is not None and given.tensor._raw is given.own:
-            given.tensor._raw = given.tracer
-        return given.tracer
+            return entry.own
+        if entry.tracer is None:
+            entry.tracer = jax.lax.optimization_barrier(entry.own)
+        if entry.tensor is not None and entry.tensor._raw is entry.own:
+            entry.tensor._raw = entry.tracer
+        return entry.tracer
 
     def number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
@@ -182,14 +176,14 @@ class Capture(Trace):
         if (isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple
                 or type(tensor) is Number):
             return looked_at(concrete(raw))
-        at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
-        if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
+        at, entry = next(((i, g) for i, g in enumerate(self.inputs) if _holds(g, tensor)), (-1, None))
+        if at < self.variable or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
                 # a trace within this one holds the array, which is another one at the next call
                 raise TracedValueError("host")
             return None
-        self.host_reads[at] = value = looked_at(given.value)
+        self.host_reads[at] = value = looked_at(entry.value)
         return value
 
     def recalls(self, node):
@@ -219,12 +213,12 @@ class Capture(Trace):
     def outside(self, tensor):
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
         self.read(tensor)
-        given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
-        if given is None or not _holds(given, tensor):
+        entry = self.inputs[self.places[id(tensor)]] if id(tensor) in self.places else None
+        if entry is None or not _holds(entry, tensor):
             raise Unsupported("the state of an optimizer is made, or arranged anew, after a change of "
                               f"{tensor.name} in the same function; run one step before compiling it, "
                               "and change settings of parameters outside")
-        return given.value
+        return entry.value
 
     # changing -----------------------------------------------------------------------------------------------
 
@@ -271,13 +265,13 @@ class Capture(Trace):
 
     def assigned(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
-        if id(layer) not in self.attributes:
-            self.attributes[id(layer)] = layer, [dict(store) for store in stores_of(layer)]
+        if id(layer) not in self.contents:
+            self.contents[id(layer)] = layer, contents_of(layer)
 
-    def altered(self, thing):
+    def altered(self, owner):
         """Called before an object, a list or a dict changes, or may change."""
-        if id(thing) not in self.contents and (Observing.reads is None or Observing.reads.is_outside(thing)):
-            self.contents[id(thing)] = thing, content(thing)
+        if Observing.reads is None or Observing.reads.is_outside(owner):
+            self.assigned(owner)
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
@@ -290,18 +284,18 @@ class Capture(Trace):
         """Called for a step of an optimizer, which each call of the program will make."""
         self.steps += 1
 
-    def effect(self, call, thing, args, kwargs):
+    def effect(self, call, owner, args, kwargs):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.quiet:  # the call is part of one that is noted already
-            return call(thing, *args, **kwargs)
+            return call(owner, *args, **kwargs)
         if any(map(is_tensor, (*args, *kwargs.values()))):
-            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the "
+            raise Unsupported(f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
                               "function; call it outside")
-        if id(thing) not in self.objects:
-            self.objects[id(thing)] = thing, content(thing)
-        self.effects.append((call, thing, args, kwargs))
+        if id(owner) not in self.objects:
+            self.objects[id(owner)] = owner, contents_of(owner)
+        self.effects.append((call, owner, args, kwargs))
         with swapped(self, quiet=True):
-            return call(thing, *args, **kwargs)
+            return call(owner, *args, **kwargs)
 
     def _base(self, generator):
         if generator not in self.drawn:
@@ -328,25 +322,29 @@ def constant(raw):
     return concrete(raw)
 
 
-def _holds(given, tensor):
-    return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
+def _holds(entry, tensor):
+    return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
 
 
 class Captured:
     """A function of Tensors after its run.
 
-    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
-    computes; parts: constants that it begins with, and places in `given` of its other operands. structs:
-    shapes and dtypes of the results. given: what is passed, the inputs first. rebuild: makes what the
+    fn: `(*arrays of inputs) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
+    computes; parts: constants that it begins with, and places in `inputs` of its other operands. structs:
+    shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
     function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
+    flow into it or None for a leaf, the place in `inputs` of the Tensor it is, or None). changes: list of
     Change. grads: [(Tensor, what is known of its grad)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see Capture.
+    [(Generator, how many)]. host_reads: [(place in `inputs`, value)]. guards, effects, steps: see Capture.
     again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr",
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "grads", "guards", "inputs", "jaxpr",
                  "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
+
+    def places(self):
+        """The place of each Tensor among the inputs, by id."""
+        return {id(entry.tensor): i for i, entry in enumerate(self.inputs) if entry.tensor is not None}
 
 
 class Change:
@@ -386,7 +384,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             with tracing_kept():
                 captured = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
-            met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
+            met = [g.tensor for g in run.inputs[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
                 raise
             again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays "
@@ -411,10 +409,8 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
-        tensors = [x for x in leaves if is_tensor(x)]
+        tensors, captured.rebuild = taken_apart(in_order(out))
         values = [run.read(t) for t in tensors]
-        captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
         captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
                              run.places.get(id(t))) for t in tensors]
         captured.changes, new = _changes(run)
@@ -440,13 +436,6 @@ def _capture(run, function, n):
     return captured
 
 
-def _rebuild(marks, tree):
-    """A function that puts the Tensors of a result where they were in it."""
-    if marks == [None] and jax.tree_util.treedef_is_leaf(tree):
-        return operator.itemgetter(0)
-    return lambda made: rebuilt(made, marks, tree)
-
-
 def flows_into(tensor):
     """Whether a backward from outside could go on into what a Tensor was computed from."""
     return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
@@ -455,9 +444,9 @@ def flows_into(tensor):
 def _changes(run):
     """What the run has changed outside: [Change], [new arrays]."""
     changes, arrays = [], []
-    for given in run.given:
-        tensor = given.tensor
-        if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
+    for entry in run.inputs:
+        tensor = entry.tensor
+        if tensor is not None and tensor._raw is not entry.tracer and tensor._raw is not entry.own:
             steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
             changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient,
                                   flows=flows_into(tensor), steps=steps, shares=shares))
@@ -474,51 +463,46 @@ def _changes(run):
                               anew=now is not grad and grad is not None,
                               stop_gradient=now is not None and now.stop_gradient))
         arrays += [run.read(now)] if to == "array" else []
-    owners = list(run.attributes.values())
-    for thing, before in run.contents.values():
-        if not isinstance(thing, CONTAINERS):
-            owners.append((thing, [before]))
-        elif differs(thing, before) and (Observing.reads is None or Observing.reads.facts.is_held(thing)):
-            # it can still be seen after the run, as far as is known
-            if not run.once or _traced(thing, before):
-                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, "
-                                  "which would happen while compiling only; return what it is to hold")
-            run.staying.add(id(thing))
-    for layer, stores in owners:
-        for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
+    for owner, stores in run.contents.values():
+        if isinstance(owner, CONTAINERS):
+            _allow_change(run, owner, *stores)
+            continue
+        for number, (store, before) in enumerate(zip(stores_of(owner), stores, strict=True)):
             for name in {**before, **store}:
                 if not same(store.get(name, MISSING), before.get(name, MISSING)):
-                    change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
+                    change, new = _assignment(run, owner, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
     return changes, arrays
 
 
-def _assignment(run, layer, key, value):
-    leaves, tree = jax.tree.flatten(in_order(value), is_leaf=is_tensor)
-    inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
-    mine = set(map(id, inside))
-    marks = [None if id(x) in mine else (x,) for x in leaves]
-    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree),
+def _allow_change(run, container, before):
+    """Refuses a change of a container that can still be seen after the run, as far as is known; but one that
+    does not depend on the run may stay where that is allowed."""
+    if differs(container, before) and (Observing.reads is None or Observing.reads.facts.is_held(container)):
+        now, old = [list(each.values() if isinstance(each, dict) else each) for each in (container, before)]
+        new = [value for value in now if id(value) not in set(map(id, old))]
+        if not run.once or taken_apart(new)[0]:
+            raise Unsupported(f"a {type(container).__name__} from outside the function is changed, "
+                              "which would happen while compiling only; return what it is to hold")
+        run.staying.add(id(container))
+
+
+def _assignment(run, owner, key, value):
+    inside, rebuild = taken_apart(in_order(value), lambda x: is_tensor(x) and id(x) not in run.places)
+    change = Change("attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild),
                     gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
 
 
-def _traced(thing, before):
-    """Whether something new in a container depends on the run."""
-    now, old = [list(each.values() if isinstance(each, dict) else each) for each in (thing, before)]
-    new = [value for value in now if id(value) not in set(map(id, old))]
-    return any(map(is_tensor, jax.tree.leaves(new, is_leaf=is_tensor)))
-
-
-def _maker(prototypes, marks, tree):
+def _maker(prototypes, rebuild):
     """A function that makes an attribute's value of results, in Tensors like those of the run."""
     kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
              for t in prototypes]
 
     def make(values, results):
-        made = []
+        tensors = []
         for (kind, stop, name, persistable, more,
              flows), value, result in zip(kinds, values, results, strict=True):
             tensor = kind.__new__(kind)
@@ -527,46 +511,45 @@ def _maker(prototypes, marks, tree):
             tensor.__dict__.update(more)
             if flows:
                 tensor._node, tensor._idx = result._node, result._idx
-            made.append(tensor)
-        return rebuilt(made, marks, tree)
+            tensors.append(tensor)
+        return rebuild(tensors)
 
     return make
 
 
 def _wanted_beside(captured, run):
-    """What was given that a call needs though no operation reads it, by id: what it changes or gives back."""
+    """What from outside a call needs though no operation reads it, by id: what it changes or gives back."""
     targets = [c.target for c in captured.changes if c.kind not in ("attribute", "checks")]
     places = [run.places[id(t)] for t in [*targets, *[t for t, _ in captured.grads]]]
     places += [*run.host_reads, *[place for _, _, place in captured.results if place is not None]]
-    used = {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
-    return used | {id(run.given[place]) for place in places}
+    used = {id(g) for g in run.inputs if g.tensor is not None and id(g.tensor) in run.uses}
+    return used | {id(run.inputs[place]) for place in places}
 
 
 def _open(captured, closed, run, n):
-    """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
+    """The jaxpr as a function of what comes from outside; what no operation reads is not passed."""
     jaxpr, by_var = closed.jaxpr, {}
     for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
-        given = run.arrays.get(id(const))
-        if given is not None:
-            by_var[var] = given
+        entry = run.arrays.get(id(const))
+        if entry is not None:
+            by_var[var] = entry
     alias, eqns = {}, []
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "optimization_barrier" and len(eqn.invars) == 1 and eqn.invars[0] in by_var:
             alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
         else:
             eqns.append(eqn)
-    used = ({v for e in eqns for v in e.invars if not hasattr(v, "val")}
-            | {v for v in jaxpr.outvars if not hasattr(v, "val")})
-    slots = {**{v: g for v, g in by_var.items() if v in used},
-             **{v: g for v, g in alias.items() if v in used}}
+    used = {v for operands in (*[e.invars for e in eqns], jaxpr.outvars) for v in operands
+            if not is_literal(v)}
+    slots = {v: g for v, g in {**by_var, **alias}.items() if v in used}
     wanted = {id(g) for g in slots.values()} | _wanted_beside(captured, run)
-    at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
-    captured.given = [run.given[i] for i in at]
+    at = [i for i, g in enumerate(run.inputs) if i < n or id(g) in wanted]
+    captured.inputs = [run.inputs[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
     captured.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
     captured.results = [(stop, flows, None if place is None else renumbered[place])
                      for stop, flows, place in captured.results]
-    where = {id(g): i for i, g in enumerate(captured.given)}
+    where = {id(g): i for i, g in enumerate(captured.inputs)}
     order = [(v, where[id(g)]) for v, g in slots.items()]
     constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
     head = [v for v, _ in constants] + [v for v, _ in order]
@@ -581,5 +564,5 @@ def _open(captured, closed, run, n):
                       for v, s in zip(out, structs, strict=True)])
 
     captured.fn, captured.jaxpr, captured.parts = fn, body, (fixed, places)
-    for given in captured.given:
-        given.own = given.tracer = given.value = None  # their memory may be given away
+    for entry in captured.inputs:
+        entry.own = entry.tracer = entry.value = None  # their memory may be given away

@@ -8,6 +8,7 @@ back, and becomes a result.
 """
 
 import collections
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -193,11 +194,9 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
         with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
-                leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
-                results = tuple([_result(x) for x in leaves if is_tensor(x)])
-                leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                program.rebuild = lambda out: rebuilt(out, leaves, tree)
-                del tensors
+                returned, program.rebuild = taken_apart(function(*tensors))
+                results = tuple([concrete(inside(t)) for t in returned])
+                del tensors, returned
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
                 run.settle()
@@ -224,14 +223,20 @@ def constants_last(jaxpr):
     return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
 
 
-def _result(tensor):
-    return concrete(inside(tensor))
+def taken_apart(value, is_own=is_tensor):
+    """(Tensors in a structure, a function that gives the structure with other things in their places).
+    is_own: which of its leaves those are."""
+    leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
+    tensors = [x for x in leaves if is_own(x)]
+    if len(tensors) == len(leaves) == 1 and jax.tree_util.treedef_is_leaf(tree):
+        return tensors, operator.itemgetter(0)
+    others = [None if is_own(x) else (x,) for x in leaves]
 
+    def rebuild(values):
+        values = iter(values)
+        return jax.tree.unflatten(tree, [next(values) if x is None else x[0] for x in others])
 
-def rebuilt(tensors, leaves, tree):
-    """A structure with Tensors where its leaves are None; other leaves are in a tuple each."""
-    tensors = iter(tensors)
-    return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
+    return tensors, rebuild
 
 
 def fingerprint(jaxpr):
