@@ -1,12 +1,10 @@
 """Guards: what code of this package reads of Layers and optimizers, compared at each call of
 a compiled form."""
 
-import operator
-
-from paddle_jax._core.capture.environment import MISSING, identical
+from paddle_jax._core.capture.environment import identical
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.observed.facts import Table, entries
+from paddle_jax.jit.observed.facts import Table, entries, items
 from paddle_jax.jit.observed.wording import sentence
 
 
@@ -19,7 +17,7 @@ class Guards:
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(_places), Table(entries),
+        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(items), Table(entries),
                                                                            Changes.count, [], [])
         self.own = Table(entries)
 
@@ -60,15 +58,6 @@ class Guards:
 
     def _lists_hold(self):
         return all([identical(now, before) for now, before in self.lists])
-
-
-def _places(stores, keys):
-    """What dicts and lists hold, MISSING where there is nothing."""
-    try:
-        return list(map(operator.getitem, stores, keys))
-    except LookupError:
-        return [store[key] if key in (store if isinstance(store, dict) else range(len(store))) else MISSING
-                for store, key in zip(stores, keys, strict=True)]
 
 
 def _of_layer(store):

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
+from paddle_jax._core.capture.capture import kind_of
 from paddle_jax._core.capture.environment import MISSING, identical, same, stores_of
 from paddle_jax._core.deferred.value import (
     Value,
@@ -210,7 +211,7 @@ class Program:
             return
         raws = [None if g is None else g._raw for g in grads]
         for (i, known), grad in zip(self.watched, grads, strict=True):
-            kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+            kind = kind_of(grad)
             if kind != known and (known != "empty" or kind == "array"):
                 raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:

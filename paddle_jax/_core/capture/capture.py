@@ -60,13 +60,13 @@ class Capture(Trace):
     arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
     host after each call. host_reads: values that the host has looked at and that must stay the same, by
     place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
-    contents: Layers, lists, dicts and objects that may change, with what they had, by id; objects: those that
-    effects change. hooked: a hook was put on a Tensor. refusal: why the code cannot be compiled, though it
-    may have caught that. once: lists and dicts may change in the run only; staying: ids of those that do.
-    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be
-    made. uses: ids of the Tensors that operations were given, or whose properties were looked at; sharing: of
-    those that are changed with their views. doubtful: results of branches and loops that may be Tensors from
-    outside, by id.
+    attributes: Layers that got attributes, with what they had, by id; contents: lists, dicts and objects that
+    may change; objects: those that effects change. hooked: a hook was put on a Tensor. refusal: why the code
+    cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only;
+    staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own
+    trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose properties
+    were looked at; sharing: of those that are changed with their views. doubtful: results of branches and
+    loops that may be Tensors from outside, by id.
     """
 
     deferring = converted = False
@@ -79,7 +79,8 @@ class Capture(Trace):
         self.variable, self.host_reads = variable, {}
         self.start, self.converted = start, converted
         self.inputs, self.arrays, self.places, self.known = [], {}, {}, 0
-        self.guards, self.effects, self.objects, self.grads, self.checks = [], [], {}, {}, []
+        self.guards, self.effects, self.grads, self.checks = [], [], {}, []
+        self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -106,7 +107,7 @@ class Capture(Trace):
                 grad._raw = raw
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
-        for owner, before in (*self.objects.values(), *self.contents.values()):
+        for owner, before in (*self.attributes.values(), *self.objects.values(), *self.contents.values()):
             if not (self.finished and id(owner) in self.staying):
                 put_contents(owner, before)
 
@@ -257,7 +258,7 @@ class Capture(Trace):
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
                               "call backward outside, or compute it inside")
         grad = tensor._grad
-        kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+        kind = kind_of(grad)
         self.grads[id(tensor)] = (tensor, grad, None if grad is None else grad._raw,
                                   "empty" if accumulates and kind != "array" else kind)
         if kind == "array":
@@ -265,13 +266,12 @@ class Capture(Trace):
 
     def assigned(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
-        if id(layer) not in self.contents:
-            self.contents[id(layer)] = layer, contents_of(layer)
+        _note(self.attributes, layer)
 
     def altered(self, owner):
         """Called before an object, a list or a dict changes, or may change."""
         if Observing.reads is None or Observing.reads.is_outside(owner):
-            self.assigned(owner)
+            _note(self.contents, owner)
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
@@ -291,8 +291,7 @@ class Capture(Trace):
         if any(map(is_tensor, (*args, *kwargs.values()))):
             raise Unsupported(f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
                               "function; call it outside")
-        if id(owner) not in self.objects:
-            self.objects[id(owner)] = owner, contents_of(owner)
+        _note(self.objects, owner)
         self.effects.append((call, owner, args, kwargs))
         with swapped(self, quiet=True):
             return call(owner, *args, **kwargs)
@@ -306,6 +305,12 @@ class Capture(Trace):
                                      generator._offset)
         base, _, start = self.drawn[generator]
         return *map(self._lifted, base), start
+
+
+def _note(owners, owner):
+    """Keeps what an object or container has now, unless that is kept already."""
+    if id(owner) not in owners:
+        owners[id(owner)] = owner, contents_of(owner)
 
 
 def refuse_doubtful(tensor, capture):
@@ -436,6 +441,11 @@ def _capture(run, function, n):
     return captured
 
 
+def kind_of(grad):
+    """What the `grad` of a Tensor is: "none", "zero" or "array"."""
+    return "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+
+
 def flows_into(tensor):
     """Whether a backward from outside could go on into what a Tensor was computed from."""
     return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
@@ -458,12 +468,12 @@ def _changes(run):
         if (now is grad
                 and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
-        to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
+        to = kind_of(now)
         changes.append(Change("grad", tensor, int(to == "array"), to=to,
                               anew=now is not grad and grad is not None,
                               stop_gradient=now is not None and now.stop_gradient))
         arrays += [run.read(now)] if to == "array" else []
-    for owner, stores in run.contents.values():
+    for owner, stores in (*run.attributes.values(), *run.contents.values()):
         if isinstance(owner, CONTAINERS):
             _allow_change(run, owner, *stores)
             continue

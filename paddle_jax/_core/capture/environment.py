@@ -15,6 +15,8 @@ from paddle_jax._core.tensor import Tensor
 MISSING = object()  # stands for what is not there
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 CONTAINERS = (list, dict, set, collections.deque)  # that can change
+LAYER_STORES = ("_parameters", "_sub_layers", "_buffers")  # attributes of a Layer with its other attributes
+_OF_LAYERS = frozenset(LAYER_STORES)
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
@@ -113,7 +115,7 @@ def stores_of(owner):
     if isinstance(owner, CONTAINERS):
         return [owner]
     own = getattr(owner, "__dict__", {})
-    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]] if "_parameters" in own else [own]
+    return [own, *[own[name] for name in LAYER_STORES]] if own.keys() >= _OF_LAYERS else [own]
 
 
 def contents_of(owner):

@@ -214,14 +214,11 @@ def _extreme(kind, better):
     """`max` and `min` of traced numbers."""
 
     def pick(scope, *args, **kwargs):
-        items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
-        if (kwargs or len(items) < 2 or not any(map(is_traced, items))
-                or not all(isinstance(i, Tensor) or is_number(i) for i in items)):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
+        if (kwargs or len(values) < 2 or not any(map(is_traced, values))
+                or not all(isinstance(v, Tensor) or is_number(v) for v in values)):
             return kind(*args, **kwargs)
-        best = items[0]
-        for item in items[1:]:
-            best = cond(better(item, best), lambda item=item: item, lambda best=best: best)
-        return best
+        return ft.reduce(lambda best, v: cond(better(v, best), lambda: v, lambda: best), values)
 
     return pick
 
@@ -229,11 +226,11 @@ def _extreme(kind, better):
 def _quantor(kind, joined):
     """`any` and `all` of traced truth values."""
 
-    def ask(scope, items):
-        items = list(items)
-        if not any(map(is_traced, items)):
-            return kind(items)
-        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+    def ask(scope, values):
+        values = list(values)
+        if not any(map(is_traced, values)):
+            return kind(values)
+        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
         return truth(answer) if is_traced(answer) else bool(answer)
 
     return ask
