@@ -30,8 +30,7 @@ class ClosureScan:
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of
     ours reads of Layers and optimizers. objects: plain objects and containers whose content the function may
-    change. snapshot: of the variables that it sees. streams: iterators among the arguments. generators:
-    random generators of Python or NumPy.
+    change. snapshot: of the variables that it sees. generators: random generators of Python or NumPy.
 
     Methods and what is in modules are looked at if the code that may run names them. names: those names;
     owners: objects, classes and modules of the user's, while looking.
@@ -39,12 +38,10 @@ class ClosureScan:
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.snapshot, self.objects, self.streams, self.generators = Snapshot(), [], [], []
+        self.snapshot, self.objects, self.generators = Snapshot(), [], []
         self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
         for value in others:
-            if isinstance(value, collections.abc.Iterator):
-                self.streams.append(type(value).__name__)
             self._inside(value)
         self._finish()
 

@@ -23,7 +23,7 @@ from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_l
 from paddle_jax._core.runtime.uninterrupted import swapped, within, without_collection
 from paddle_jax._core.state import Observing, local
 from paddle_jax.jit.closure_scan import ClosureScan
-from paddle_jax.jit.observed.reads import Reads
+from paddle_jax.jit.observed.reads import STREAM, Reads
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.signature import as_tensors, described, differences, signature
 from paddle_jax.jit.usage import Usage
@@ -271,10 +271,10 @@ class StaticFunction:
     def _capture(self, args, kwargs):
         """The Program for a call, and the Tensors to call it with."""
         args, kwargs, inputs, others, containers = as_tensors(args, kwargs)
+        for value in others:
+            if isinstance(value, collections.abc.Iterator):
+                raise Unsupported(STREAM.format(type(value).__name__))
         scan = ClosureScan(self.dygraph_function, others)
-        if scan.streams:
-            raise Unsupported(f"it uses the iterator or file {scan.streams[0]!r}, which would happen while "
-                              "compiling only; pass in what is taken from it")
         passed = set(map(id, inputs))
         run = ft.partial(self._observed_run, args, kwargs, scan, containers, inputs=inputs,
                          start=[t for t in scan.tensors if id(t) not in passed],

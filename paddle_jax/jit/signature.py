@@ -16,18 +16,17 @@ from paddle_jax.tensor.creation import to_tensor
 
 
 def signature(args, kwargs):
-    """(Tensors among the arguments, a hashable description of the arguments)."""
-    tensors, key = [], []
-    for arg in args:
-        key.append(_leaf(arg, tensors))
-    for name in kwargs:
-        key.append((name, _leaf(kwargs[name], tensors)))
+    """(Tensors among the arguments, a hashable description of the arguments: of those by position, of those
+    by name, and which Tensors are one)."""
+    tensors, shared = [], ()
+    positional = tuple([_leaf(arg, tensors) for arg in args])
+    named = tuple([(name, _leaf(kwargs[name], tensors)) for name in kwargs])
     if len(tensors) > 1:
         ids = list(map(id, tensors))
         if len(set(ids)) != len(ids):
-            key.append(tuple(map(ids.index, ids)))
+            shared = tuple(map(ids.index, ids))
             tensors = list(dict(zip(ids, tensors, strict=True)).values())
-    return tensors, tuple(key)
+    return tensors, (positional, named, shared)
 
 
 def _leaf(value, tensors):
@@ -72,13 +71,8 @@ def described(key):
     Raises:
         ValueError: one was an object of which nothing but its identity is known.
     """
-    positional, named = [], {}
-    for leaf in key:
-        if len(leaf) == 2 and isinstance(leaf[0], str):
-            named[leaf[0]] = _described(leaf[1])
-        elif not isinstance(leaf[0], int):  # else: which Tensors are one
-            positional.append(_described(leaf))
-    return positional, named
+    positional, named, _ = key
+    return list(map(_described, positional)), {name: _described(leaf) for name, leaf in named}
 
 
 def _described(leaf):
@@ -98,23 +92,15 @@ def _described(leaf):
 
 def differences(old, new):
     """In words, what differs between two descriptions of arguments."""
-    if len(old) != len(new):
+    before, now = [{**dict(enumerate(positional)), **dict(named)} for positional, named, _ in (old, new)]
+    if len(before) != len(now):
         return ["the number of arguments is another one"]
-    differences = []
-    for i, (a, b) in enumerate(zip(old, new, strict=True)):
-        name = f"argument {i}"
-        if _is_keyword(a) or _is_keyword(b):
-            name = b[0] if _is_keyword(b) else name
-            if a[0] != b[0]:
-                differences.append(f"{name} is given {'by' if _is_keyword(b) else 'without'} its name")
-                continue
-            a, b = a[1], b[1]
-        differences += [f"{name}{what}" for what in _of_one(a, b)]
-    return differences
-
-
-def _is_keyword(described):
-    return bool(described) and isinstance(described[0], str) and described[0] != "t" and len(described) == 2
+    texts = []
+    for key, leaf in now.items():
+        name, way = (key, "by") if isinstance(key, str) else (f"argument {key}", "without")
+        texts += ([f"{name}{what}" for what in _of_one(before[key], leaf)] if key in before
+                  else [f"{name} is given {way} its name"])
+    return texts or ["the order of the arguments, or which of them are one Tensor, is another one"]
 
 
 def _of_one(a, b):

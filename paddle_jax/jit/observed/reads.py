@@ -36,6 +36,8 @@ _CONTAINERS = (list, collections.deque, set, *_MAPPINGS, collections.UserList, c
 _STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)
 # modules of ours: classes that hold settings
 _DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")
+STREAM = ("it uses the iterator or file {!r}, which would happen while compiling only; "
+          "pass in what is taken from it")
 _MOST = 4096  # items of a container that are compared at each call
 _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
 _DEEP = 12
@@ -120,8 +122,7 @@ class Reads(Calls):
         if type(value) is np.ndarray:
             self._array(value)
         elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.created:
-            self.refuse(f"it uses the iterator or file {key!r}, which would happen while compiling only; "
-                        "pass in what is taken from it")
+            self.refuse(STREAM.format(key))
         return value
 
     def _meets(self, container):
