@@ -74,9 +74,9 @@ class ClosureScan:
 
     def _finish(self):
         """Reads the methods that may be called, and what the code names of the user's modules."""
-        known = None
-        while known != (len(self.names), len(self.owners)):
-            known = len(self.names), len(self.owners)
+        size = None
+        while size != (len(self.names), len(self.owners)):
+            size = len(self.names), len(self.owners)
             for owner in list(self.owners):
                 if isinstance(owner, types.ModuleType):
                     self._module(owner)

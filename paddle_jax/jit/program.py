@@ -78,7 +78,7 @@ class Program:
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
         self.places = {id(t): i for i, t in enumerate(tensors)}
-        self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
+        self.watched = [(self.places[id(t)], kind) for t, kind in captured.grads]
         self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         owning = self.owning(tensors)
@@ -210,9 +210,9 @@ class Program:
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]
-        for (i, known), grad in zip(self.watched, grads, strict=True):
+        for (i, expected), grad in zip(self.watched, grads, strict=True):
             kind = kind_of(grad)
-            if kind != known and (known != "empty" or kind == "array"):
+            if kind != expected and (expected != "empty" or kind == "array"):
                 raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")

@@ -339,7 +339,7 @@ class Captured:
     shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
     function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
     flow into it or None for a leaf, the place in `inputs` of the Tensor it is, or None). changes: list of
-    Change. grads: [(Tensor, what is known of its grad)]. relations: of those it changes, at the end. draws:
+    Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
     [(Generator, how many)]. host_reads: [(place in `inputs`, value)]. guards, effects, steps: see Capture.
     again: why the code was run more than once, a text for each further run.
     """
@@ -431,7 +431,7 @@ def _capture(run, function, n):
         captured.relations = relations([c.target for c in captured.changes if c.kind == "value"],
                                        run.is_outside)
         captured.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
-        captured.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        captured.grads = [(t, kind) for t, _, _, kind in run.grads.values()]
         run.finished = True
         return tuple([*values, *new])
 
@@ -463,10 +463,10 @@ def _changes(run):
             arrays.append(run.read(tensor))
         elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
-    for tensor, grad, raw, known in run.grads.values():
+    for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
         if (now is grad
-                and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty"))):
+                and (grad is None or id(grad) in run.places or (grad._raw is raw and kind != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = kind_of(now)
         changes.append(Change("grad", tensor, int(to == "array"), to=to,

@@ -21,7 +21,7 @@ from jax._src.core import (  # for a value of the trace around this one; there i
 from paddle_jax._core.autograd.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.autograd.node import source_of
 from paddle_jax._core.capture.environment import Same
-from paddle_jax._core.capture.folding import known
+from paddle_jax._core.capture.folding import folded
 from paddle_jax._core.capture.frame import InnerFrame
 from paddle_jax._core.capture.undo import UndoLog
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
@@ -66,7 +66,7 @@ class Trace(Block, InnerFrame):
         if ctx.segment is not None and all(type(t._raw) is Value for t in tensors):
             return super().call(kernel, tensors)
         values, executor = self.operands(tensors), self.executor
-        if self.capture is not None and (out := known(kernel, tensors, values)) is not None:
+        if self.capture is not None and (out := folded(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
         return self.results(kernel, tensors, values,
                             compute(kernel, values) if executor is None else executor(kernel, values))
@@ -111,8 +111,8 @@ class Trace(Block, InnerFrame):
             return value  # of this run
         own = self.entered.get((id(source), idx, id(raw)))
         if own is None:
-            known = self.sources.get(id(value))
-            own = value if known is None or known[2] is source and known[3] == idx else self._another(value)
+            entry = self.sources.get(id(value))
+            own = value if entry is None or entry[2] is source and entry[3] == idx else self._another(value)
             if not isinstance(own, jax.Array):
                 with eagerly():
                     own = jnp.asarray(own)
@@ -264,14 +264,14 @@ _params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of 
 
 def _params_of(params):
     """The parameters of an equation as a hashable value. Equations that come from one kernel share them."""
-    known = _params.get(id(params))
-    if known is None:
-        known = params, _frozen(params)
+    entry = _params.get(id(params))
+    if entry is None:
+        entry = params, _frozen(params)
         if not any(holds_jaxpr(value) or callable(value) for value in params.values()):  # may hold arrays
             if len(_params) >= _MAX_PARAMS:
                 _params.clear()
-            _params[id(params)] = known
-    return known[1]
+            _params[id(params)] = entry
+    return entry[1]
 
 
 def _frozen(value):

@@ -30,16 +30,16 @@ class UndoLog:
         """Makes a Tensor what it was when `state_of` was called."""
         (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version,
          tensor._alias, versions, refs) = state
-        for kept, version in versions:
-            kept[0] = version
+        for shared, version in versions:
+            shared[0] = version
         if refs is not None:
             # without the views that the run has made, which something may keep alive
             tensor._alias.family.refs = refs
 
     def note(self, tensor):
         """To be called before a change."""
-        known = self.entries.get(id(tensor))
-        if known is None or known[0]() is not tensor:
+        entry = self.entries.get(id(tensor))
+        if entry is None or entry[0]() is not tensor:
             self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
 
     def before(self, tensor):

@@ -23,14 +23,14 @@ def _final(statement):
     """Lets the run know that a statement cannot be compiled: the user's `except` may catch the error."""
 
     @ft.wraps(statement)
-    def known(*args):
+    def reporting(*args):
         try:
             return statement(*args)
         except Unsupported as error:
             local.ctx.frame.refused(error)
             raise
 
-    return known
+    return reporting
 
 
 class Range:
@@ -95,11 +95,11 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     if not is_traced(test):
         return body() if test else orelse()
     variables = _Variables(get_state, set_state)
-    known = [_known(value, test) for value in variables.before]
+    facts = [_known(value, test) for value in variables.before]
 
     def branch(code, k):
-        values = [value if facts is None else facts[k]
-                  for value, facts in zip(variables.before, known, strict=True)]
+        values = [value if fact is None else fact[k]
+                  for value, fact in zip(variables.before, facts, strict=True)]
         return lambda: tuple(variables.run(code, values)[1])
 
     results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))

@@ -24,14 +24,14 @@ class Table:
     Comparing them runs in C."""
 
     def __init__(self, read):
-        self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
+        self.read, self.owners, self.keys, self.values, self.lines, self.seen = read, [], [], [], [], set()
 
     def add(self, owner, key, value, line=None):
-        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the
-        read, by default the user's."""
+        """Notes a read, unless it was seen before: the first one tells what was there before the run. line:
+        of the read, by default the user's."""
         place = id(owner), key
-        if place not in self.known:
-            self.known.add(place)
+        if place not in self.seen:
+            self.seen.add(place)
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)

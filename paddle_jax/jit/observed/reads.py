@@ -46,7 +46,7 @@ _DEEP = 12
 class Reads(Calls):
     """Observes one run.
 
-    known: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the
+    follows: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the
     Layers that `jit/guards.py` compares; settings: its table for what is compared only when an attribute of
     some Layer was set. created: objects that the run has made, by id; outer: containers from outside, by id;
     changed: those whose items it sets; written: (id, name) of the attributes that it sets. facts: what was
@@ -56,9 +56,9 @@ class Reads(Calls):
     ids are noted. passing: ids of the containers whose content is being read.
     """
 
-    def __init__(self, known, layers, created=(), converted=False, settings=None):
+    def __init__(self, follows, layers, created=(), converted=False, settings=None):
         self.converted, self.settings = converted, settings
-        self.known, self.layers, self.created = known, layers, {id(value): value for value in created}
+        self.follows, self.layers, self.created = follows, layers, {id(value): value for value in created}
         self.facts, self.reason, self.codes, self.thread = Facts(), None, set(), None
         self.written, self.changed, self.outer = set(), {}, {}
         self.kept, self.passing, self.twins = [], set(), {}
@@ -83,7 +83,7 @@ class Reads(Calls):
         Raises:
             Unsupported: the run itself has changed what it rests on.
         """
-        other = next(iter(usage.unobserved(self.codes)), None)
+        other = next((code for code in usage.codes if code not in self.codes), None)
         if not usage.known:
             self.uncovered("a profiler or debugger is at work")
         elif other is not None:
@@ -116,7 +116,7 @@ class Reads(Calls):
     def value(self, value, store=None, key=None, table=None):
         """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up
         anew at each call."""
-        if table is not None and not (isinstance(value, Tensor) and self.known(value, store, key)):
+        if table is not None and not (isinstance(value, Tensor) and self.follows(value, store, key)):
             table.add(store, key, value)
         self._meets(value)
         if type(value) is np.ndarray:
@@ -132,8 +132,8 @@ class Reads(Calls):
 
     def is_outside(self, owner):
         """Whether a container or object is not one that the run has made."""
-        known = id(owner) in self.outer or not isinstance(owner, CONTAINERS)
-        return known and id(owner) not in self.created
+        met = id(owner) in self.outer or not isinstance(owner, CONTAINERS)
+        return met and id(owner) not in self.created
 
     def _array(self, array):
         try:
@@ -288,7 +288,7 @@ class Reads(Calls):
         stores = stores_of(owner) if isinstance(owner, Layer) else [owner.__dict__]
         store = next((store for store in stores if name in store), owner.__dict__)
         value = store.get(name, MISSING) if name != "forward" else self.own_forward(store)
-        if not (isinstance(value, Tensor) and self.known(value, store, name)):
+        if not (isinstance(value, Tensor) and self.follows(value, store, name)):
             self.facts.entries.add(store, name, value)
 
     def _special(self, owner, kind, name, raw, own):
