@@ -68,7 +68,8 @@ class Checks:
         return _Front(plan, at, self.checks)
 
     def _guarded(self, captured):
-        place, at, guards = captured.places(), len(captured.results), []
+        place, at, guards = ({id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
+                             len(captured.results), [])
         for change in captured.changes:
             if change.kind == "value" and not change.flows:
                 guards.append((at, place[id(change.target)]))

@@ -123,28 +123,22 @@ class Program:
                         if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
-        at = captured.places()
-        grads = {id(t._grad): at[id(t)] for t, _ in captured.grads if t._grad is not None}
+        by_tensor = {id(entry.tensor): entry for entry in captured.inputs}
+        holders = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
-        for i, entry in enumerate(captured.inputs):
-            if entry.tensor is None:
-                getters.append((i, entry.get))
-            elif i >= self.n:
-                slot = scan.slots.get(id(entry.tensor), (None, None))
-                if slot[0] is not None:
-                    slots.append((i, slot))
-                elif id(entry.tensor) in grads:
-                    owners.append((i, grads[id(entry.tensor)]))
-                else:
-                    fixed.append((i, entry.tensor))
-        order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
-        self.order = [order.index(i) for i in range(len(order))]
-        self.stores, self.keys = [store for _, (store, _) in slots], [key for _, (_, key) in slots]
-        self.fixed, self.getters = ([x for _, x in part] for part in (fixed, getters))
-        self.owners = [self.order[owner] for _, owner in owners]
-        self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
-        captured.results = [(stop, flows, None if place is None else self.order[place])
-                            for stop, flows, place in captured.results]
+        for entry in captured.inputs[self.n :]:
+            followed = scan.slots.get(id(entry.tensor), (None, None))[0] is not None
+            (getters if entry.tensor is None else slots if followed
+             else owners if id(entry.tensor) in holders else fixed).append(entry)
+        ordered = [*captured.inputs[: self.n], *slots, *fixed, *owners, *getters]
+        place = {entry: i for i, entry in enumerate(ordered)}
+        self.order = [place[entry] for entry in captured.inputs]
+        self.stores, self.keys = ([scan.slots[id(entry.tensor)][part] for entry in slots] for part in (0, 1))
+        self.fixed, self.getters = [entry.tensor for entry in fixed], [entry.get for entry in getters]
+        self.owners = [place[holders[id(entry.tensor)]] for entry in owners]
+        self.host_reads = [(place[entry], value) for entry, value in captured.host_reads]
+        captured.results = [(stop, flows, None if entry is None else place[entry])
+                            for stop, flows, entry in captured.results]
 
     def _flat(self, *values):
         return self.captured.fn(*[values[i] for i in self.order])

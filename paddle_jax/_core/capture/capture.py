@@ -55,11 +55,11 @@ class CapturedInput:
 class Capture(Trace):
     """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
 
-    inputs: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
-    the place there of a Tensor, by id. arrays: the same by the id of `own`. guards: (function without
+    inputs: what came from outside, in the order it was met, the first `known` of it known beforehand.
+    tensors: those that are Tensors, by id; arrays: all, by the id of `own`. guards: (function without
     arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
-    host after each call. host_reads: values that the host has looked at and that must stay the same, by
-    place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
+    host after each call. host_reads: inputs that the host has looked at, with their values, which must stay
+    the same; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
     attributes: Layers that got attributes, with what they had, by id; contents: lists, dicts and objects that
     may change; objects: those that effects change. hooked: a hook was put on a Tensor. refusal: why the code
     cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only;
@@ -78,7 +78,7 @@ class Capture(Trace):
         self.contents = {id(owner): (owner, contents_of(owner)) for owner in objects}
         self.variable, self.host_reads = variable, {}
         self.start, self.converted = start, converted
-        self.inputs, self.arrays, self.places, self.known = [], {}, {}, 0
+        self.inputs, self.arrays, self.tensors, self.known = [], {}, {}, 0
         self.guards, self.effects, self.grads, self.checks = [], [], {}, []
         self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
@@ -91,7 +91,7 @@ class Capture(Trace):
         self.segment, self.begun = ctx.segment, True
         ctx.frame, ctx.segment = self, None
         for tensor in self.start:
-            if id(tensor) not in self.places:
+            if id(tensor) not in self.tensors:
                 self._lifted(self._meet(tensor))
         self.known = len(self.inputs)
 
@@ -103,7 +103,7 @@ class Capture(Trace):
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
         self.written.undo()
         for _, grad, raw, _ in self.grads.values():
-            if grad is not None and id(grad) not in self.places:
+            if grad is not None and id(grad) not in self.tensors:
                 grad._raw = raw
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
@@ -140,10 +140,9 @@ class Capture(Trace):
         return self._lifted(entry)
 
     def _meet(self, tensor):
-        entry = CapturedInput(tensor._raw, tensor)
+        entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
         self.written.note(tensor)
         tensor._raw, tensor._node, tensor._idx = entry.own, None, 0
-        self.places[id(tensor)] = len(self.inputs)
         return self._keep(entry)
 
     def _keep(self, entry):
@@ -177,14 +176,14 @@ class Capture(Trace):
         if (isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple
                 or type(tensor) is Number):
             return looked_at(concrete(raw))
-        at, entry = next(((i, g) for i, g in enumerate(self.inputs) if _holds(g, tensor)), (-1, None))
-        if at < self.variable or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
+        entry = next((e for e in self.inputs[self.variable :] if _holds(e, tensor)), None)
+        if entry is None or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
                 # a trace within this one holds the array, which is another one at the next call
                 raise TracedValueError("host")
             return None
-        self.host_reads[at] = value = looked_at(entry.value)
+        self.host_reads[entry] = value = looked_at(entry.value)
         return value
 
     def recalls(self, node):
@@ -214,7 +213,7 @@ class Capture(Trace):
     def outside(self, tensor):
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
         self.read(tensor)
-        entry = self.inputs[self.places[id(tensor)]] if id(tensor) in self.places else None
+        entry = self.tensors.get(id(tensor))
         if entry is None or not _holds(entry, tensor):
             raise Unsupported("the state of an optimizer is made, or arranged anew, after a change of "
                               f"{tensor.name} in the same function; run one step before compiling it, "
@@ -240,19 +239,19 @@ class Capture(Trace):
         """Takes up a Tensor from outside, if it is one."""
         if type(tensor._raw) is Unmade:
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
-        if id(tensor) not in self.places:
+        if id(tensor) not in self.tensors:
             self.read(tensor)
 
     def is_outside(self, tensor):
         """Whether a Tensor is not one that the run has made."""
-        return id(tensor) in self.places or not isinstance(tensor._raw, jax.core.Tracer)
+        return id(tensor) in self.tensors or not isinstance(tensor._raw, jax.core.Tracer)
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
         if id(tensor) in self.grads:
             return
         self.read(tensor)
-        if id(tensor) not in self.places:
+        if id(tensor) not in self.tensors:
             return  # made by the run itself
         if accumulates and self.written.before(tensor)[1] is not None:
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
@@ -275,7 +274,7 @@ class Capture(Trace):
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
-        if id(tensor) in self.places:
+        if id(tensor) in self.tensors:
             raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; "
                               "register the hook outside")
         self.hooked = True
@@ -338,18 +337,14 @@ class Captured:
     computes; parts: constants that it begins with, and places in `inputs` of its other operands. structs:
     shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
     function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the place in `inputs` of the Tensor it is, or None). changes: list of
+    flow into it or None for a leaf, the input that it is, or None). changes: list of
     Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(place in `inputs`, value)]. guards, effects, steps: see Capture.
+    [(Generator, how many)]. host_reads: [(input, value)]. guards, effects, steps: see Capture.
     again: why the code was run more than once, a text for each further run.
     """
 
     __slots__ = ("again", "changes", "draws", "effects", "fn", "grads", "guards", "inputs", "jaxpr",
                  "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
-
-    def places(self):
-        """The place of each Tensor among the inputs, by id."""
-        return {id(entry.tensor): i for i, entry in enumerate(self.inputs) if entry.tensor is not None}
 
 
 class Change:
@@ -417,7 +412,7 @@ def _capture(run, function, n):
         tensors, captured.rebuild = taken_apart(in_order(out))
         values = [run.read(t) for t in tensors]
         captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
-                             run.places.get(id(t))) for t in tensors]
+                             run.tensors.get(id(t))) for t in tensors]
         captured.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in captured.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; "
@@ -466,7 +461,7 @@ def _changes(run):
     for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
         if (now is grad
-                and (grad is None or id(grad) in run.places or (grad._raw is raw and kind != "empty"))):
+                and (grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = kind_of(now)
         changes.append(Change("grad", tensor, int(to == "array"), to=to,
@@ -499,7 +494,7 @@ def _allow_change(run, container, before):
 
 
 def _assignment(run, owner, key, value):
-    inside, rebuild = taken_apart(in_order(value), lambda x: is_tensor(x) and id(x) not in run.places)
+    inside, rebuild = taken_apart(in_order(value), lambda x: is_tensor(x) and id(x) not in run.tensors)
     change = Change("attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild),
                     gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
@@ -528,12 +523,12 @@ def _maker(prototypes, rebuild):
 
 
 def _wanted_beside(captured, run):
-    """What from outside a call needs though no operation reads it, by id: what it changes or gives back."""
+    """What from outside a call needs though no operation reads it: what it changes or gives back."""
     targets = [c.target for c in captured.changes if c.kind not in ("attribute", "checks")]
-    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in captured.grads]]]
-    places += [*run.host_reads, *[place for _, _, place in captured.results if place is not None]]
-    used = {id(g) for g in run.inputs if g.tensor is not None and id(g.tensor) in run.uses}
-    return used | {id(run.inputs[place]) for place in places}
+    tensors = [*targets, *[t for t, _ in captured.grads]]
+    returned = [entry for _, _, entry in captured.results if entry is not None]
+    used = [entry for entry in run.inputs if id(entry.tensor) in run.uses]
+    return {*[run.tensors[id(t)] for t in tensors], *run.host_reads, *returned, *used}
 
 
 def _open(captured, closed, run, n):
@@ -551,21 +546,14 @@ def _open(captured, closed, run, n):
             eqns.append(eqn)
     used = {v for operands in (*[e.invars for e in eqns], jaxpr.outvars) for v in operands
             if not is_literal(v)}
-    slots = {v: g for v, g in {**by_var, **alias}.items() if v in used}
-    wanted = {id(g) for g in slots.values()} | _wanted_beside(captured, run)
-    at = [i for i, g in enumerate(run.inputs) if i < n or id(g) in wanted]
-    captured.inputs = [run.inputs[i] for i in at]
-    renumbered = {old: new for new, old in enumerate(at)}
-    captured.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
-    captured.results = [(stop, flows, None if place is None else renumbered[place])
-                     for stop, flows, place in captured.results]
-    where = {id(g): i for i, g in enumerate(captured.inputs)}
-    order = [(v, where[id(g)]) for v, g in slots.items()]
-    constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
-    head = [v for v, _ in constants] + [v for v, _ in order]
-    body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
-    fixed = [c for _, c in constants]
-    places, structs = [i for _, i in order], captured.structs
+    operands = {v: entry for v, entry in {**by_var, **alias}.items() if v in used}
+    wanted = {*operands.values(), *_wanted_beside(captured, run)}
+    captured.inputs = [entry for i, entry in enumerate(run.inputs) if i < n or entry in wanted]
+    captured.host_reads = list(run.host_reads.items())
+    place = {entry: i for i, entry in enumerate(captured.inputs)}
+    constants = {v: c for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var}
+    body = jaxpr.replace(constvars=[*constants, *operands], eqns=eqns, invars=[])
+    fixed, places, structs = list(constants.values()), [place[e] for e in operands.values()], captured.structs
 
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])

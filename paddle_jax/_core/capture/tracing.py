@@ -79,7 +79,7 @@ class Trace(Block, InnerFrame):
 
     def watch(self, tensor, accumulates=False):
         outside = (not isinstance(tensor._raw, jax.core.Tracer)
-                   or (self.capture is not None and id(tensor) in self.capture.places))
+                   or (self.capture is not None and id(tensor) in self.capture.tensors))
         if accumulates and outside:
             kind = RuntimeError if self.capture is None else Unsupported
             raise kind("backward is called inside a transformed function or a compiled branch, and reaches "
