@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.capture.environment import MISSING, SCALARS, Snapshot, variables_of
+from paddle_jax._core.capture.environment import MISSING, SCALARS, Snapshot, members, variables_of
 from paddle_jax._core.runtime.origins import LIBRARIES, is_users, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
@@ -149,7 +149,7 @@ class ClosureScan:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
                 self.objects.append(value)
-            for key, member in list(value.items() if isinstance(value, dict) else enumerate(value)):
+            for key, member in members(value):
                 self._value(member, None if isinstance(value, tuple) else value, key, depth)
         elif callable(getattr(type(value), "__paddle_jax_function__", None)):
             self.function(value.__paddle_jax_function__(), depth)
@@ -157,7 +157,7 @@ class ClosureScan:
             self.seen.add(id(value))
             self.owners.append(value)
             self.objects.append(value)
-            for name, member in list(value.__dict__.items()):
+            for name, member in members(value.__dict__):
                 self._value(member, value.__dict__, name, depth)
 
     def _layer(self, layer, depth):

@@ -8,7 +8,7 @@ import types
 import jax
 import numpy as np
 
-from paddle_jax._core.capture.environment import Same, identical, sequence_of
+from paddle_jax._core.capture.environment import Same, identical, members, sequence_of
 from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
@@ -140,14 +140,10 @@ def as_tensors(args, kwargs):
             items = [convert(v) for v in value]
             return value if identical(value, items) else sequence_of(type(value), items)
         if isinstance(value, list | dict):
-            keys, items = (None, value) if isinstance(value, list) else (list(value), value.values())
-            old, new = list(items), [convert(v) for v in items]
-            if not identical(old, new):
-                value = copy.copy(value)
-                if keys is None:
-                    value[:] = new
-                else:
-                    value.update(zip(keys, new, strict=True))
+            changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
+            value = copy.copy(value) if changed else value
+            for key, new in changed:
+                value[key] = new
             containers.append(value)
             return value
         others.append(value)

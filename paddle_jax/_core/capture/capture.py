@@ -16,6 +16,7 @@ from paddle_jax._core.capture.environment import (
     MISSING,
     contents_of,
     differs,
+    members,
     put_contents,
     same,
     stores_of,
@@ -485,8 +486,8 @@ def _allow_change(run, container, before):
     """Refuses a change of a container that can still be seen after the run, as far as is known; but one that
     does not depend on the run may stay where that is allowed."""
     if differs(container, before) and (Observing.reads is None or Observing.reads.facts.is_held(container)):
-        now, old = [list(each.values() if isinstance(each, dict) else each) for each in (container, before)]
-        new = [value for value in now if id(value) not in set(map(id, old))]
+        old = {id(value) for _, value in members(before)}
+        new = [value for _, value in members(container) if id(value) not in old]
         if not run.once or taken_apart(new)[0]:
             raise Unsupported(f"a {type(container).__name__} from outside the function is changed, "
                               "which would happen while compiling only; return what it is to hold")

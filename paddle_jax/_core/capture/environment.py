@@ -118,6 +118,11 @@ def stores_of(owner):
     return [own, *[own[name] for name in LAYER_STORES]] if own.keys() >= _OF_LAYERS else [own]
 
 
+def members(container):
+    """[(key or place, value)] of what a container or a tuple holds now."""
+    return list(container.items() if isinstance(container, dict) else enumerate(container))
+
+
 def contents_of(owner):
     """Copies of what a container or an object holds, one for each of its stores."""
     return list(map(_copied, stores_of(owner)))
@@ -202,11 +207,9 @@ def tensors_in(value):
     """The Tensors in nested lists, tuples, dicts and slices."""
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, list | tuple | dict):
+        for _, part in members(value):
             yield from tensors_in(part)
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))
     elif isinstance(value, slice):
         yield from tensors_in((value.start, value.stop, value.step))
 
