@@ -67,9 +67,9 @@ class Calls:
     def call(self, function, args, named):
         """`function(*args, **named)`."""
         function, args, named = self.prepared(function, args, named)
-        return self.result(function, args, named, function(*args, **named))
+        return self.result(function, function(*args, **named))
 
-    def result(self, function, args, named, value):
+    def result(self, function, value):
         """What a call has given."""
         kind = type(value)
         if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
@@ -88,8 +88,7 @@ class Calls:
         kind = type(function)
         if kind is types.MethodType:
             self.kept.append(function)
-            inner, args, named = self.prepared(function.__func__, (function.__self__, *args), named)
-            return inner, args, named
+            return self.prepared(function.__func__, (function.__self__, *args), named)
         if kind is ft.partial:
             for name in ("func", "args", "keywords"):
                 self.facts.attributes.add(function, name, getattr(function, name))
