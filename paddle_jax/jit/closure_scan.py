@@ -28,16 +28,17 @@ _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "Para
 class ClosureScan:
     """What a function reaches.
 
-    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of
-    ours reads of Layers and optimizers. objects: plain objects and containers whose content the function may
-    change. snapshot: of the variables that it sees. generators: random generators of Python or NumPy.
+    tensors: the Tensors, by id; slots: (dict or list, key) where those stand that are looked up at each call.
+    guards: what code of ours reads of Layers and optimizers. objects: plain objects and containers whose
+    content the function may change. snapshot: of the variables that it sees. generators: random generators of
+    Python or NumPy.
 
     Methods and what is in modules are looked at if the code that may run names them. names: those names;
     owners: objects, classes and modules of the user's, while looking.
     """
 
     def __init__(self, function, others=()):
-        self.slots, self.tensors, self.guards = {}, [], Guards()
+        self.slots, self.tensors, self.guards = {}, {}, Guards()
         self.snapshot, self.objects, self.generators = Snapshot(), [], []
         self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
@@ -47,8 +48,8 @@ class ClosureScan:
 
     def follows(self, tensor, store, key):
         """Whether a Tensor is looked up at a place at each call."""
-        slot = self.slots.get(id(tensor), (None, None))
-        return slot[0] is store and store is not None and slot[1] == key
+        slot = self.slots.get(id(tensor))
+        return slot is not None and slot[0] is store and slot[1] == key
 
     # walking ------------------------------------------------------------------------------------------------
 
@@ -129,9 +130,10 @@ class ClosureScan:
             self._inside(value, depth - 1)
 
     def _tensor(self, tensor, store, key):
-        if id(tensor) not in self.slots:
-            self.slots[id(tensor)] = (store, key)
-            self.tensors.append(tensor)
+        if id(tensor) not in self.tensors:
+            self.tensors[id(tensor)] = tensor
+            if store is not None:
+                self.slots[id(tensor)] = store, key
 
     def _inside(self, value, depth=_DEEP):
         """Looks into a Layer, an optimizer, a container or a plain object."""
@@ -170,7 +172,7 @@ class ClosureScan:
             for store in map(own.__getitem__, _STORES):
                 self.guards.parts.append((store, len(store)))
                 for name, value in store.items():
-                    self.guards.add(settings, store, name, value, id(value) in self.slots)
+                    self.guards.add(settings, store, name, value, id(value) in self.tensors)
                     if not isinstance(value, Layer):
                         self._value(value, store, name, depth)
             if is_users(type(part).__module__):
@@ -202,8 +204,8 @@ class ClosureScan:
         self.guards.lists += [(items, list(items)) for items in (
             optimizer._groups, *[group.params for group in optimizer._groups])]
         for param in optimizer._all_params():
-            store, key = self.slots.get(id(param), (None, None))
-            if store is not None:
+            if id(param) in self.slots:
+                store, key = self.slots[id(param)]
                 (self.guards.settings if isinstance(store, Store)
                  else self.guards.fixed).add(store, key, param, "?")
             self._tensor(param, None, None)

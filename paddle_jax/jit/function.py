@@ -277,7 +277,7 @@ class StaticFunction:
         scan = ClosureScan(self.dygraph_function, others)
         passed = set(map(id, inputs))
         run = ft.partial(self._observed_run, args, kwargs, scan, containers, inputs=inputs,
-                         start=[t for t in scan.tensors if id(t) not in passed],
+                         start=[t for t in scan.tensors.values() if id(t) not in passed],
                          objects=[*scan.objects, *containers], once=self._full_graph,
                          generators=scan.generators)
         with swapped(Switch, busy=True):

@@ -69,7 +69,7 @@ class Program:
     def __init__(self, name, captured, scan, reads, inputs):
         self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
         self.facts, self.uncovered = reads.facts, reads.reason
-        self.ids = self.scanned = frozenset(map(id, scan.tensors))
+        self.ids = self.scanned = frozenset(scan.tensors)
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
@@ -127,8 +127,7 @@ class Program:
         holders = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
         for entry in captured.inputs[self.n :]:
-            followed = scan.slots.get(id(entry.tensor), (None, None))[0] is not None
-            (getters if entry.tensor is None else slots if followed
+            (getters if entry.tensor is None else slots if id(entry.tensor) in scan.slots
              else owners if id(entry.tensor) in holders else fixed).append(entry)
         ordered = [*captured.inputs[: self.n], *slots, *fixed, *owners, *getters]
         place = {entry: i for i, entry in enumerate(ordered)}
