@@ -56,6 +56,9 @@ def test_another_order_of_arguments_is_said():
 
 
 def test_an_argument_of_any_name_is_told():
+    compiled = paddle.jit.to_static(scaled)
+    for arguments in ("x, t=2", "x, t=3", "x, t=x"):
+        assert called(compiled, arguments) == called(scaled, arguments)
     for name in ("n", "t", "s"):
         old, new = [signature((), {name: value})[1] for value in (2, 3)]
         assert differences(old, new) == [f"{name} is 3, before 2"]
