@@ -104,11 +104,9 @@ class Program:
         """Who gets which of the last results: plain values, gradients that become zeros, and the
         rest one by one."""
         at = len(captured.results)
-        self.values, self.zeros, self.rest, self.shared = [], [], [], []
+        self.values, self.zeros, self.rest = [], [], []
         for change in captured.changes:
             target = None if change.kind in ("attribute", "checks") else self.places[id(change.target)]
-            if change.kind == "value" and change.shares:
-                self.shared.append(target)
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
                 self.values.append((target, at, change.steps))
@@ -117,8 +115,9 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
-        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares],
-                                   _is_outside)
+        shared = [c.target for c in captured.changes if c.kind == "value" and c.shares]
+        self.shared = [self.places[id(tensor)] for tensor in shared]
+        self.relations = relations(shared, _is_outside)
         self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations
                         if id(ref()) in self.places]
 
