@@ -33,16 +33,16 @@ def identical(a, b) -> bool:
 class Same:
     """An object as part of a key: equal to itself alone, which it keeps alive."""
 
-    __slots__ = ("it",)
+    __slots__ = ("value",)
 
-    def __init__(self, it):
-        self.it = it
+    def __init__(self, value):
+        self.value = value
 
     def __eq__(self, other):
-        return type(other) is Same and other.it is self.it
+        return type(other) is Same and other.value is self.value
 
     def __hash__(self):
-        return id(self.it)
+        return id(self.value)
 
 
 def same(a, b):
