@@ -198,7 +198,7 @@ class Program:
             raise Stale("a Tensor whose gradient is computed has got or lost a hook")
         grads, seen = list(map(_GRAD, owning)), self.seen
         self.steady = identical(grads, seen[0]) and (
-            seen[1] is None or identical(list(map(_RAW, grads)), seen[1]))
+            seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]

@@ -16,17 +16,26 @@ from paddle_jax.tensor.creation import to_tensor
 
 
 def signature(args, kwargs):
-    """(Tensors among the arguments, a hashable description of the arguments: of those by position, of those
-    by name, and which Tensors are one)."""
-    tensors, shared = [], ()
-    positional = tuple([_leaf(arg, tensors) for arg in args])
-    named = tuple([(name, _leaf(kwargs[name], tensors)) for name in kwargs])
+    """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
+    those, those by name, and which Tensors are one)."""
+    tensors, key, shared = [], [len(args)], ()
+    for arg in args:
+        key.append(_leaf(arg, tensors))
+    for name in kwargs:
+        key.append((name, _leaf(kwargs[name], tensors)))
     if len(tensors) > 1:
         ids = list(map(id, tensors))
         if len(set(ids)) != len(ids):
             shared = tuple(map(ids.index, ids))
             tensors = list(dict(zip(ids, tensors, strict=True)).values())
-    return tensors, (positional, named, shared)
+    key.append(shared)
+    return tensors, tuple(key)
+
+
+def _parted(key):
+    """The arguments by position and those by name of a description."""
+    count, *leaves, _ = key
+    return leaves[:count], leaves[count:]
 
 
 def _leaf(value, tensors):
@@ -71,7 +80,7 @@ def described(key):
     Raises:
         ValueError: one was an object of which nothing but its identity is known.
     """
-    positional, named, _ = key
+    positional, named = _parted(key)
     return list(map(_described, positional)), {name: _described(leaf) for name, leaf in named}
 
 
@@ -92,7 +101,8 @@ def _described(leaf):
 
 def differences(old, new):
     """In words, what differs between two descriptions of arguments."""
-    before, now = [{**dict(enumerate(positional)), **dict(named)} for positional, named, _ in (old, new)]
+    before, now = [{**dict(enumerate(positional)), **dict(named)}
+                   for positional, named in map(_parted, (old, new))]
     if len(before) != len(now):
         return ["the number of arguments is another one"]
     texts = []
