@@ -56,7 +56,7 @@ class Checks:
         wanted = [k for k, is_used in enumerate(used) if is_used]
         taken = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
         if (body.effects or not _HEAVY.isdisjoint(_primitives(body))
-                or any(captured.given[j].tensor is None for j in taken)):
+                or any(captured.inputs[j].tensor is None for j in taken)):
             return None
         constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in taken]
         split = len(constants)
@@ -68,7 +68,7 @@ class Checks:
         return _Front(plan, at, self.checks)
 
     def _guarded(self, captured):
-        place, at, guards = ({id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None},
+        place, at, guards = ({id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
                              len(captured.results), [])
         for change in captured.changes:
             if change.kind == "value" and not change.flows:

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.capture.environment import MISSING, SCALARS, Snapshot, variables_of
+from paddle_jax._core.capture.environment import MISSING, SCALARS, Snapshot, members, variables_of
 from paddle_jax._core.runtime.origins import LIBRARIES, is_users, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
@@ -26,60 +26,58 @@ _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "Para
 
 
 class ClosureScan:
-    """What was found.
+    """What a function reaches.
 
-    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of
-    ours reads of Layers and optimizers. objects: plain objects and containers whose content the function may
-    change. snapshot: of the variables that it sees. streams: iterators among the arguments. generators:
-    random generators of Python or NumPy.
+    tensors: the Tensors, by id; slots: (dict or list, key) where those stand that are looked up at each call.
+    guards: what code of ours reads of Layers and optimizers. objects: plain objects and containers whose
+    content the function may change. snapshot: of the variables that it sees. generators: random generators of
+    Python or NumPy.
 
     Methods and what is in modules are looked at if the code that may run names them. names: those names;
     owners: objects, classes and modules of the user's, while looking.
     """
 
     def __init__(self, function, others=()):
-        self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.snapshot, self.objects, self.streams, self.generators = Snapshot(), [], [], []
+        self.slots, self.tensors, self.guards = {}, {}, Guards()
+        self.snapshot, self.objects, self.generators = Snapshot(), [], []
         self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
-        for thing in others:
-            if isinstance(thing, collections.abc.Iterator):
-                self.streams.append(type(thing).__name__)
-            self.thing(thing)
+        for value in others:
+            self._inside(value)
         self._finish()
 
     def follows(self, tensor, store, key):
         """Whether a Tensor is looked up at a place at each call."""
-        slot = self.slots.get(id(tensor), (None, None))
-        return slot[0] is store and store is not None and slot[1] == key
+        slot = self.slots.get(id(tensor))
+        return slot is not None and slot[0] is store and slot[1] == key
 
     # walking ------------------------------------------------------------------------------------------------
 
     def function(self, function, depth=_DEEP):
         """Looks at the closure, the defaults and the globals of a function."""
         if isinstance(function, types.MethodType):
-            self.thing(function.__self__, depth)
+            self._inside(function.__self__, depth)
             function = function.__func__
-        function = (getattr(function, "__wrapped__", function) if not isinstance(function, types.FunctionType)
-                    else function)
+        if not isinstance(function, types.FunctionType):
+            function = getattr(function, "__wrapped__", function)
         if not isinstance(function, types.FunctionType) or id(function) in self.seen or not depth:
             return
         if package_of(function.__module__ or "") in LIBRARIES:
             return
         self.seen.add(id(function))
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._item(default, None, None, depth)
+            self._value(default, None, None, depth)
         for place, name, value in variables_of(function):
             self.snapshot.variables.append((place, name, value))
             if value is not MISSING:
-                self._item(value, *((place, name) if isinstance(place, dict) else (None, None)), depth)
+                self._value(value, place if isinstance(place, dict) else None, name, depth)
         self._names(function.__code__)
 
     def _finish(self):
         """Reads the methods that may be called, and what the code names of the user's modules."""
-        known = None
-        while known != (len(self.names), len(self.owners)):
-            known = len(self.names), len(self.owners)
+        size = None
+        while size != (len(self.names), len(self.owners)):
+            size = len(self.names), len(self.owners)
             for owner in list(self.owners):
                 if isinstance(owner, types.ModuleType):
                     self._module(owner)
@@ -96,7 +94,7 @@ class ClosureScan:
         if not _is_installed(own.get("__file__")):
             for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
                 self.seen.add((id(module), name))
-                self._item(own[name], own, name, 2)
+                self._value(own[name], own, name, 2)
 
     def _names(self, code):
         self.names.update(code.co_names)
@@ -105,8 +103,9 @@ class ClosureScan:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
                 self._names(constant)
 
-    def _item(self, value, store, key, depth):
-        """Looks at one value; `store[key]` is where it was found, if that can change."""
+    def _value(self, value, store, key, depth):
+        """Looks at one value; `store[key]` is where it is found anew at each call. store: None where it does
+        not change."""
         if type(value) in SCALARS:
             return
         if isinstance(value, set | collections.deque):
@@ -121,21 +120,22 @@ class ClosureScan:
             self.function(value, depth - 1)
         elif isinstance(value, ft.partial):
             for part in (value.func, value.args, value.keywords):
-                self._item(part, None, None, depth - 1)
+                self._value(part, None, None, depth - 1)
         elif isinstance(value, type | types.ModuleType):
             name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
             if id(value) not in self.seen and is_users(name):
                 self.seen.add(id(value))
                 self.owners.append(value)
         elif depth and not isinstance(value, types.BuiltinFunctionType):
-            self.thing(value, depth - 1)
+            self._inside(value, depth - 1)
 
     def _tensor(self, tensor, store, key):
-        if id(tensor) not in self.slots:
-            self.slots[id(tensor)] = (store, key)
-            self.tensors.append(tensor)
+        if id(tensor) not in self.tensors:
+            self.tensors[id(tensor)] = tensor
+            if store is not None:
+                self.slots[id(tensor)] = store, key
 
-    def thing(self, value, depth=_DEEP):
+    def _inside(self, value, depth=_DEEP):
         """Looks into a Layer, an optimizer, a container or a plain object."""
         if id(value) in self.seen:
             return
@@ -144,44 +144,44 @@ class ClosureScan:
         elif isinstance(value, Optimizer):
             self._optimizer(value)
         elif isinstance(value, AmpScaler):
-            self._scaler(value)
+            self.seen.add(id(value))
+            for name, member in value.__dict__.items():
+                self._value(member, value.__dict__, name, 0)
         elif isinstance(value, list | tuple | dict) and len(value) <= _MANY:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
                 self.objects.append(value)
-            for at, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
-                self._item(item, None if isinstance(value, tuple) else value, at, depth)
+            for key, member in members(value):
+                self._value(member, None if isinstance(value, tuple) else value, key, depth)
         elif callable(getattr(type(value), "__paddle_jax_function__", None)):
             self.function(value.__paddle_jax_function__(), depth)
         elif _is_plain(value):
             self.seen.add(id(value))
-            own = value.__dict__
             self.owners.append(value)
             self.objects.append(value)
-            for name, item in list(own.items()):
-                self._item(item, own, name, depth)
+            for name, member in members(value.__dict__):
+                self._value(member, value.__dict__, name, depth)
 
     def _layer(self, layer, depth):
-        for one in layer.sublayers(include_self=True):
-            if id(one) in self.seen:
+        depth, settings = min(depth, 2), self.guards.settings
+        for part in layer.sublayers(include_self=True):
+            if id(part) in self.seen:
                 continue
-            self.seen.add(id(one))
-            own = one.__dict__
-            for kind in _STORES:
-                store = own[kind]
+            self.seen.add(id(part))
+            own, ours = part.__dict__, _is_ours(part)
+            for store in map(own.__getitem__, _STORES):
                 self.guards.parts.append((store, len(store)))
-                for name, item in store.items():
-                    self.guards.add(self.guards.settings, store, name, item, id(item) in self.slots)
-                    if not isinstance(item, Layer):
-                        self._item(item, store, name, min(depth, 2))
-            if is_users(type(one).__module__):
-                self.owners.append(one)
-            ours = _is_ours(one)
-            for name, item in own.items():
-                if ours and name != "_full_name" and type(item) in SCALARS:
-                    self.guards.settings.add(own, name, item, "?")
-                elif name[0] != "_" or isinstance(item, Tensor):
-                    self._item(item, own, name, min(depth, 2))
+                for name, value in store.items():
+                    self.guards.add(settings, store, name, value, id(value) in self.tensors)
+                    if not isinstance(value, Layer):
+                        self._value(value, store, name, depth)
+            if is_users(type(part).__module__):
+                self.owners.append(part)
+            for name, value in own.items():
+                if ours and name != "_full_name" and type(value) in SCALARS:
+                    settings.add(own, name, value, "?")
+                elif name[0] != "_" or isinstance(value, Tensor):
+                    self._value(value, own, name, depth)
 
     def _method(self, method):
         """Looks at a method or property of a class."""
@@ -194,18 +194,18 @@ class ClosureScan:
     def _optimizer(self, optimizer):
         self.seen.add(id(optimizer))
         own = optimizer.__dict__
-        for name, item in own.items():
-            if type(item) in SCALARS and name != "_learning_rate":
-                self.guards.fixed.add(own, name, item, "?")
+        for name, value in own.items():
+            if type(value) in SCALARS and name != "_learning_rate":
+                self.guards.fixed.add(own, name, value, "?")
         for store in (own, *[group.settings for group in optimizer._groups]):
-            for name, item in store.items():
+            for name, value in store.items():
                 if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
-                    self._setting(store, name, item)
+                    self._setting(store, name, value)
         self.guards.lists += [(items, list(items)) for items in (
             optimizer._groups, *[group.params for group in optimizer._groups])]
         for param in optimizer._all_params():
-            store, key = self.slots.get(id(param), (None, None))
-            if store is not None:
+            if id(param) in self.slots:
+                store, key = self.slots[id(param)]
                 (self.guards.settings if isinstance(store, Store)
                  else self.guards.fixed).add(store, key, param, "?")
             self._tensor(param, None, None)
@@ -213,15 +213,9 @@ class ClosureScan:
     def _setting(self, store, name, value):
         """A setting of an optimizer or of a group, which has settings itself if it clips or decays."""
         self.guards.add(self.guards.fixed, store, name, value)
-        for inner, item in getattr(value, "__dict__", {}).items():
-            if type(item) in SCALARS:
-                self.guards.fixed.add(vars(value), inner, item, "?")
-
-    def _scaler(self, scaler):
-        self.seen.add(id(scaler))
-        own = scaler.__dict__
-        for name, item in own.items():
-            self._item(item, own, name, 0)
+        for inner, part in getattr(value, "__dict__", {}).items():
+            if type(part) in SCALARS:
+                self.guards.fixed.add(vars(value), inner, part, "?")
 
 
 def _is_ours(layer):

@@ -23,7 +23,7 @@ from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_l
 from paddle_jax._core.runtime.uninterrupted import swapped, within, without_collection
 from paddle_jax._core.state import Observing, local
 from paddle_jax.jit.closure_scan import ClosureScan
-from paddle_jax.jit.observed.reads import Reads
+from paddle_jax.jit.observed.reads import STREAM, Reads
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.signature import as_tensors, described, differences, signature
 from paddle_jax.jit.usage import Usage
@@ -36,8 +36,6 @@ _MAX_STALE = 6
 _EAGER = object()
 # executors with which functions are compiled; another one looks at each operation
 _CAPTURED = (None, checked)
-_STREAM = ("it uses the iterator or file {!r}, which would happen while compiling only; "
-           "pass in what is taken from it")
 
 
 class Switch:
@@ -273,60 +271,54 @@ class StaticFunction:
     def _capture(self, args, kwargs):
         """The Program for a call, and the Tensors to call it with."""
         args, kwargs, inputs, others, containers = as_tensors(args, kwargs)
+        for value in others:
+            if isinstance(value, collections.abc.Iterator):
+                raise Unsupported(STREAM.format(type(value).__name__))
         scan = ClosureScan(self.dygraph_function, others)
-        mine = {id(t) for t in inputs}
-        start = [t for t in scan.tensors if id(t) not in mine]
+        passed = set(map(id, inputs))
+        run = ft.partial(self._observed_run, args, kwargs, scan, containers, inputs=inputs,
+                         start=[t for t in scan.tensors.values() if id(t) not in passed],
+                         objects=[*scan.objects, *containers], once=self._full_graph,
+                         generators=scan.generators)
         with swapped(Switch, busy=True):
-            more = {"objects": [*scan.objects, *containers], "once": self._full_graph,
-                    "generators": scan.generators}
-            captured, reads = self._captured(args, kwargs, scan, inputs, start, **more)
+            captured, reads = self._captured(run)
             program = Program(self._name(), captured, scan, reads, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
-    def _captured(self, args, kwargs, scan, *known, **more):
+    def _captured(self, run):
         """The run of the function: as it is; with its control flow converted; with integers
         counted as constant."""
-        run = ft.partial(self._observed_run, args, kwargs, scan, known, more)
-        if scan.streams:
-            raise Unsupported(_STREAM.format(scan.streams[0]))
-        plain = self.dygraph_function
         try:
-            return run(plain)
+            return run()
         except TRACING as error:
-            first, where = error, place(error, self._function)
+            first, since = error, f"since {place(error, self._function)} looks at a value"
         try:
             self._conversion()
         except Unsupported as error:
             problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
         else:
             try:
-                return _further(f"with its control flow converted, since {where} looks at a value",
-                                *run(self._conversion, converted=True))
+                return run(converted=True, reason=f"with its control flow converted, {since}")
             except Unsupported as error:
                 problem = error
             except TRACING:
                 problem = first
         try:
-            return _further(f"with integers counted as constant, since {where} looks at a value",
-                            *run(plain, fixed=True))
+            return run(fixed=True, reason=f"with integers counted as constant, {since}")
         except (Unsupported, *TRACING):
             raise problem from None
 
-    def _observed_run(self, args, kwargs, scan, known, more, function, converted=False, fixed=False):
+    def _observed_run(self, args, kwargs, scan, containers, converted=False, reason=None, **options):
         """One run of the code, as it is or converted, and what it has read. What it assigned outside is
-        put back."""
-        plain, usage = self.dygraph_function, Usage()
-        reads = Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):], converted,
-                      scan.guards.own_settings())
+        put back. reason: why it is not the first run. options: of `capture`."""
+        usage = Usage()
+        reads = Reads(scan.follows, scan.seen, containers, converted, scan.guards.own_settings())
 
         def body():
-            if converted:
-                called = function()
-                reads.enter(plain.__func__ if self._instance is not None else plain)
-            else:
-                called = reads.entered(plain)
-            return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
+            observed = reads.entered(self.dygraph_function)
+            called = self._conversion() if converted else observed
+            return capture(lambda: called(*args, **kwargs), converted=converted, **options)
 
         try:
             # it would run code of objects that have nothing to do with the function
@@ -342,6 +334,8 @@ class StaticFunction:
         reads.settle(usage)
         if reads.reason is not None:
             self._not_observed(reads.reason)
+        if reason is not None:
+            captured.again.insert(0, reason)
         return captured, reads
 
     def _not_observed(self, reason):
@@ -400,12 +394,6 @@ def _stacklevel():
     return level
 
 
-def _further(reason, found, reads):
-    """A captured run, with why it was not the first."""
-    found.again.insert(0, reason)
-    return found, reads
-
-
 def _runs(again):
     """How often the code was run to be compiled, and why, where that was more than once."""
     return f"; its code was run {len(again) + 1} times: {'; '.join(again)}" if again else ""
@@ -417,11 +405,10 @@ def _text(error):
 
 def place(error, function):
     """file:line in the user's code where an error came up."""
-    found, frame = None, error.__traceback__
+    code, frame = getattr(function, "__code__", None), error.__traceback__
+    line = "unknown place" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
     while frame is not None:
         if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
-            file, line = frame.tb_frame.f_code.co_filename, frame.tb_lineno
-            found = f"{file}:{line}"
+            line = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
         frame = frame.tb_next
-    code = getattr(function, "__code__", None)
-    return found or (f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place")
+    return line

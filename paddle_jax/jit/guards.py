@@ -1,12 +1,10 @@
 """Guards: what code of this package reads of Layers and optimizers, compared at each call of
 a compiled form."""
 
-import operator
-
-from paddle_jax._core.capture.environment import MISSING
+from paddle_jax._core.capture.environment import identical
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.observed.facts import Table, entries
+from paddle_jax.jit.observed.facts import Table, entries, items
 from paddle_jax.jit.observed.wording import sentence
 
 
@@ -19,7 +17,7 @@ class Guards:
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(_places), Table(entries),
+        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(items), Table(entries),
                                                                            Changes.count, [], [])
         self.own = Table(entries)
 
@@ -36,7 +34,7 @@ class Guards:
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.fixed.hold() or not all([_same(now, before) for now, before in self.lists]):
+        if not self.fixed.hold() or not self._lists_hold():
             return False
         if self.changes != Changes.count:
             count = Changes.count
@@ -52,25 +50,14 @@ class Guards:
             if (row := table.changed()) is not None:
                 store, key, value, now, _ = row
                 return sentence(f"{key}{_of_layer(store)}", value, now)
-        if not all([_same(now, before) for now, before in self.lists]):
+        if not self._lists_hold():
             return "an optimizer has got or lost parameters"
-        found = self.own.changed()
-        return (f"{found[1]}{_of_layer(found[0])} is another one" if found
-                else "a Layer that the function uses has got or lost something")
+        if (row := self.own.changed()) is not None:
+            return f"{row[1]}{_of_layer(row[0])} is another one"
+        return "a Layer that the function uses has got or lost something"
 
-
-def _places(stores, keys):
-    """What dicts and lists hold, MISSING where there is nothing."""
-    try:
-        return list(map(operator.getitem, stores, keys))
-    except LookupError:
-        return [store[key] if key in (store if isinstance(store, dict) else range(len(store))) else MISSING
-                for store, key in zip(stores, keys, strict=True)]
-
-
-def _same(now, before):
-    """Whether a list holds the same objects as before."""
-    return len(now) == len(before) and all(map(operator.is_, now, before))
+    def _lists_hold(self):
+        return all([identical(now, before) for now, before in self.lists])
 
 
 def _of_layer(store):

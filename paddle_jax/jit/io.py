@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.environment import Snapshot, rebuilt, stores_of
+from paddle_jax._core.capture.environment import Snapshot, sequence_of, stores_of
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.errors import CheckError, Unsupported
 from paddle_jax._core.tensor import Tensor
@@ -181,7 +181,7 @@ class _Given:
 
         def take(spec, path, at):
             if isinstance(spec, list | tuple):
-                return rebuilt(spec, [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
+                return sequence_of(type(spec), [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
             if isinstance(spec, dict):
                 arguments = {key: take(spec[key], str(key), at) for key in by_key(spec)}
                 return {key: arguments[key] for key in spec}

@@ -13,7 +13,8 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
-from paddle_jax._core.capture.environment import MISSING, same
+from paddle_jax._core.capture.capture import kind_of
+from paddle_jax._core.capture.environment import MISSING, identical, same, stores_of
 from paddle_jax._core.deferred.value import (
     Value,
     aval_of,
@@ -68,7 +69,7 @@ class Program:
     def __init__(self, name, captured, scan, reads, inputs):
         self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
         self.facts, self.uncovered = reads.facts, reads.reason
-        self.ids = self.scanned = frozenset(map(id, scan.tensors))
+        self.ids = self.scanned = frozenset(scan.tensors)
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
@@ -77,7 +78,7 @@ class Program:
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
         self.places = {id(t): i for i, t in enumerate(tensors)}
-        self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
+        self.watched = [(self.places[id(t)], kind) for t, kind in captured.grads]
         self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         owning = self.owning(tensors)
@@ -103,11 +104,9 @@ class Program:
         """Who gets which of the last results: plain values, gradients that become zeros, and the
         rest one by one."""
         at = len(captured.results)
-        self.values, self.zeros, self.rest, self.shared = [], [], [], []
+        self.values, self.zeros, self.rest = [], [], []
         for change in captured.changes:
             target = None if change.kind in ("attribute", "checks") else self.places[id(change.target)]
-            if change.kind == "value" and change.shares:
-                self.shared.append(target)
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
                 self.values.append((target, at, change.steps))
@@ -116,34 +115,28 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
-        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares],
-                                   _is_outside)
+        shared = [c.target for c in captured.changes if c.kind == "value" and c.shares]
+        self.shared = [self.places[id(tensor)] for tensor in shared]
+        self.relations = relations(shared, _is_outside)
         self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations
                         if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
-        at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
-        grads = {id(t._grad): at[id(t)] for t, _ in captured.grads if t._grad is not None}
+        by_tensor = {id(entry.tensor): entry for entry in captured.inputs}
+        holders = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
-        for i, given in enumerate(captured.given):
-            if given.tensor is None:
-                getters.append((i, given.get))
-            elif i >= self.n:
-                slot = scan.slots.get(id(given.tensor), (None, None))
-                if slot[0] is not None:
-                    slots.append((i, slot))
-                elif id(given.tensor) in grads:
-                    owners.append((i, grads[id(given.tensor)]))
-                else:
-                    fixed.append((i, given.tensor))
-        order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
-        self.order = [order.index(i) for i in range(len(order))]
-        self.stores, self.keys = [store for _, (store, _) in slots], [key for _, (_, key) in slots]
-        self.fixed, self.getters = ([x for _, x in part] for part in (fixed, getters))
-        self.owners = [self.order[owner] for _, owner in owners]
-        self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
-        captured.results = [(stop, flows, None if place is None else self.order[place])
-                            for stop, flows, place in captured.results]
+        for entry in captured.inputs[self.n :]:
+            (getters if entry.tensor is None else slots if id(entry.tensor) in scan.slots
+             else owners if id(entry.tensor) in holders else fixed).append(entry)
+        ordered = [*captured.inputs[: self.n], *slots, *fixed, *owners, *getters]
+        place = {entry: i for i, entry in enumerate(ordered)}
+        self.order = [place[entry] for entry in captured.inputs]
+        self.stores, self.keys = ([scan.slots[id(entry.tensor)][part] for entry in slots] for part in (0, 1))
+        self.fixed, self.getters = [entry.tensor for entry in fixed], [entry.get for entry in getters]
+        self.owners = [place[holders[id(entry.tensor)]] for entry in owners]
+        self.host_reads = [(place[entry], value) for entry, value in captured.host_reads]
+        captured.results = [(stop, flows, None if entry is None else place[entry])
+                            for stop, flows, entry in captured.results]
 
     def _flat(self, *values):
         return self.captured.fn(*[values[i] for i in self.order])
@@ -204,14 +197,14 @@ class Program:
         if (self.hooked or any(map(_HOOKS, owning))) and _hooks_of(owning) != self.hooked:
             raise Stale("a Tensor whose gradient is computed has got or lost a hook")
         grads, seen = list(map(_GRAD, owning)), self.seen
-        self.steady = len(seen[0]) == len(grads) and all(map(operator.is_, grads, seen[0])) and (
+        self.steady = identical(grads, seen[0]) and (
             seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]
-        for (i, known), grad in zip(self.watched, grads, strict=True):
-            kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
-            if kind != known and (known != "empty" or kind == "array"):
+        for (i, expected), grad in zip(self.watched, grads, strict=True):
+            kind = kind_of(grad)
+            if kind != expected and (expected != "empty" or kind == "array"):
                 raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
@@ -226,7 +219,7 @@ class Program:
             avals = list(map(_AVAL, raws))
         except AttributeError:
             avals = ()
-        if len(avals) == len(self.avals) and all(map(operator.is_, avals, self.avals)):
+        if identical(avals, self.avals):
             return raws
         shapes = self.others(self.shapes)
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
@@ -276,8 +269,8 @@ class Program:
         Counters.steps += captured.steps
         for generator, count in captured.draws:
             generator._offset += count
-        for call, thing, args, kwargs in captured.effects:
-            call(thing, *args, **kwargs)
+        for call, owner, args, kwargs in captured.effects:
+            call(owner, *args, **kwargs)
         return captured.rebuild(results)
 
     def _run(self, tensors):
@@ -455,8 +448,7 @@ def _set_grad(tensor, change, raw):
 
 def _set_attribute(change, raws, results):
     number, name = change.key
-    own = change.target.__dict__
-    store = own if number == 0 else own[("_parameters", "_sub_layers", "_buffers")[number - 1]]
+    store = stores_of(change.target)[number]
     if change.gone:
         store.pop(name, None)
         return

@@ -3,13 +3,12 @@
 import copy
 import dataclasses
 import functools as ft
-import operator
 import types
 
 import jax
 import numpy as np
 
-from paddle_jax._core.capture.environment import Same, rebuilt
+from paddle_jax._core.capture.environment import Same, identical, members, sequence_of
 from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
@@ -17,8 +16,9 @@ from paddle_jax.tensor.creation import to_tensor
 
 
 def signature(args, kwargs):
-    """(Tensors among the arguments, a hashable description of the arguments)."""
-    tensors, key = [], []
+    """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
+    those, those by name, and which Tensors are one)."""
+    tensors, key, shared = [], [len(args)], ()
     for arg in args:
         key.append(_leaf(arg, tensors))
     for name in kwargs:
@@ -26,9 +26,16 @@ def signature(args, kwargs):
     if len(tensors) > 1:
         ids = list(map(id, tensors))
         if len(set(ids)) != len(ids):
-            key.append(tuple(map(ids.index, ids)))
+            shared = tuple(map(ids.index, ids))
             tensors = list(dict(zip(ids, tensors, strict=True)).values())
+    key.append(shared)
     return tensors, tuple(key)
+
+
+def _parted(key):
+    """The arguments by position and those by name of a description."""
+    count, *leaves, _ = key
+    return leaves[:count], leaves[count:]
 
 
 def _leaf(value, tensors):
@@ -73,13 +80,8 @@ def described(key):
     Raises:
         ValueError: one was an object of which nothing but its identity is known.
     """
-    positional, named = [], {}
-    for leaf in key:
-        if len(leaf) == 2 and isinstance(leaf[0], str):
-            named[leaf[0]] = _described(leaf[1])
-        elif not isinstance(leaf[0], int):  # else: which Tensors are one
-            positional.append(_described(leaf))
-    return positional, named
+    positional, named = _parted(key)
+    return list(map(_described, positional)), {name: _described(leaf) for name, leaf in named}
 
 
 def _described(leaf):
@@ -90,8 +92,7 @@ def _described(leaf):
     if kind is dict:
         return {key: _described(value) for key, value in rest}
     if issubclass(kind, list | tuple):
-        items = [_described(value) for value in rest]
-        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+        return sequence_of(kind, [_described(value) for value in rest])
     if type(rest[0]) is not kind:
         raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
                          "give a list of paddle.static.InputSpec")
@@ -100,23 +101,16 @@ def _described(leaf):
 
 def differences(old, new):
     """In words, what differs between two descriptions of arguments."""
-    if len(old) != len(new):
+    before, now = [{**dict(enumerate(positional)), **dict(named)}
+                   for positional, named in map(_parted, (old, new))]
+    if len(before) != len(now):
         return ["the number of arguments is another one"]
-    differences = []
-    for i, (a, b) in enumerate(zip(old, new, strict=True)):
-        name = f"argument {i}"
-        if _is_keyword(a) or _is_keyword(b):
-            name = b[0] if _is_keyword(b) else name
-            if a[0] != b[0]:
-                differences.append(f"{name} is given {'by' if _is_keyword(b) else 'without'} its name")
-                continue
-            a, b = a[1], b[1]
-        differences += [f"{name}{what}" for what in _of_one(a, b)]
-    return differences
-
-
-def _is_keyword(described):
-    return bool(described) and isinstance(described[0], str) and described[0] != "t" and len(described) == 2
+    texts = []
+    for key, leaf in now.items():
+        name, way = (key, "by") if isinstance(key, str) else (f"argument {key}", "without")
+        texts += ([f"{name}{what}" for what in _of_one(before[key], leaf)] if key in before
+                  else [f"{name} is given {way} its name"])
+    return texts or ["the order of the arguments, or which of them are one Tensor, is another one"]
 
 
 def _of_one(a, b):
@@ -154,16 +148,12 @@ def as_tensors(args, kwargs):
             return tensor
         if isinstance(value, tuple):
             items = [convert(v) for v in value]
-            return value if all(map(operator.is_, value, items)) else rebuilt(value, items)
+            return value if identical(value, items) else sequence_of(type(value), items)
         if isinstance(value, list | dict):
-            keys, items = (None, value) if isinstance(value, list) else (list(value), value.values())
-            old, new = list(items), [convert(v) for v in items]
-            if any(map(operator.is_not, old, new)):
-                value = copy.copy(value)
-                if keys is None:
-                    value[:] = new
-                else:
-                    value.update(zip(keys, new, strict=True))
+            changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
+            value = copy.copy(value) if changed else value
+            for key, new in changed:
+                value[key] = new
             containers.append(value)
             return value
         others.append(value)

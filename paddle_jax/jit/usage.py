@@ -44,10 +44,6 @@ class Usage:
         elif frame.f_code not in self.codes and not _is_aside(frame):
             self.codes[frame.f_code] = None
 
-    def unobserved(self, observed):
-        """The code objects of the user's functions that ran, without those whose reads were observed."""
-        return [code for code in self.codes if code not in observed]
-
 
 def _is_aside(frame):
     """Whether code has nothing to do with the function that runs: the text that a library executes, what runs

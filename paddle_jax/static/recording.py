@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.capture.environment import rebuilt, tensors_in
+from paddle_jax._core.capture.environment import sequence_of, tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.ops.dispatch import run
@@ -266,7 +266,7 @@ def _record(function, specs, recorder, probes):
 def _argument(value, recorder, probes, inputs):
     """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
     if isinstance(value, list | tuple):
-        return rebuilt(value, [_argument(v, recorder, probes, inputs) for v in value])
+        return sequence_of(type(value), [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
         items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
         return {key: items[key] for key in value}

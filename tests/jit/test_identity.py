@@ -166,3 +166,29 @@ def test_a_view_of_the_captured_run_that_stays_alive():
     finally:
         gc.enable()
     assert base.tolist() == [[0, 0], [1, 1]] and row.tolist() == [0, 0]
+
+
+class Owner:
+    """No Layer, though it has an attribute with the name of one of a Layer's."""
+
+    def __init__(self):
+        self._parameters, self.count, self.last = {"rate": 2.0}, 0, None
+
+
+def test_an_object_with_parameters_that_is_no_layer():
+    owners = Owner(), Owner()
+
+    def step_on(owner):
+        def step(x):
+            owner.count = owner.count + 1
+            owner.last = x * owner._parameters["rate"]
+            return owner.last.sum()
+
+        return step
+
+    plain, compiled = step_on(owners[0]), paddle.jit.to_static(step_on(owners[1]), full_graph=True)
+    for k in range(3):
+        x = data(2, seed=k)
+        assert compiled(x).item() == plain(x).item()
+        assert owners[1].last.tolist() == owners[0].last.tolist()
+        assert [owner.count for owner in owners] == [k + 1, k + 1]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax.jit.signature import differences
+from paddle_jax.jit.signature import differences, signature
 
 
 def scaled(x, n=2, *rest, flag=False, **more):
@@ -36,13 +36,32 @@ def test_every_way_after_every_other(first):
 
 def test_what_differs_is_said_of_any_two_descriptions():
     tensor = ("t", (2,), "float32", True)
-    arguments = [tensor, (int, 3), ("n", (int, 3)), ("n", tensor), ("m", (int, 3)), ("n", (list, (int, 3))),
-                 (list, tensor), (dict, ("a", tensor))]
-    for old, new in itertools.permutations(arguments, 2):
-        said = differences((old,), (new,))
+    values = [tensor, (int, 3), (list, (int, 3)), (list, tensor), (dict, ("a", tensor))]
+    keys = [*[(1, value, ()) for value in values], *[(0, ("n", value), ()) for value in values],
+            (0, ("m", (int, 3)), ()), (0, ("t", (int, 3)), ())]
+    for old, new in itertools.permutations(keys, 2):
+        said = differences(old, new)
         assert said, (old, new)
-        assert all("argument 0" in one or one.startswith(("n ", "m ")) for one in said)
-    assert differences(((int, 3),), (("n", (int, 3)),)) == ["n is given by its name"]
+        assert all("argument 0" in one or one.startswith(("n ", "m ", "t ")) for one in said)
+    assert differences((1, (int, 3), ()), (0, ("n", (int, 3)), ())) == ["n is given by its name"]
+
+
+def test_another_order_of_arguments_is_said():
+    x, y = paddle.ones([2]), paddle.ones([2])
+    keys = [signature((), {"x": x, "n": y})[1], signature((), {"n": y, "x": x})[1],
+            signature((), {"n": x, "x": x})[1]]
+    for old, new in itertools.permutations(keys, 2):
+        (said,) = differences(old, new)
+        assert "order of the arguments" in said
+
+
+def test_an_argument_of_any_name_is_told():
+    compiled = paddle.jit.to_static(scaled)
+    for arguments in ("x, t=2", "x, t=3", "x, t=x"):
+        assert called(compiled, arguments) == called(scaled, arguments)
+    for name in ("n", "t", "s"):
+        old, new = [signature((), {name: value})[1] for value in (2, 3)]
+        assert differences(old, new) == [f"{name} is 3, before 2"]
 
 
 def test_compiles_in_a_program_started_with_the_alias(tmp_path):

@@ -5,24 +5,24 @@ its array, which two Tensors may share); everything it changes outside becomes a
 can do (a scheduler's step) is noted, to be done again at each call.
 """
 
-import operator
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
+from paddle_jax._core.autograd.dependence import is_literal
 from paddle_jax._core.capture.environment import (
     CONTAINERS,
     MISSING,
-    content,
+    contents_of,
     differs,
-    put_content,
+    members,
+    put_contents,
     same,
     stores_of,
 )
 from paddle_jax._core.capture.host_random import HostRandom
-from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
+from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, taken_apart
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.failures.checking import checked, ride_results
@@ -56,19 +56,18 @@ class CapturedInput:
 class Capture(Trace):
     """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
 
-    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
-    the place there of a Tensor, by id. arrays: the same by the id of `own`. guards: (function without
+    inputs: what came from outside, in the order it was met, the first `known` of it known beforehand.
+    tensors: those that are Tensors, by id; arrays: all, by the id of `own`. guards: (function without
     arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
-    host after each call. host_reads: values that the host has looked at and that must stay the same, by
-    place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
-    attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
-    dicts and objects that may change, with what they had, by id.  hooked: a hook was
-    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
-    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py;
-    steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
-    operations were given, or whose properties were looked at; sharing: of those that are changed
-    with their views.
-    doubtful: results of branches and loops that may be Tensors from outside, by id.
+    host after each call. host_reads: inputs that the host has looked at, with their values, which must stay
+    the same; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
+    attributes: Layers that got attributes, with what they had, by id; contents: lists, dicts and objects that
+    may change; objects: those that effects change. hooked: a hook was put on a Tensor. refusal: why the code
+    cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only;
+    staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own
+    trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose properties
+    were looked at; sharing: of those that are changed with their views. doubtful: results of branches and
+    loops that may be Tensors from outside, by id.
     """
 
     deferring = converted = False
@@ -77,12 +76,12 @@ class Capture(Trace):
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
         self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
-        self.contents = {id(thing): (thing, content(thing)) for thing in objects}
+        self.contents = {id(owner): (owner, contents_of(owner)) for owner in objects}
         self.variable, self.host_reads = variable, {}
-        self.start, self.converted, self.given, self.arrays, self.places, self.known = (start, converted, [],
-                                                                                        {}, {}, 0)
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = ([], [], {}, {},
-                                                                                             {}, [])
+        self.start, self.converted = start, converted
+        self.inputs, self.arrays, self.tensors, self.known = [], {}, {}, 0
+        self.guards, self.effects, self.grads, self.checks = [], [], {}, []
+        self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -93,9 +92,9 @@ class Capture(Trace):
         self.segment, self.begun = ctx.segment, True
         ctx.frame, ctx.segment = self, None
         for tensor in self.start:
-            if id(tensor) not in self.places:
+            if id(tensor) not in self.tensors:
                 self._lifted(self._meet(tensor))
-        self.known = len(self.given)
+        self.known = len(self.inputs)
 
     def end(self):
         """Puts everything back; after a run that has failed also the lists and dicts that may
@@ -105,16 +104,13 @@ class Capture(Trace):
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
         self.written.undo()
         for _, grad, raw, _ in self.grads.values():
-            if grad is not None and id(grad) not in self.places:
+            if grad is not None and id(grad) not in self.tensors:
                 grad._raw = raw
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
-        for layer, stores in self.attributes.values():
-            for store, before in zip(stores_of(layer), stores, strict=True):
-                put_content(store, before)
-        for thing, before in (*self.objects.values(), *self.contents.values()):
-            if not (self.finished and id(thing) in self.staying):
-                put_content(thing, before)
+        for owner, before in (*self.attributes.values(), *self.objects.values(), *self.contents.values()):
+            if not (self.finished and id(owner) in self.staying):
+                put_contents(owner, before)
 
     # reading ------------------------------------------------------------------------------------------------
 
@@ -137,35 +133,34 @@ class Capture(Trace):
             raw = concrete(raw)
         if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
             return raw  # NumPy arrays are constants that an operation made
-        given = self.arrays.get(id(raw))
-        if given is None:
+        entry = self.arrays.get(id(raw))
+        if entry is None:
             if type(tensor) is Number:
                 return raw
-            given = self._meet(tensor)
-        return self._lifted(given)
+            entry = self._meet(tensor)
+        return self._lifted(entry)
 
     def _meet(self, tensor):
-        given = CapturedInput(tensor._raw, tensor)
+        entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
         self.written.note(tensor)
-        tensor._raw, tensor._node, tensor._idx = given.own, None, 0
-        self.places[id(tensor)] = len(self.given)
-        return self._keep(given)
+        tensor._raw, tensor._node, tensor._idx = entry.own, None, 0
+        return self._keep(entry)
 
-    def _keep(self, given):
-        self.arrays[id(given.own)] = given
-        self.given.append(given)
-        return given
+    def _keep(self, entry):
+        self.arrays[id(entry.own)] = entry
+        self.inputs.append(entry)
+        return entry
 
-    def _lifted(self, given):
+    def _lifted(self, entry):
         """The value in this run; inside a trace within it the array, which that trace hands
         on as an operand."""
         if local.ctx.frame is not self:
-            return given.own
-        if given.tracer is None:
-            given.tracer = jax.lax.optimization_barrier(given.own)
-        if given.tensor is not None and given.tensor._raw is given.own:
-            given.tensor._raw = given.tracer
-        return given.tracer
+            return entry.own
+        if entry.tracer is None:
+            entry.tracer = jax.lax.optimization_barrier(entry.own)
+        if entry.tensor is not None and entry.tensor._raw is entry.own:
+            entry.tensor._raw = entry.tracer
+        return entry.tracer
 
     def number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
@@ -182,14 +177,14 @@ class Capture(Trace):
         if (isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple
                 or type(tensor) is Number):
             return looked_at(concrete(raw))
-        at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
-        if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
+        entry = next((e for e in self.inputs[self.variable :] if _holds(e, tensor)), None)
+        if entry is None or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
                 # a trace within this one holds the array, which is another one at the next call
                 raise TracedValueError("host")
             return None
-        self.host_reads[at] = value = looked_at(given.value)
+        self.host_reads[entry] = value = looked_at(entry.value)
         return value
 
     def recalls(self, node):
@@ -219,12 +214,12 @@ class Capture(Trace):
     def outside(self, tensor):
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
         self.read(tensor)
-        given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
-        if given is None or not _holds(given, tensor):
+        entry = self.tensors.get(id(tensor))
+        if entry is None or not _holds(entry, tensor):
             raise Unsupported("the state of an optimizer is made, or arranged anew, after a change of "
                               f"{tensor.name} in the same function; run one step before compiling it, "
                               "and change settings of parameters outside")
-        return given.value
+        return entry.value
 
     # changing -----------------------------------------------------------------------------------------------
 
@@ -245,25 +240,25 @@ class Capture(Trace):
         """Takes up a Tensor from outside, if it is one."""
         if type(tensor._raw) is Unmade:
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
-        if id(tensor) not in self.places:
+        if id(tensor) not in self.tensors:
             self.read(tensor)
 
     def is_outside(self, tensor):
         """Whether a Tensor is not one that the run has made."""
-        return id(tensor) in self.places or not isinstance(tensor._raw, jax.core.Tracer)
+        return id(tensor) in self.tensors or not isinstance(tensor._raw, jax.core.Tracer)
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
         if id(tensor) in self.grads:
             return
         self.read(tensor)
-        if id(tensor) not in self.places:
+        if id(tensor) not in self.tensors:
             return  # made by the run itself
         if accumulates and self.written.before(tensor)[1] is not None:
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
                               "call backward outside, or compute it inside")
         grad = tensor._grad
-        kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+        kind = kind_of(grad)
         self.grads[id(tensor)] = (tensor, grad, None if grad is None else grad._raw,
                                   "empty" if accumulates and kind != "array" else kind)
         if kind == "array":
@@ -271,17 +266,16 @@ class Capture(Trace):
 
     def assigned(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
-        if id(layer) not in self.attributes:
-            self.attributes[id(layer)] = layer, [dict(store) for store in stores_of(layer)]
+        _note(self.attributes, layer)
 
-    def altered(self, thing):
+    def altered(self, owner):
         """Called before an object, a list or a dict changes, or may change."""
-        if id(thing) not in self.contents and (Observing.reads is None or Observing.reads.is_outside(thing)):
-            self.contents[id(thing)] = thing, content(thing)
+        if Observing.reads is None or Observing.reads.is_outside(owner):
+            _note(self.contents, owner)
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
-        if id(tensor) in self.places:
+        if id(tensor) in self.tensors:
             raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; "
                               "register the hook outside")
         self.hooked = True
@@ -290,18 +284,17 @@ class Capture(Trace):
         """Called for a step of an optimizer, which each call of the program will make."""
         self.steps += 1
 
-    def effect(self, call, thing, args, kwargs):
+    def effect(self, call, owner, args, kwargs):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.quiet:  # the call is part of one that is noted already
-            return call(thing, *args, **kwargs)
+            return call(owner, *args, **kwargs)
         if any(map(is_tensor, (*args, *kwargs.values()))):
-            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the "
+            raise Unsupported(f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
                               "function; call it outside")
-        if id(thing) not in self.objects:
-            self.objects[id(thing)] = thing, content(thing)
-        self.effects.append((call, thing, args, kwargs))
+        _note(self.objects, owner)
+        self.effects.append((call, owner, args, kwargs))
         with swapped(self, quiet=True):
-            return call(thing, *args, **kwargs)
+            return call(owner, *args, **kwargs)
 
     def _base(self, generator):
         if generator not in self.drawn:
@@ -312,6 +305,12 @@ class Capture(Trace):
                                      generator._offset)
         base, _, start = self.drawn[generator]
         return *map(self._lifted, base), start
+
+
+def _note(owners, owner):
+    """Keeps what an object or container has now, unless that is kept already."""
+    if id(owner) not in owners:
+        owners[id(owner)] = owner, contents_of(owner)
 
 
 def refuse_doubtful(tensor, capture):
@@ -328,24 +327,24 @@ def constant(raw):
     return concrete(raw)
 
 
-def _holds(given, tensor):
-    return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
+def _holds(entry, tensor):
+    return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
 
 
 class Captured:
     """A function of Tensors after its run.
 
-    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
-    computes; parts: constants that it begins with, and places in `given` of its other operands. structs:
-    shapes and dtypes of the results. given: what is passed, the inputs first. rebuild: makes what the
+    fn: `(*arrays of inputs) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
+    computes; parts: constants that it begins with, and places in `inputs` of its other operands. structs:
+    shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
     function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
-    Change. grads: [(Tensor, what is known of its grad)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see Capture.
+    flow into it or None for a leaf, the input that it is, or None). changes: list of
+    Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
+    [(Generator, how many)]. host_reads: [(input, value)]. guards, effects, steps: see Capture.
     again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr",
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "grads", "guards", "inputs", "jaxpr",
                  "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
 
 
@@ -386,7 +385,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             with tracing_kept():
                 captured = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
-            met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
+            met = [g.tensor for g in run.inputs[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
                 raise
             again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays "
@@ -411,12 +410,10 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
-        tensors = [x for x in leaves if is_tensor(x)]
+        tensors, captured.rebuild = taken_apart(in_order(out))
         values = [run.read(t) for t in tensors]
-        captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
         captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
-                             run.places.get(id(t))) for t in tensors]
+                             run.tensors.get(id(t))) for t in tensors]
         captured.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in captured.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; "
@@ -430,7 +427,7 @@ def _capture(run, function, n):
         captured.relations = relations([c.target for c in captured.changes if c.kind == "value"],
                                        run.is_outside)
         captured.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
-        captured.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        captured.grads = [(t, kind) for t, _, _, kind in run.grads.values()]
         run.finished = True
         return tuple([*values, *new])
 
@@ -440,11 +437,9 @@ def _capture(run, function, n):
     return captured
 
 
-def _rebuild(marks, tree):
-    """A function that puts the Tensors of a result where they were in it."""
-    if marks == [None] and jax.tree_util.treedef_is_leaf(tree):
-        return operator.itemgetter(0)
-    return lambda made: rebuilt(made, marks, tree)
+def kind_of(grad):
+    """What the `grad` of a Tensor is: "none", "zero" or "array"."""
+    return "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
 
 
 def flows_into(tensor):
@@ -455,70 +450,65 @@ def flows_into(tensor):
 def _changes(run):
     """What the run has changed outside: [Change], [new arrays]."""
     changes, arrays = [], []
-    for given in run.given:
-        tensor = given.tensor
-        if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
+    for entry in run.inputs:
+        tensor = entry.tensor
+        if tensor is not None and tensor._raw is not entry.tracer and tensor._raw is not entry.own:
             steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
             changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient,
                                   flows=flows_into(tensor), steps=steps, shares=shares))
             arrays.append(run.read(tensor))
         elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
-    for tensor, grad, raw, known in run.grads.values():
+    for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
         if (now is grad
-                and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty"))):
+                and (grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
-        to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
+        to = kind_of(now)
         changes.append(Change("grad", tensor, int(to == "array"), to=to,
                               anew=now is not grad and grad is not None,
                               stop_gradient=now is not None and now.stop_gradient))
         arrays += [run.read(now)] if to == "array" else []
-    owners = list(run.attributes.values())
-    for thing, before in run.contents.values():
-        if not isinstance(thing, CONTAINERS):
-            owners.append((thing, [before]))
-        elif differs(thing, before) and (Observing.reads is None or Observing.reads.facts.is_held(thing)):
-            # it can still be seen after the run, as far as is known
-            if not run.once or _traced(thing, before):
-                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, "
-                                  "which would happen while compiling only; return what it is to hold")
-            run.staying.add(id(thing))
-    for layer, stores in owners:
-        for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
+    for owner, stores in (*run.attributes.values(), *run.contents.values()):
+        if isinstance(owner, CONTAINERS):
+            _allow_change(run, owner, *stores)
+            continue
+        for number, (store, before) in enumerate(zip(stores_of(owner), stores, strict=True)):
             for name in {**before, **store}:
                 if not same(store.get(name, MISSING), before.get(name, MISSING)):
-                    change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
+                    change, new = _assignment(run, owner, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
     return changes, arrays
 
 
-def _assignment(run, layer, key, value):
-    leaves, tree = jax.tree.flatten(in_order(value), is_leaf=is_tensor)
-    inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
-    mine = set(map(id, inside))
-    marks = [None if id(x) in mine else (x,) for x in leaves]
-    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree),
+def _allow_change(run, container, before):
+    """Refuses a change of a container that can still be seen after the run, as far as is known; but one that
+    does not depend on the run may stay where that is allowed."""
+    if differs(container, before) and (Observing.reads is None or Observing.reads.facts.is_held(container)):
+        old = {id(value) for _, value in members(before)}
+        new = [value for _, value in members(container) if id(value) not in old]
+        if not run.once or taken_apart(new)[0]:
+            raise Unsupported(f"a {type(container).__name__} from outside the function is changed, "
+                              "which would happen while compiling only; return what it is to hold")
+        run.staying.add(id(container))
+
+
+def _assignment(run, owner, key, value):
+    inside, rebuild = taken_apart(in_order(value), lambda x: is_tensor(x) and id(x) not in run.tensors)
+    change = Change("attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild),
                     gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
 
 
-def _traced(thing, before):
-    """Whether something new in a container depends on the run."""
-    now, old = [list(each.values() if isinstance(each, dict) else each) for each in (thing, before)]
-    new = [value for value in now if id(value) not in set(map(id, old))]
-    return any(map(is_tensor, jax.tree.leaves(new, is_leaf=is_tensor)))
-
-
-def _maker(prototypes, marks, tree):
+def _maker(prototypes, rebuild):
     """A function that makes an attribute's value of results, in Tensors like those of the run."""
     kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
              for t in prototypes]
 
     def make(values, results):
-        made = []
+        tensors = []
         for (kind, stop, name, persistable, more,
              flows), value, result in zip(kinds, values, results, strict=True):
             tensor = kind.__new__(kind)
@@ -527,52 +517,44 @@ def _maker(prototypes, marks, tree):
             tensor.__dict__.update(more)
             if flows:
                 tensor._node, tensor._idx = result._node, result._idx
-            made.append(tensor)
-        return rebuilt(made, marks, tree)
+            tensors.append(tensor)
+        return rebuild(tensors)
 
     return make
 
 
 def _wanted_beside(captured, run):
-    """What was given that a call needs though no operation reads it, by id: what it changes or gives back."""
+    """What from outside a call needs though no operation reads it: what it changes or gives back."""
     targets = [c.target for c in captured.changes if c.kind not in ("attribute", "checks")]
-    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in captured.grads]]]
-    places += [*run.host_reads, *[place for _, _, place in captured.results if place is not None]]
-    used = {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
-    return used | {id(run.given[place]) for place in places}
+    tensors = [*targets, *[t for t, _ in captured.grads]]
+    returned = [entry for _, _, entry in captured.results if entry is not None]
+    used = [entry for entry in run.inputs if id(entry.tensor) in run.uses]
+    return {*[run.tensors[id(t)] for t in tensors], *run.host_reads, *returned, *used}
 
 
 def _open(captured, closed, run, n):
-    """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
+    """The jaxpr as a function of what comes from outside; what no operation reads is not passed."""
     jaxpr, by_var = closed.jaxpr, {}
     for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
-        given = run.arrays.get(id(const))
-        if given is not None:
-            by_var[var] = given
+        entry = run.arrays.get(id(const))
+        if entry is not None:
+            by_var[var] = entry
     alias, eqns = {}, []
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "optimization_barrier" and len(eqn.invars) == 1 and eqn.invars[0] in by_var:
             alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
         else:
             eqns.append(eqn)
-    used = ({v for e in eqns for v in e.invars if not hasattr(v, "val")}
-            | {v for v in jaxpr.outvars if not hasattr(v, "val")})
-    slots = {**{v: g for v, g in by_var.items() if v in used},
-             **{v: g for v, g in alias.items() if v in used}}
-    wanted = {id(g) for g in slots.values()} | _wanted_beside(captured, run)
-    at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
-    captured.given = [run.given[i] for i in at]
-    renumbered = {old: new for new, old in enumerate(at)}
-    captured.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
-    captured.results = [(stop, flows, None if place is None else renumbered[place])
-                     for stop, flows, place in captured.results]
-    where = {id(g): i for i, g in enumerate(captured.given)}
-    order = [(v, where[id(g)]) for v, g in slots.items()]
-    constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
-    head = [v for v, _ in constants] + [v for v, _ in order]
-    body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
-    fixed = [c for _, c in constants]
-    places, structs = [i for _, i in order], captured.structs
+    used = {v for operands in (*[e.invars for e in eqns], jaxpr.outvars) for v in operands
+            if not is_literal(v)}
+    operands = {v: entry for v, entry in {**by_var, **alias}.items() if v in used}
+    wanted = {*operands.values(), *_wanted_beside(captured, run)}
+    captured.inputs = [entry for i, entry in enumerate(run.inputs) if i < n or entry in wanted]
+    captured.host_reads = list(run.host_reads.items())
+    place = {entry: i for i, entry in enumerate(captured.inputs)}
+    constants = {v: c for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var}
+    body = jaxpr.replace(constvars=[*constants, *operands], eqns=eqns, invars=[])
+    fixed, places, structs = list(constants.values()), [place[e] for e in operands.values()], captured.structs
 
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
@@ -581,5 +563,5 @@ def _open(captured, closed, run, n):
                       for v, s in zip(out, structs, strict=True)])
 
     captured.fn, captured.jaxpr, captured.parts = fn, body, (fixed, places)
-    for given in captured.given:
-        given.own = given.tracer = given.value = None  # their memory may be given away
+    for entry in captured.inputs:
+        entry.own = entry.tracer = entry.value = None  # their memory may be given away

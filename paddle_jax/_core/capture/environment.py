@@ -15,27 +15,34 @@ from paddle_jax._core.tensor import Tensor
 MISSING = object()  # stands for what is not there
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 CONTAINERS = (list, dict, set, collections.deque)  # that can change
+LAYER_STORES = ("_parameters", "_sub_layers", "_buffers")  # attributes of a Layer with its other attributes
+_OF_LAYERS = frozenset(LAYER_STORES)
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
 def equal(a, b) -> bool:
     """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
-    return a is b or type(a) is type(b) and type(a) in SCALARS and (a == b or a != a and b != b)
+    return a is b or type(a) in SCALARS and same(a, b)
+
+
+def identical(a, b) -> bool:
+    """Whether two sequences hold the same objects."""
+    return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 class Same:
     """An object as part of a key: equal to itself alone, which it keeps alive."""
 
-    __slots__ = ("it",)
+    __slots__ = ("value",)
 
-    def __init__(self, it):
-        self.it = it
+    def __init__(self, value):
+        self.value = value
 
     def __eq__(self, other):
-        return type(other) is Same and other.it is self.it
+        return type(other) is Same and other.value is self.value
 
     def __hash__(self):
-        return id(self.it)
+        return id(self.value)
 
 
 def same(a, b):
@@ -49,7 +56,7 @@ def same(a, b):
     if kind is float:  # before SCALARS, which has it
         return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
     if kind in SCALARS:
-        return a == b
+        return a == b or a != a and b != b
     if kind is tuple or kind is list:
         return len(a) == len(b) and all(map(same, a, b))
     if kind is dict:
@@ -102,71 +109,78 @@ def variables_of(function):
 # containers and objects -------------------------------------------------------------------------------------
 
 
-def stores_of(thing):
+def stores_of(owner):
     """The containers with what an object holds: of a Layer, where its attributes may be; of a
     container itself."""
-    if isinstance(thing, CONTAINERS):
-        return [thing]
-    own = thing.__dict__ if hasattr(thing, "__dict__") else {}
-    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]] if "_parameters" in own else [own]
+    if isinstance(owner, CONTAINERS):
+        return [owner]
+    own = getattr(owner, "__dict__", {})
+    return [own, *[own[name] for name in LAYER_STORES]] if own.keys() >= _OF_LAYERS else [own]
 
 
-def content(thing):
-    """A copy of what a container or a plain object holds."""
-    if isinstance(thing, list | collections.deque):
-        return list(thing)
-    return (set(thing) if isinstance(thing, set)
-            else dict(thing if isinstance(thing, dict) else thing.__dict__))
+def members(container):
+    """[(key or place, value)] of what a container or a tuple holds now."""
+    return list(container.items() if isinstance(container, dict) else enumerate(container))
 
 
-def differs(thing, before) -> bool:
-    """Whether a container or object holds anything else than in a copy of its content."""
-    if isinstance(thing, set):
-        return thing != before
-    now = thing if isinstance(thing, CONTAINERS) else thing.__dict__
-    if len(now) != len(before):
+def contents_of(owner):
+    """Copies of what a container or an object holds, one for each of its stores."""
+    return list(map(_copied, stores_of(owner)))
+
+
+def put_contents(owner, before):
+    """Gives a container or an object the contents that it had."""
+    for store, content in zip(stores_of(owner), before, strict=True):
+        _put(store, content)
+
+
+def _copied(store):
+    return (dict if isinstance(store, dict) else set if isinstance(store, set) else list)(store)
+
+
+def differs(store, before) -> bool:
+    """Whether a container holds anything else than a copy of its content does."""
+    if isinstance(store, set):
+        return store != before
+    if len(store) != len(before):
         return True
-    if isinstance(before, dict):
-        return not all(equal(now.get(key, MISSING), value) for key, value in before.items())
-    return not all(map(equal, now, before))
+    if isinstance(store, dict):
+        return not all(equal(store.get(key, MISSING), value) for key, value in before.items())
+    return not all(map(equal, store, before))
 
 
-def put_content(thing, before):
-    """Gives a container or object the content that it had, if it differs."""
-    if differs(thing, before):
-        store = thing if isinstance(thing, CONTAINERS) else thing.__dict__
+def _put(store, before):
+    """Gives a container the content that it had. Returns whether it held anything else."""
+    changed = differs(store, before)
+    if changed:
         store.clear()
-        (store.update if isinstance(before, dict | set) else store.extend)(before)
-
-
-def _with(before, now, keys):
-    """A copy of a content with what is now at some of its keys or places."""
-    present = [key for key in keys if (key in now if isinstance(now, dict) else key < len(now))]
-    for key in present:
-        before[key] = now[key]
-    return before
+        (store.extend if isinstance(before, list) else store.update)(before)
+    return changed
 
 
 class Snapshot:
-    """Containers, objects and variables with what they held, to put it back.
+    """Containers and variables with what they held, to put it back.
 
-    held: (container or object, copy of its content, name for a message, keys or places in it that others look
+    held: (container, copy of its content, name for a message, keys or places in it that others look
     after). variables: (cell or dict, name, value).
     """
 
     def __init__(self):
         self.held, self.variables = [], []
 
-    def hold(self, thing, name="", apart=()):
-        """Notes what a container or object holds now. apart: keys or places in it that others put back."""
-        self.held.append((thing, content(thing), name, apart))
+    def hold(self, store, name="", apart=()):
+        """Notes what a container holds now. apart: keys or places in it that others put back."""
+        self.held.append((store, _copied(store), name, apart))
 
     def restore(self):
         """Puts everything back; the names of what had changed."""
-        held = [(thing, _with(before, thing, apart), name) for thing, before, name, apart in self.held]
-        changed = [name for thing, before, name in held if differs(thing, before)]
-        for thing, before, _ in held:
-            put_content(thing, before)
+        changed = []
+        for store, before, name, apart in self.held:
+            for key in apart:
+                if key in store if isinstance(store, dict) else key < len(store):
+                    before[key] = store[key]
+            if _put(store, before):
+                changed.append(name)
         return changed + self.restore_variables()
 
     def restore_variables(self):
@@ -193,12 +207,9 @@ def tensors_in(value):
     """The Tensors in nested lists, tuples, dicts and slices."""
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from tensors_in(item)
+    elif isinstance(value, list | tuple | dict):
+        for _, part in members(value):
+            yield from tensors_in(part)
     elif isinstance(value, slice):
         yield from tensors_in((value.start, value.stop, value.step))
 
@@ -212,13 +223,12 @@ def mapped(value, change, kind=Tensor):
     if isinstance(value, dict):
         return {k: mapped(v, change, kind) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        items = [mapped(v, change, kind) for v in value]
+        items, plain = [mapped(v, change, kind) for v in value], type(value) in (list, tuple)
         # a class of its own may be made in another way
-        same = type(value) not in (list, tuple) and all(map(operator.is_, items, value))
-        return value if same else rebuilt(value, items)
+        return value if not plain and identical(items, value) else sequence_of(type(value), items)
     return value
 
 
-def rebuilt(sequence, items):
-    """A list, tuple or named tuple of the same class with other items."""
-    return type(sequence)(*items) if hasattr(sequence, "_fields") else type(sequence)(items)
+def sequence_of(kind, items):
+    """A list, tuple or named tuple."""
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)

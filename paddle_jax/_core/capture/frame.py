@@ -70,10 +70,10 @@ class Frame:
 
     def results(self, kernel, tensors, values, out):
         """Tensors of what a kernel gave for the values of some Tensors."""
-        found = self._wrapped(kernel, tensors, values, out)
+        results = self._wrapped(kernel, tensors, values, out)
         if kernel.view is not None:
-            link(found, tensors[0], kernel, tuple(tensors[1:]))
-        return found
+            link(results, tensors[0], kernel, tuple(tensors[1:]))
+        return results
 
     def _wrapped(self, kernel, tensors, values, out):
         if local.ctx.grad and not kernel.nondiff:
@@ -157,14 +157,14 @@ class Frame:
         """A number that the host knows at each call, such as a learning rate."""
         return np.float64(get())
 
-    def effect(self, call, thing, args, kwargs):
+    def effect(self, call, owner, args, kwargs):
         """Lets `call` change an object on the host."""
-        return call(thing, *args, **kwargs)
+        return call(owner, *args, **kwargs)
 
     def assigned(self, layer):
         """Called before an attribute of a Layer changes."""
 
-    def altered(self, thing):
+    def altered(self, owner):
         """Called before another object of the user's, a list or a dict changes in code that is observed."""
 
     def stepped(self):

@@ -27,14 +27,14 @@ class Number:
     """A float attribute while the body of an op is traced.
 
     value: the float itself. traced: the operand. of: a function that gives the float from those of another
-    call. found: what comparisons gave, a list of (comparison, function, function, result).
+    call. comparisons: what they gave, a list of (comparison, function, function, result).
     """
 
-    __slots__ = ("found", "of", "traced", "value")
+    __slots__ = ("comparisons", "of", "traced", "value")
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self, value, traced, of, found):
-        self.value, self.traced, self.of, self.found = value, traced, of, found
+    def __init__(self, value, traced, of, comparisons):
+        self.value, self.traced, self.of, self.comparisons = value, traced, of, comparisons
 
     def __jax_array__(self):
         return self.traced
@@ -45,13 +45,13 @@ class Number:
         first, second = (other, self) if swapped else (self, other)
         one, two = _of(first), _of(second)
         return Number(compute(_value(first), _value(second)), compute(_traced(first), _traced(second)),
-                      lambda v: compute(one(v), two(v)), self.found)
+                      lambda v: compute(one(v), two(v)), self.comparisons)
 
     def _compared(self, compare, other):
         if not isinstance(other, int | float | Number):
             return compare(self.traced, other)
         result = compare(self.value, _value(other))
-        self.found.append((compare, self.of, _of(other), result))
+        self.comparisons.append((compare, self.of, _of(other), result))
         return result
 
     def __bool__(self):
@@ -96,15 +96,16 @@ class Lifted:
     the random key).
 
     where: which attributes they are. fits: whether it can stand for the plain kernel, by shapes and dtypes of
-    the operands. found: what comparisons must give for other numbers.
+    the operands. comparisons: what they must give for other numbers.
     """
 
     def __init__(self, op, layout, attrs, where):
-        self.op, self.layout, self.attrs, self.where, self.fits, self.found = op, layout, attrs, where, {}, []
+        self.op, self.layout, self.attrs, self.where = op, layout, attrs, where
+        self.fits, self.comparisons = {}, []
         self.kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
         self.kernel.made_of, self.kernel.constants = (op, layout, attrs), op.constants(layout)
 
-    def _function(self, found):
+    def _function(self, comparisons):
         count, last = len(self.where), 2 if self.op.random else 0
 
         def fn(*flat):
@@ -112,7 +113,7 @@ class Lifted:
             full = list(self.attrs)
             for i, (place, operand) in enumerate(zip(self.where, flat[end - count : end], strict=True)):
                 traced = _convert_element_type(operand, weak_type=True)
-                full[place] = Number(full[place], traced, operator.itemgetter(i), found)
+                full[place] = Number(full[place], traced, operator.itemgetter(i), comparisons)
             return self.op._bind(self.layout, full)(*flat[: end - count], *flat[end:])
 
         return fn
@@ -120,28 +121,28 @@ class Lifted:
     def fitting(self, plain, flat, numbers):
         """Whether the kernel does what `plain` does for operands like these and these numbers."""
         key = tuple([(t._raw.shape, t._raw.dtype) for t in flat])
-        found = self.fits.get(key)
-        if found is None:
+        fits = self.fits.get(key)
+        if fits is None:
             if len(self.fits) >= _MAX_KNOWN:
                 self.fits.clear()
-            found = self.fits[key] = self._alike(plain, [jax.ShapeDtypeStruct(*each) for each in key])
-        return found and all([compare(one(numbers), two(numbers)) is result
-                              for compare, one, two, result in self.found])
+            fits = self.fits[key] = self._alike(plain, [jax.ShapeDtypeStruct(*each) for each in key])
+        return fits and all([compare(one(numbers), two(numbers)) is result
+                             for compare, one, two, result in self.comparisons])
 
     def _alike(self, plain, structs):
         draw = ([jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)] if self.op.random
                 else [])
-        numbers, found = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
+        numbers, comparisons = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
         try:
             with tracing_kept():
-                mine = jax.eval_shape(self._function(found), *structs, *numbers, *draw)
+                mine = jax.eval_shape(self._function(comparisons), *structs, *numbers, *draw)
                 same = mine == jax.eval_shape(plain.fn, *structs, *draw)
         except Exception as error:
             # it looks at the number, or the operands do not fit, which the plain kernel will say
             if foreign(error):
                 raise
             return False
-        self.found = [*self.found, *found]
+        self.comparisons = [*self.comparisons, *comparisons]
         return same
 
 
@@ -160,16 +161,15 @@ class Lifting:
         if not where:
             return None
         key = layout, tuple([_PLACE if type(a) is float else (type(a), a) for a in attrs])
-        numbers, found = tuple([attrs[i] for i in where]), self.seen.get(key)
-        if type(found) is Lifted:
-            return found
-        if found is None:
+        numbers, before = tuple([attrs[i] for i in where]), self.seen.get(key)
+        if type(before) is Lifted:
+            return before
+        if before is None:
             if len(self.seen) >= _MAX_KNOWN:
                 self.seen.clear()
             self.seen[key] = numbers
+        if before is None or before == numbers:
             return None
-        if found == numbers:
-            return None
-        found = self.seen[key] = Lifted(self.op, layout, attrs, where)
+        lifted = self.seen[key] = Lifted(self.op, layout, attrs, where)
         self.op.fast.clear()  # the first value is an operand from now on, too
-        return found
+        return lifted

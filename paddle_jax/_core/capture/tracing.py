@@ -8,6 +8,7 @@ back, and becomes a result.
 """
 
 import collections
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +21,7 @@ from jax._src.core import (  # for a value of the trace around this one; there i
 from paddle_jax._core.autograd.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.autograd.node import source_of
 from paddle_jax._core.capture.environment import Same
-from paddle_jax._core.capture.folding import known
+from paddle_jax._core.capture.folding import folded
 from paddle_jax._core.capture.frame import InnerFrame
 from paddle_jax._core.capture.undo import UndoLog
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
@@ -65,7 +66,7 @@ class Trace(Block, InnerFrame):
         if ctx.segment is not None and all(type(t._raw) is Value for t in tensors):
             return super().call(kernel, tensors)
         values, executor = self.operands(tensors), self.executor
-        if self.capture is not None and (out := known(kernel, tensors, values)) is not None:
+        if self.capture is not None and (out := folded(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
         return self.results(kernel, tensors, values,
                             compute(kernel, values) if executor is None else executor(kernel, values))
@@ -78,7 +79,7 @@ class Trace(Block, InnerFrame):
 
     def watch(self, tensor, accumulates=False):
         outside = (not isinstance(tensor._raw, jax.core.Tracer)
-                   or (self.capture is not None and id(tensor) in self.capture.places))
+                   or (self.capture is not None and id(tensor) in self.capture.tensors))
         if accumulates and outside:
             kind = RuntimeError if self.capture is None else Unsupported
             raise kind("backward is called inside a transformed function or a compiled branch, and reaches "
@@ -110,8 +111,8 @@ class Trace(Block, InnerFrame):
             return value  # of this run
         own = self.entered.get((id(source), idx, id(raw)))
         if own is None:
-            known = self.sources.get(id(value))
-            own = value if known is None or known[2] is source and known[3] == idx else self._another(value)
+            entry = self.sources.get(id(value))
+            own = value if entry is None or entry[2] is source and entry[3] == idx else self._another(value)
             if not isinstance(own, jax.Array):
                 with eagerly():
                     own = jnp.asarray(own)
@@ -193,11 +194,9 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
         with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
-                leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
-                results = tuple([_result(x) for x in leaves if is_tensor(x)])
-                leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                program.rebuild = lambda out: rebuilt(out, leaves, tree)
-                del tensors
+                returned, program.rebuild = taken_apart(function(*tensors))
+                results = tuple([concrete(inside(t)) for t in returned])
+                del tensors, returned
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
                 run.settle()
@@ -224,14 +223,20 @@ def constants_last(jaxpr):
     return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
 
 
-def _result(tensor):
-    return concrete(inside(tensor))
+def taken_apart(value, is_own=is_tensor):
+    """(Tensors in a structure, a function that gives the structure with other things in their places).
+    is_own: which of its leaves those are."""
+    leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
+    tensors = [x for x in leaves if is_own(x)]
+    if len(tensors) == len(leaves) == 1 and jax.tree_util.treedef_is_leaf(tree):
+        return tensors, operator.itemgetter(0)
+    others = [None if is_own(x) else (x,) for x in leaves]
 
+    def rebuild(values):
+        values = iter(values)
+        return jax.tree.unflatten(tree, [next(values) if x is None else x[0] for x in others])
 
-def rebuilt(tensors, leaves, tree):
-    """A structure with Tensors where its leaves are None; other leaves are in a tuple each."""
-    tensors = iter(tensors)
-    return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
+    return tensors, rebuild
 
 
 def fingerprint(jaxpr):
@@ -259,14 +264,14 @@ _params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of 
 
 def _params_of(params):
     """The parameters of an equation as a hashable value. Equations that come from one kernel share them."""
-    known = _params.get(id(params))
-    if known is None:
-        known = params, _frozen(params)
+    entry = _params.get(id(params))
+    if entry is None:
+        entry = params, _frozen(params)
         if not any(holds_jaxpr(value) or callable(value) for value in params.values()):  # may hold arrays
             if len(_params) >= _MAX_PARAMS:
                 _params.clear()
-            _params[id(params)] = known
-    return known[1]
+            _params[id(params)] = entry
+    return entry[1]
 
 
 def _frozen(value):

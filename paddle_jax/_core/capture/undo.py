@@ -7,41 +7,39 @@ import weakref
 _fields = operator.attrgetter("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version", "_alias")
 
 
-def state_of(tensor):
-    """What a Tensor is: its value, its place on the tape, and what it shares elements with as
-    of which versions."""
-    fields = _fields(tensor)
-    alias, versions = fields[6], []
-    while alias is not None:
-        versions.append((alias.version, alias.version[0]))
-        alias = alias.parent
-    return (*fields, versions, None if fields[6] is None else list(fields[6].family.refs))
-
-
-def put_back(tensor, state):
-    """Makes a Tensor what it was when `state_of` was called."""
-    (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version,
-     tensor._alias, versions, refs) = state
-    for kept, version in versions:
-        kept[0] = version
-    if refs is not None:
-        # without the views that the run has made, which something may keep alive
-        tensor._alias.family.refs = refs
-
-
 class UndoLog:
     """Tensors with what they were before they were changed: {id: (weak reference, state)}, the state begins
     with what the Tensor held."""
 
-    state_of, put_back = staticmethod(state_of), staticmethod(put_back)
-
     def __init__(self):
         self.entries = {}
 
+    @staticmethod
+    def state_of(tensor):
+        """What a Tensor is: its value, its place on the tape, and what it shares elements with as
+        of which versions."""
+        fields = _fields(tensor)
+        alias, versions = fields[6], []
+        while alias is not None:
+            versions.append((alias.version, alias.version[0]))
+            alias = alias.parent
+        return (*fields, versions, None if fields[6] is None else list(fields[6].family.refs))
+
+    @staticmethod
+    def put_back(tensor, state):
+        """Makes a Tensor what it was when `state_of` was called."""
+        (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version,
+         tensor._alias, versions, refs) = state
+        for shared, version in versions:
+            shared[0] = version
+        if refs is not None:
+            # without the views that the run has made, which something may keep alive
+            tensor._alias.family.refs = refs
+
     def note(self, tensor):
         """To be called before a change."""
-        known = self.entries.get(id(tensor))
-        if known is None or known[0]() is not tensor:
+        entry = self.entries.get(id(tensor))
+        if entry is None or entry[0]() is not tensor:
             self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
 
     def before(self, tensor):

@@ -74,23 +74,23 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
     reads = Observing.reads
-    if reads is not None and reads.here():
-        callee, positional, named = reads.prepared(function, args, kwargs)
-        if isinstance(callee, Asked):
-            return callee(*positional, **named)
-        return reads.result(function, args, kwargs, _converted_call(function, args, kwargs, scope))
-    return _converted_call(function, args, kwargs, scope)
+    if reads is None or not reads.here():
+        return _converted_call(function, args, kwargs, scope)
+    callee, positional, named = reads.prepared(function, args, kwargs)
+    if isinstance(callee, Asked):
+        return callee(*positional, **named)
+    return reads.result(function, _converted_call(function, args, kwargs, scope))
 
 
 def _converted_call(function, args, kwargs, scope):
-    replaced = _BUILTINS.get(function) if type(function) in (type, types.BuiltinFunctionType) else None
-    if replaced is not None:
-        return replaced(scope, *args, **kwargs)
-    if isinstance(function, types.BuiltinFunctionType | type) and function not in (map, filter):
+    if isinstance(function, types.BuiltinFunctionType | type):
+        if function is map or function is filter:
+            return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
+        if function is super or function is locals or function is globals:
+            return _of_scope(function, scope, *args, **kwargs)
+        if type(function) in (type, types.BuiltinFunctionType):  # others may compare in ways of their own
+            function = _BUILTINS.get(function, function)
         return function(*args, **kwargs)
-    if function is map or function is filter:
-        first = args[0] and ft.partial(_called, args[0])
-        return function(first, *args[1:], **kwargs)
     if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
     return lifted(function)(*args, **kwargs)
@@ -190,7 +190,7 @@ def _tensor_method(method):
 # builtins ---------------------------------------------------------------------------------------------------
 
 
-def _range(scope, *args):
+def _range(*args):
     frame = local.ctx.frame
     if (frame.recording and frame.probe is None and any(type(a) is int and a == -1 for a in args[:2])
             and (len(args) < 3 or args[2] > 0)):
@@ -199,29 +199,25 @@ def _range(scope, *args):
     return Range(*args) if any(is_traced(a) for a in args) else range(*args)
 
 
-def _print(scope, *args, **kwargs):
-    if local.ctx.frame.recording:
-        return print(*args, **kwargs)
-    inside = local.ctx.frame.region
-    return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
+def _print(*args, **kwargs):
+    frame = local.ctx.frame
+    later = not frame.recording and (frame.region or any(map(is_traced, args)))
+    return (show if later else print)(*args, **kwargs)
 
 
-def _reversed(scope, over):
+def _reversed(over):
     return over.__reversed__() if isinstance(over, Range) else Rows.of(reversed, over)
 
 
 def _extreme(kind, better):
     """`max` and `min` of traced numbers."""
 
-    def pick(scope, *args, **kwargs):
-        items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
-        if (kwargs or len(items) < 2 or not any(map(is_traced, items))
-                or not all(isinstance(i, Tensor) or is_number(i) for i in items)):
+    def pick(*args, **kwargs):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
+        if (kwargs or len(values) < 2 or not any(map(is_traced, values))
+                or not all(isinstance(v, Tensor) or is_number(v) for v in values)):
             return kind(*args, **kwargs)
-        best = items[0]
-        for item in items[1:]:
-            best = cond(better(item, best), lambda item=item: item, lambda best=best: best)
-        return best
+        return ft.reduce(lambda best, v: cond(better(v, best), lambda: v, lambda: best), values)
 
     return pick
 
@@ -229,18 +225,18 @@ def _extreme(kind, better):
 def _quantor(kind, joined):
     """`any` and `all` of traced truth values."""
 
-    def ask(scope, items):
-        items = list(items)
-        if not any(map(is_traced, items)):
-            return kind(items)
-        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+    def ask(values):
+        values = list(values)
+        if not any(map(is_traced, values)):
+            return kind(values)
+        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
         return truth(answer) if is_traced(answer) else bool(answer)
 
     return ask
 
 
 def _number(kind):
-    def convert(scope, *args, **kwargs):
+    def convert(*args, **kwargs):
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
             tensor = args[0].detach()
             if tensor.size != 1:
@@ -256,10 +252,14 @@ def _number(kind):
     return convert
 
 
-def _super(scope, *args):
+def _of_scope(function, scope, *args):
+    """What `super()`, `locals()` or `globals()` give in a converted function."""
     if args:
-        return super(*args)
-    frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, _frames(scope)))
+        return function(*args)
+    frames = list(_frames(scope))
+    if function is not super:
+        return frames[0].f_locals if function is locals else frames[0].f_globals
+    frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, frames))
     callers = [frame for frame in frames if frame.f_code.co_argcount]
     if not callers:
         raise RuntimeError("super(): no arguments")
@@ -277,9 +277,6 @@ def _frames(scope):
 
 
 _BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool),
-             super: _super, reversed: _reversed, max: _extreme(max, operator.gt),
-             min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
-             enumerate: lambda scope, *args, **kwargs: Rows.of(enumerate, *args, **kwargs),
-             zip: lambda scope, *args, **kwargs: Rows.of(zip, *args, **kwargs),
-             locals: lambda scope: next(_frames(scope)).f_locals,
-             globals: lambda scope: next(_frames(scope)).f_globals}
+             reversed: _reversed, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
+             any: _quantor(any, or_), all: _quantor(all, and_), enumerate: ft.partial(Rows.of, enumerate),
+             zip: ft.partial(Rows.of, zip)}

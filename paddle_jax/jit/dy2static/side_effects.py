@@ -8,7 +8,7 @@ in both branches; it is found here by comparing before and after.
 
 import types
 
-from paddle_jax._core.capture.environment import CONTAINERS, MISSING, Snapshot, variables_of
+from paddle_jax._core.capture.environment import CONTAINERS, MISSING, Snapshot, members, variables_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import OURS
 from paddle_jax._core.tensor import Tensor
@@ -38,18 +38,17 @@ class Objects:
             self._visit(value.__func__, depth, name)
         elif isinstance(value, types.FunctionType):
             self._visit_function(value, depth)
-        elif isinstance(value, tuple):
-            for member in value:
-                self._visit(member, depth + 1, name)
-        elif isinstance(value, CONTAINERS):
-            self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
-            for member in list(value.values() if isinstance(value, dict) else value):
+        elif isinstance(value, (tuple, *CONTAINERS)):
+            if not isinstance(value, tuple):
+                self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
+            for _, member in members(value):
                 self._visit(member, depth + 1, name)
         elif (not type(value).__module__.startswith(_NOT_USERS)
               and isinstance(getattr(value, "__dict__", None), dict)):
-            self.snapshot.hold(value.__dict__, f"an attribute of {name or type(value).__name__!r}")
-            for key, member in list(value.__dict__.items()):
-                self._visit(member, depth + 1, f"{name or type(value).__name__}.{key}")
+            name = name or type(value).__name__
+            self.snapshot.hold(value.__dict__, f"an attribute of {name!r}")
+            for key, member in members(value.__dict__):
+                self._visit(member, depth + 1, f"{name}.{key}")
 
     def _visit_function(self, function, depth):
         for place, name, value in variables_of(function):

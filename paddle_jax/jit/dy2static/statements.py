@@ -23,14 +23,14 @@ def _final(statement):
     """Lets the run know that a statement cannot be compiled: the user's `except` may catch the error."""
 
     @ft.wraps(statement)
-    def known(*args):
+    def reporting(*args):
         try:
             return statement(*args)
         except Unsupported as error:
             local.ctx.frame.refused(error)
             raise
 
-    return known
+    return reporting
 
 
 class Range:
@@ -95,11 +95,11 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     if not is_traced(test):
         return body() if test else orelse()
     variables = _Variables(get_state, set_state)
-    known = [_known(value, test) for value in variables.before]
+    facts = [_known(value, test) for value in variables.before]
 
     def branch(code, k):
-        values = [value if facts is None else facts[k]
-                  for value, facts in zip(variables.before, known, strict=True)]
+        values = [value if fact is None else fact[k]
+                  for value, fact in zip(variables.before, facts, strict=True)]
         return lambda: tuple(variables.run(code, values)[1])
 
     results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
@@ -163,23 +163,23 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
             set_state(before)  # what one program for all rows cannot do, one piece per row may
             if capture is not None:
                 capture.refusal = refusal
-    for item in over:
+    for value in over:
         if extra_test is not None:
             going = extra_test()
             if is_traced(going):
-                if_stmt(going, ft.partial(body, item), lambda: None, get_state, set_state, names, 0)
+                if_stmt(going, ft.partial(body, value), lambda: None, get_state, set_state, names, 0)
                 continue
             if not going:
                 break
-        body(item)
+        body(value)
 
 
 class Rows:
-    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `item(i)` gives an item by its
+    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `row(i)` gives one by its
     number, counted from 0."""
 
-    def __init__(self, over, tensors, item):
-        self.over, self.tensors, self.item = over, tensors, item
+    def __init__(self, over, tensors, row):
+        self.over, self.tensors, self.row = over, tensors, row
 
     def __iter__(self):
         return iter(self.over)
@@ -192,14 +192,14 @@ class Rows:
         if (not local.ctx.frame.recording or not parts
                 or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)):
             return kind(*args, **kwargs)
-        items = [t.item if isinstance(t, cls) else t.__getitem__ for t in parts]
-        tensors = [one for t in parts for one in (t.tensors if isinstance(t, cls) else [t])]
+        rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
+        tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
         if kind is enumerate:
             start = (*args[1:], *kwargs.values(), 0)[0]
-            return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, items[0](i)))
+            return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, rows[0](i)))
         if kind is reversed:
-            return cls(kind(*args), tensors, lambda i: items[0](_length(tensors[0]) - 1 - i))
-        return cls(kind(*args, **kwargs), tensors, lambda i: tuple([item(i) for item in items]))
+            return cls(kind(*args), tensors, lambda i: rows[0](_length(tensors[0]) - 1 - i))
+        return cls(kind(*args, **kwargs), tensors, lambda i: tuple([row(i) for row in rows]))
 
 
 def _length(tensor):
@@ -211,21 +211,19 @@ def _length(tensor):
 
 def _recorded(over, body):
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
-    that gives the items); else None."""
-    rows = ([over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows)
-            else None)
-    if not rows and not isinstance(over, range):
+    that gives the rows); else None."""
+    tensors = ([over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows)
+               else None)
+    if not tensors and not isinstance(over, range):
         return None
-    steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in rows)
+    steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in tensors)
     if not local.ctx.frame.loop(body.__code__, steps)[2]:
         return None
     if isinstance(over, range):
         bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
         return Range(*bounds, over.step), lambda i: i
-    length = _length(rows[0])
-    for other in rows[1:]:
-        length = length.minimum(_length(other))
-    return Range(length), over.item if isinstance(over, Rows) else over.__getitem__
+    length = ft.reduce(Tensor.minimum, map(_length, tensors))
+    return Range(length), over.row if isinstance(over, Rows) else over.__getitem__
 
 
 def _for_range(over, extra_test, body, get_state, set_state, names):
@@ -328,27 +326,27 @@ def guarded():
     return swapped(Tries, open=True)
 
 
-def put_attribute(thing, name, value):
+def put_attribute(owner, name, value):
     """Sets an attribute, or takes it away."""
     if not isinstance(value, Undefined):
-        setattr(thing, name, value)
-    elif hasattr(thing, name):
-        delattr(thing, name)
+        setattr(owner, name, value)
+    elif hasattr(owner, name):
+        delattr(owner, name)
 
 
-def put_item(thing, key, value):
+def put_item(container, key, value):
     """Sets an item, or takes it away."""
-    if value is _IN_A_TENSOR or isinstance(thing, Tensor):
+    if value is _IN_A_TENSOR or isinstance(container, Tensor):
         return
     if not isinstance(value, Undefined):
-        thing[key] = value
-    elif isinstance(thing, dict) and key in thing:
-        del thing[key]
+        container[key] = value
+    elif isinstance(container, dict) and key in container:
+        del container[key]
 
 
-def item(thing, key):
+def item(container, key):
     """An item as a variable; what is in a Tensor is none."""
-    return _IN_A_TENSOR if isinstance(thing, Tensor | np.ndarray) else thing[key]
+    return _IN_A_TENSOR if isinstance(container, Tensor | np.ndarray) else container[key]
 
 
 def ldu(load, name):

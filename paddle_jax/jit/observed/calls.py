@@ -62,35 +62,24 @@ class Asked(ft.partial):
 
 
 class Calls:
-    """The part of the observer that answers calls.
-
-    converted: whether the code that runs has its control flow converted; the user's functions are then
-    entered by `converted_call`. twins: (function, its observed form) by id. kept: objects that must live as
-    long as the run, since their ids are noted. passing: ids of the containers whose content is being read.
-    """
-
-    converted = False
-
-    def __init__(self):
-        self.kept, self.passing, self.twins = [], set(), {}
+    """The part of the observer that answers calls."""
 
     def call(self, function, args, named):
         """`function(*args, **named)`."""
         function, args, named = self.prepared(function, args, named)
-        return self.result(function, args, named, function(*args, **named))
+        return self.result(function, function(*args, **named))
 
-    def result(self, function, args, named, value):
+    def result(self, function, value):
         """What a call has given."""
         kind = type(value)
         if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
-            self.made[id(value)] = value
-        elif kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
-            new = (getattr(function, "__name__", "") == "copy"
-                   or isinstance(getattr(function, "__self__", None), _NO_HOLDERS))
-            if (new or function in _MAKING
+            return self.new(value)
+        if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
+            if (getattr(function, "__name__", "") == "copy" or function in _MAKING
+                    or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
                     or package_of(getattr(function, "__module__", None) or "") in LIBRARIES):
-                self.made[id(value)] = value
-            elif function is vars:
+                return self.new(value)
+            if function is vars:
                 self.outer[id(value)] = value
         return value
 
@@ -99,8 +88,7 @@ class Calls:
         kind = type(function)
         if kind is types.MethodType:
             self.kept.append(function)
-            inner, args, named = self.prepared(function.__func__, (function.__self__, *args), named)
-            return inner, args, named
+            return self.prepared(function.__func__, (function.__self__, *args), named)
         if kind is ft.partial:
             for name in ("func", "args", "keywords"):
                 self.facts.attributes.add(function, name, getattr(function, name))
@@ -185,7 +173,7 @@ class Calls:
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
                 key = None if named else (id(function), *map(id, args))
-                self.facts.result(lambda: function(*args, **named), value, f"what {name} gives", key)
+                self.facts.result(lambda: function(*args, **named), f"what {name} gives", key, value=value)
             return value
 
         return Asked(asking)
@@ -236,7 +224,7 @@ class Calls:
     def _class(self, cls, args, named):
         if not self.is_users(cls):
             if cls is type and len(args) == 1:
-                self.class_of(args[0], type(args[0]))
+                self.class_of(args[0])
             if self._is_random(cls.__module__, args, named):
                 self.uncovered("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in _KNOWN:
@@ -253,25 +241,21 @@ class Calls:
         start = self._on_classes(cls.__mro__, "__init__")
         plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
         if plain and self.is_users_function(start) and start.__code__ not in self.codes:
-            return Asked(self._make, cls, self._start(start)), args, named
+            return Asked(self._make, cls, self._running(start)), args, named
         return cls, args, named
 
-    def _start(self, start):
-        """`__init__` of the user in the form that the run has."""
-        entered = self.enter(start)
-        return self.lifted(start) if self.converted else entered
-
-    def lifted(self, function):
-        """A function of the user with its control flow converted."""
+    def _running(self, function):
+        """A function of the user in the form that the run has: observed, with its control flow converted if
+        that of all functions is."""
         from paddle_jax.jit.dy2static.calls import lifted
 
-        return lifted(function)
+        observed = self.entered(function)
+        return lifted(function) if self.converted else observed
 
     def _make(self, cls, start, *args, **named):
-        thing = cls.__new__(cls)
-        self.made[id(thing)] = thing
-        start(thing, *args, **named)
-        return thing
+        instance = self.new(cls.__new__(cls))
+        start(instance, *args, **named)
+        return instance
 
     def _builtin(self, function, args, named):
         if (function is eval and len(args) == 2 and isinstance(args[0], str) and type(args[1]) is dict
@@ -308,15 +292,14 @@ class Calls:
         """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked
         again at each call."""
         if args and function in (isinstance, callable):
-            self.class_of(args[0], type(args[0]))
+            self.class_of(args[0])
         if function is callable and args:
             self._on_classes(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
             kind = args[0] if function is issubclass else type(args[0])
             if isinstance(kind, type) and any(
                     type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))):
-                self.facts.result(lambda: issubclass(kind, args[1]), issubclass(kind, args[1]),
-                                  "the class of an object")
+                self.facts.result(lambda: issubclass(kind, args[1]), "the class of an object")
 
     def _method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
@@ -324,8 +307,9 @@ class Calls:
         if isinstance(owner, CONTAINERS):
             local.ctx.frame.altered(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
-            self.facts.result(function, function(), f"the classes of {owner.__name__}")
-        if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):
+            self.facts.result(function, f"the classes of {owner.__name__}")
+        if (id(owner) in self.created
+                or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type))):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
             self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
@@ -340,9 +324,9 @@ class Calls:
             self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
 
-    def _getattr(self, function, thing, name, *default):
+    def _getattr(self, function, owner, name, *default):
         try:
-            value = self.attribute(thing, name)
+            value = self.attribute(owner, name)
         except AttributeError:
             if function is hasattr:
                 return False
@@ -359,7 +343,7 @@ class Calls:
         if kind is operator.attrgetter:
             return Asked(self._getters, function.__reduce__()[1]), args, named
         if kind is operator.itemgetter and len(function.__reduce__()[1]) == 1:
-            return Asked(lambda thing: self.item(thing, function.__reduce__()[1][0])), args, named
+            return Asked(lambda container: self.item(container, function.__reduce__()[1][0])), args, named
         if kind is ft._lru_cache_wrapper:
             return self._cached(function, args, named)
         inner = getattr(function, "dygraph_function", None)
@@ -381,10 +365,10 @@ class Calls:
         if not module.startswith("numpy.random"):
             return False
         first = next(iter((*args, *named.values())), None)
-        return not (type(first) is int or id(first) in self.made)
+        return not (type(first) is int or id(first) in self.created)
 
-    def _getters(self, names, thing):
-        values = [ft.reduce(self.attribute, name.split("."), thing) for name in names]
+    def _getters(self, names, owner):
+        values = [ft.reduce(self.attribute, name.split("."), owner) for name in names]
         return values[0] if len(values) == 1 else tuple(values)
 
     def _cached(self, function, args, named):
@@ -393,8 +377,8 @@ class Calls:
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.uncovered(f"{function.__name__} caches what it gives for Tensors")
             return function, args, named
-        self.facts.result(lambda: function.cache_info().currsize > 0, True,
-                          f"the cache of {function.__name__}")
+        self.facts.result(lambda: function.cache_info().currsize > 0, f"the cache of {function.__name__}",
+                          value=True)
 
         def unobserved(*args, **named):
             note = sys.getprofile()
@@ -416,20 +400,13 @@ class Calls:
 
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
-        self.class_of(layer, type(layer))
+        self.class_of(layer)
         # one that to_static has compiled is a part here
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
-        if id(layer) not in self.layers:
-            self.facts.entries.add(own, "forward", self.own_forward(own))
-        else:
-            self.settings.add(own, "forward", self.own_forward(own))
+        (self.settings if id(layer) in self.layers else self.facts.entries).add(
+            own, "forward", self.own_forward(own))
         self._on_classes(type(layer).__mro__, "forward")
-        if self.converted:
-            inner = getattr(forward, "__func__", forward)
-            if self.is_users_function(inner):
-                self.enter(inner)
-            return self.lifted(forward)
-        return self.entered(forward)
+        return self._running(forward)
 
 
 def _compiled(function):

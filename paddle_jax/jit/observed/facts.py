@@ -24,14 +24,14 @@ class Table:
     Comparing them runs in C."""
 
     def __init__(self, read):
-        self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
+        self.read, self.owners, self.keys, self.values, self.lines, self.seen = read, [], [], [], [], set()
 
     def add(self, owner, key, value, line=None):
-        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the
-        read, by default the user's."""
+        """Notes a read, unless it was seen before: the first one tells what was there before the run. line:
+        of the read, by default the user's."""
         place = id(owner), key
-        if place not in self.known:
-            self.known.add(place)
+        if place not in self.seen:
+            self.seen.add(place)
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)
@@ -88,11 +88,14 @@ def _cells(cells, names):
     return map(getattr, cells, itertools.repeat("cell_contents"), itertools.repeat(MISSING))
 
 
-def _items(sequences, places):
+def items(containers, keys):
+    """What dicts and lists hold, MISSING where there is nothing."""
     try:
-        return list(map(operator.getitem, sequences, places))
-    except IndexError:
-        return [s[i] if -len(s) <= i < len(s) else MISSING for s, i in zip(sequences, places, strict=True)]
+        return list(map(operator.getitem, containers, keys))
+    except LookupError:
+        return [each.get(key, MISSING) if isinstance(each, dict)
+                else each[key] if -len(each) <= key < len(each) else MISSING
+                for each, key in zip(containers, keys, strict=True)]
 
 
 class Facts:
@@ -100,14 +103,14 @@ class Facts:
 
     entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of
     enclosing functions; items: of lists. absent: names that classes do not have; own: what they have, by
-    class. contents: (function that gives a copy of the content, that copy, in words, the thing or None,
-    line of the read).
+    class. contents: (function that gives a copy of the content, that copy, in words, what has that content or
+    None, line of the read).
     """
 
     def __init__(self):
         self.entries, self.members, self.attributes = Table(entries), Table(_members), Table(_attributes)
-        self.cells, self.items = Table(_cells), Table(_items)
-        self.absent, self.own, self.contents, self._seen = {}, {}, [], {}
+        self.cells, self.items = Table(_cells), Table(items)
+        self.absent, self.own, self.contents, self._seen = {}, {}, [], set()
         self.tables = [self.entries, self.cells, self.members, self.items, self.attributes]
 
     def member(self, cls, name):
@@ -120,13 +123,9 @@ class Facts:
             self.members.add(own, name, value)
         return value
 
-    def content(self, thing, read, words):
-        """`read()`, a copy of the content of a thing, has to give the same. Returns whether that is new."""
-        if id(thing) in self._seen:
-            return False
-        self._seen[id(thing)] = thing
-        self.contents.append((read, read(), words, thing, user_line()))
-        return True
+    def content(self, container, read, words):
+        """`read()`, a copy of the content of something, has to give the same."""
+        self.result(read, words, id(container), container)
 
     def array(self, array):
         """The elements of a NumPy array have to stay the same.
@@ -140,19 +139,19 @@ class Facts:
             self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()),
                          "a NumPy array")
 
-    def result(self, call, value, words, key=None, thing=None):
+    def result(self, call, words, key=None, owner=None, value=MISSING):
         """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it
-        is noted once; thing: what it is about."""
+        is noted once; owner: what it is about; value: what it gives, where that is known."""
         if key is None or key not in self._seen:
-            self._seen[key] = None
-            self.contents.append((call, value, words, thing, user_line()))
+            self._seen.add(key)
+            self.contents.append((call, call() if value is MISSING else value, words, owner, user_line()))
 
-    def is_held(self, thing):
-        """Whether something is still in one of the places where it was found."""
-        rows = [row for table in self.tables
-                for row in zip(table.values, table.read(table.owners, table.keys), strict=True)]
-        rows = [now for before, now in rows if before is thing]
-        return not rows or any(now is thing for now in rows)
+    def is_held(self, container):
+        """Whether a container is still in one of the places where it was read."""
+        now = [now for table in self.tables
+               for before, now in zip(table.values, table.read(table.owners, table.keys), strict=True)
+               if before is container]
+        return not now or any(value is container for value in now)
 
     def settle(self, changed):
         """At the end of the run, which has set items of some containers: what it has left otherwise there
@@ -160,8 +159,8 @@ class Facts:
         if changed:
             copied = set().union(*[table.settle(changed)
                                    for table in (self.entries, self.items, self.attributes, self.cells)])
-            self.contents = [content for content in self.contents
-                             if id(content[3]) not in copied and same(content[0](), content[1])]
+            self.contents = [row for row in self.contents
+                             if id(row[3]) not in copied and same(row[0](), row[1])]
         self.tables = [table for table in self.tables if table.owners]
 
     def hold(self):
@@ -183,9 +182,9 @@ class Facts:
             for cls, (names, own) in self.absent.items():
                 if not names.isdisjoint(own):
                     return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"
-            for read, value, words, thing, line in self.contents:
+            for read, value, words, owner, line in self.contents:
                 if not same(value, now := read()):
-                    return content_change(self, thing, words, value, now, line)
+                    return content_change(self, owner, words, value, now, line)
             return "something it read"
         except _GONE as error:
             return f"something it read is gone ({type(error).__name__})"
