@@ -130,8 +130,9 @@ def branched(index, regions, outputs):
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
     inferred = Inferred(tuple, [joined(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
-    return local.ctx.frame.add(kernel, [index._raw, *outside], (True, *_stops((yes, no), outside)), inferred,
-                               [out.stop for out in outputs])
+    recorder = local.ctx.frame
+    return recorder.add(kernel, [recorder.symbol(index), *outside], (True, *_stops((yes, no), outside)),
+                        inferred, [out.stop for out in outputs])
 
 
 def _kernel(name, function_of, *blocks):

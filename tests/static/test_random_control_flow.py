@@ -1,6 +1,7 @@
 """Random programs of nested branches and loops, which also change Tensors in place: as static Programs,
 against the same code run step by step."""
 
+import contextlib
 import random
 
 import numpy as np
@@ -84,6 +85,16 @@ class Steps:
         return state
 
 
+@contextlib.contextmanager
+def static(engine):
+    """Static mode."""
+    engine.enable_static()
+    try:
+        yield
+    finally:
+        engine.disable_static()
+
+
 @pytest.mark.own_process
 @pytest.mark.parametrize("seed", range(8))
 def test_as_step_by_step(seed):
@@ -95,8 +106,7 @@ def test_as_step_by_step(seed):
         out = space["fn"](x)
         want.append([out.numpy(), paddle.grad(out.sum(), [x])[0].numpy()])
     space["nn"] = paddle.static.nn
-    paddle.enable_static()
-    try:
+    with static(paddle):
         main = paddle.static.Program()
         with paddle.static.program_guard(main, paddle.static.Program()):
             x = paddle.static.data("x", [3])
@@ -107,5 +117,24 @@ def test_as_step_by_step(seed):
             got = paddle.static.Executor().run(main, {"x": value}, fetches)
             for array, other in zip(got, expected, strict=True):
                 np.testing.assert_allclose(array, other, rtol=2e-4, atol=1e-5)
-    finally:
-        paddle.disable_static()
+
+
+@pytest.mark.own_process
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_in_files(seed, oracle, tmp_path):
+    """Both engines read from a file what the program does."""
+    prefix = str(tmp_path / "m")
+    space = {"paddle": paddle, "nn": paddle.static.nn}
+    exec("\n".join(Text(seed).lines), space)
+    with static(paddle), paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        x, exe = paddle.static.data("x", [3]), paddle.static.Executor()
+        out = space["fn"](x)
+        want = [exe.run(feed={"x": value}, fetch_list=[out])[0] for value in VALUES]
+        paddle.static.save_inference_model(prefix, [x], [out], exe)
+    for engine in (paddle, oracle):
+        with static(engine):
+            exe = engine.static.Executor()
+            program, _, fetches = engine.static.load_inference_model(prefix, exe)
+            for value, array in zip(VALUES, want, strict=True):
+                got, = exe.run(program, feed={"x": value}, fetch_list=fetches)
+                np.testing.assert_allclose(got, array, rtol=2e-4, atol=1e-5)
