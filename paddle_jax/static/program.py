@@ -214,6 +214,12 @@ class Program:
 
         return copied(self, for_test)
 
+    def _prune(self, targets):
+        """A Program of the operations that lead to a list of Variables, and the inputs these use."""
+        from paddle_jax.static.clone import shortened
+
+        return shortened(self, targets)
+
     def set_is_test_attr(self):
         """Makes normalisation use running statistics, and drops nothing at random any more."""
         from paddle_jax.static.clone import evaluated
