@@ -57,7 +57,7 @@ def _squared_l2_norm(x):
         >>> paddle.nn.clip._squared_l2_norm(paddle.ones([2, 3])).item()
         6.0
     """
-    wide = x.astype("float32") if x.dtype.name in ("float16", "bfloat16") else x
+    wide = x.astype("float32") if str(x._raw.dtype) in ("float16", "bfloat16") else x
     return (wide * wide).sum().reshape([1])
 
 
