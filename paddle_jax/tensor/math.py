@@ -5,6 +5,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import check_inplace, composite, op
@@ -301,7 +302,9 @@ def clip_(x, min=None, max=None, name=None):
            cases=["f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5",
                   "i32(3), 0", "f(4), const([0.1], 'float32')", "d(4), 0, 1",
                   "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0",
-                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0"])
+                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0",
+                  "i(5), np.float32(-1.5), 2.5", "i(5), np.float32(-1.5), np.float32(2.5)",
+                  "i(5), -1.5, np.float32(2.5)"])
 def clip(x, min=None, max=None, name=None):
     """Brings elements into the range min..max.
 
@@ -320,6 +323,8 @@ def clip(x, min=None, max=None, name=None):
     for which, bound in (("min", min), ("max", max)):
         if isinstance(bound, Tensor) and bound.size != 1:
             raise ValueError(f"clip: {which}: got shape {list(bound.shape)}; a bound must have one element")
+    if isinstance(min, float) or isinstance(max, float):  # beside one, a NumPy number is no integer either
+        min, max = (float(b) if isinstance(b, np.floating) else b for b in (min, max))
     if isinstance(min, int | float) and isinstance(max, int | float) and min > max:
         raise ValueError(f"clip: got min={min} and max={max}; min must not be greater than max")
     return clipped(x, min, max)
