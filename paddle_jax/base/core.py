@@ -5,6 +5,7 @@ import enum
 
 import jax
 
+from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import random as _random
 from paddle_jax._core.dtype import DType as DataType
 from paddle_jax._core.errors import EnforceNotMet
@@ -136,6 +137,16 @@ def broadcast_shape(x_shape, y_shape):
         [2, 3]
     """
     return list(_broadcast_shape(x_shape, y_shape))
+
+
+def size_of_dtype(dtype) -> int:
+    """The bytes of an element.
+
+    Example:
+        >>> paddle.base.core.size_of_dtype(paddle.bfloat16)
+        2
+    """
+    return dtypes.convert(dtype).np.itemsize
 
 
 def grad_var_suffix() -> str:

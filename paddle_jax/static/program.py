@@ -199,6 +199,11 @@ class Program:
                              f"program; it has {[*self.data, *self.vars]}")
         return found
 
+    @property
+    def _seed(self):
+        """The seed of its random operations."""
+        return self.random_seed
+
     def global_seed(self, seed):
         """Sets the seed of its random operations."""
         self.random_seed = int(seed)

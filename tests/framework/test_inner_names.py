@@ -108,9 +108,24 @@ def squares(m):
             [([2, 3], "float32"), ([2], "float64"), ([0], "float32")]]
 
 
+def lazily(m):
+    lazy = module(m, "nn.initializer.lazy_init")
+    helper, found = lazy.lazy_init_helper(), []
+    with m.LazyGuard():
+        found.append(helper.state)
+    helper.enable()
+    weight = m.nn.Linear(2, 3).weight
+    found += [helper.state, weight._is_initialized()]
+    helper.disable()
+    weight.initialize()
+    return (*found, helper.state, weight._is_initialized(), m.nn.Linear(1, 1).weight._is_initialized(),
+            [m.base.core.size_of_dtype(getattr(m, name)) for name in ("bool", "float16", "complex128")])
+
+
 def blocks(m):
     in_use = static(m, lambda: m.static.Program().global_block())
-    return isinstance(in_use, m.pir.Block), m.distributed.in_auto_parallel_align_mode()
+    return (isinstance(in_use, m.pir.Block), m.static.Program()._seed,
+            m.distributed.in_auto_parallel_align_mode())
 
 
 def types(m):
@@ -278,8 +293,8 @@ def kept(m):
             module(m, "base.log_helper").get_logger("mine", logging.INFO).propagate)
 
 
-FACTS = [doubled, groups, squares, managed, storage, types, helper, converted, places, flags, indexing, files,
-         about_functions, gradients, memory, kept,
+FACTS = [doubled, groups, squares, lazily, managed, storage, types, helper, converted, places, flags,
+         indexing, files, about_functions, gradients, memory, kept,
          *(pytest.param(f, marks=pytest.mark.own_process, id=f.__name__)
            for f in (graph_modes, names, checks, blocks))]
 
