@@ -162,7 +162,8 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
 @op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
     cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
            "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)",
-           "f(0,2), 2.0", "pos_d(3), d(3)"])
+           "f(0,2), 2.0", "pos_d(3), d(3)", "const([0, 1, -1, 7, -2]), const([[-1], [-2], [3]])",
+           "const([0, 1, -1, 7, -2], 'int32'), const([-3], 'int32')", "i8(3), const(2, 'int8')"])
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
 
@@ -175,6 +176,9 @@ def pow(x, y, name=None):
         >>> paddle.pow(paddle.to_tensor([1.0, 2.0, 3.0]), 2).tolist()
         [1.0, 4.0, 9.0]
     """
+    if jnp.issubdtype(x.dtype, jnp.signedinteger):
+        inverse = jnp.where(jnp.abs(x) == 1, jnp.where(y % 2 == 0, 1, x), 0)  # without its fraction
+        return jnp.where(y < 0, inverse, jnp.power(x, jnp.maximum(y, 0)))
     return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
 
 
