@@ -94,3 +94,32 @@ def test_a_pruned_program_keeps_the_updates_that_it_still_has():
     normal, hidden = built.fetches
     assert len(built.main._prune([normal]).writes) == 2 and not built.main._prune([hidden]).writes
     assert "batch_norm1d_0.w_1" not in built.main._prune([hidden]).vars
+
+
+def training(engine):
+    x = engine.static.data("x", [None, 3])
+    loss = engine.nn.BatchNorm1D(4)(engine.nn.Linear(3, 4)(x)).mean()
+    engine.optimizer.Adam(engine.optimizer.lr.StepDecay(0.1, 2)).minimize(loss)
+    return [loss]
+
+
+def test_all_that_training_keeps_is_written(oracle, tmp_path):
+    found = []
+    for engine in (oracle, ours):
+        built, folder = Built(engine, training), tmp_path / engine.__name__
+        folder.mkdir()
+        with built.active():
+            engine.static.io.save_vars(built.exe, str(folder), built.main)
+        found.append(sorted(file.name for file in folder.iterdir()))
+    assert found[0] == found[1] and "learning_rate_0" in found[0]
+
+
+def test_fleet_writes_the_same(tmp_path):
+    built, fleet = Built(ours, training), ours.distributed.fleet
+    fleet.init(is_collective=True)
+    with built.active():
+        ours.static.save_vars(built.exe, tmp_path / "a", built.main)
+        fleet.save_persistables(built.exe, tmp_path / "b", built.main)
+    names = [sorted(file.name for file in (tmp_path / which).iterdir()) for which in "ab"]
+    assert names[0] == names[1]
+    assert all((tmp_path / "a" / n).read_bytes() == (tmp_path / "b" / n).read_bytes() for n in names[0])
