@@ -1,8 +1,11 @@
 """The classes of static programs that programs ask about with isinstance (`paddle.pir`)."""
 
 from paddle_jax._core.values.symbol import Symbol
+from paddle_jax.static.program import Program
 
-__all__ = ["Value"]
+Block = Program  # a Program is the block of its operations
+
+__all__ = ["Block", "Value"]
 
 
 class _Kind(type):

@@ -163,6 +163,11 @@ class AmpScaler:
         with swapped(optimizer, _skip=held(self._found_inf)):
             return step()
 
+    def _update(self):
+        """Updates the scale, for code that puts a step together itself."""
+        if self._enable:
+            self._finish()
+
     def _finish(self):
         """Makes ready for the next step: the next scale and counters, nothing found."""
         self._set_stages(())
@@ -350,8 +355,7 @@ class GradScaler(AmpScaler):
 
     def update(self):
         """Updates the scale, after the `step` of all optimizers."""
-        if self._enable:
-            self._finish()
+        self._update()
 
 
 def _above(name, ratio):

@@ -5,6 +5,7 @@ import enum
 
 import jax
 
+from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import random as _random
 from paddle_jax._core.dtype import DType as DataType
 from paddle_jax._core.errors import EnforceNotMet
@@ -36,12 +37,12 @@ LoDTensor = Tensor = DenseTensor
 __all__ = [
     "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "DenseTensor",
     "EOFException", "EnforceNotMet", "Generator", "LoDTensor", "Place", "Size", "Tensor", "VarDesc",
-    "XPUPlace", "broadcast_shape", "default_custom_device_generator", "default_xpu_generator",
-    "default_cpu_generator", "default_cuda_generator", "eager", "get_all_custom_device_type",
-    "get_all_device_type", "get_cuda_device_count", "is_bfloat16_supported", "is_compiled_with_cinn",
-    "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute",
-    "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported",
-    "set_prim_eager_enabled", "set_vlog_level",
+    "XPUPlace", "broadcast_shape", "default_cpu_generator", "default_cuda_generator",
+    "default_custom_device_generator", "default_xpu_generator", "eager", "eager_assign_group_by_size",
+    "get_all_custom_device_type", "get_all_device_type", "get_cuda_device_count", "is_bfloat16_supported",
+    "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
+    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm",
+    "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled", "set_vlog_level",
 ]
 
 
@@ -138,6 +139,16 @@ def broadcast_shape(x_shape, y_shape):
     return list(_broadcast_shape(x_shape, y_shape))
 
 
+def size_of_dtype(dtype) -> int:
+    """The bytes of an element.
+
+    Example:
+        >>> paddle.base.core.size_of_dtype(paddle.bfloat16)
+        2
+    """
+    return dtypes.convert(dtype).np.itemsize
+
+
 def grad_var_suffix() -> str:
     """What follows the name of a variable in that of its gradient."""
     return "@GRAD"
@@ -173,6 +184,43 @@ def is_float16_supported(place=None) -> bool:
 def is_bfloat16_supported(place=None) -> bool:
     """True: XLA computes in bfloat16 everywhere."""
     return True
+
+
+def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(26214400,), tensor_indices=()):
+    """Puts Tensors into groups of one dtype, each closed when it has so many bytes.
+
+    Args:
+        tensors: list of Tensors.
+        is_sparse_gradient: list of bool, by number; a Tensor with a sparse gradient is a group of its own.
+        group_size_limits: list of int, bytes of the first groups of a dtype; the last one is for the rest.
+        tensor_indices: list of int, the numbers of the Tensors. Default: 0, 1, ...
+    Returns:
+        list of lists of numbers, in the order of their first ones; with `tensor_indices` in the order in
+        which the groups were closed.
+    Raises:
+        RuntimeError: the lists have other lengths.
+    Example:
+        >>> tensors = [paddle.ones([2]) for _ in range(3)]
+        >>> paddle.base.core.eager_assign_group_by_size(tensors, [False] * 3, [16])
+        [[0, 1], [2]]
+    """
+    if len(tensors) != len(is_sparse_gradient):
+        raise RuntimeError(f"(PreconditionNotMet) eager_assign_group_by_size: is_sparse_gradient: got "
+                           f"{len(is_sparse_gradient)} for {len(tensors)} tensors; one for each is needed")
+    closed, open_groups, sizes, limits = [], {}, {}, {}
+    for number, tensor in zip(tensor_indices or range(len(tensors)), tensors, strict=True):
+        key = tensor.dtype
+        if is_sparse_gradient[number]:
+            closed.append([number])
+            continue
+        open_groups.setdefault(key, []).append(number)
+        sizes[key] = sizes.get(key, 0) + tensor.size * tensor.element_size()
+        limit = limits.setdefault(key, 0)
+        if sizes[key] >= group_size_limits[limit]:
+            closed.append(open_groups.pop(key))
+            sizes[key], limits[key] = 0, min(limit + 1, len(group_size_limits) - 1)
+    closed += open_groups.values()
+    return closed if tensor_indices else sorted(closed)
 
 
 def set_prim_eager_enabled(value):

@@ -1,7 +1,8 @@
 """Programs of several processes, and Tensors on the devices of a mesh (`paddle.distributed`)."""
 
 from paddle_jax.distributed import auto_parallel, communication, fleet, sharding
-from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
+from paddle_jax.distributed.auto_parallel.api import (dtensor_from_fn, in_auto_parallel_align_mode, reshard,
+                                                      shard_tensor, unshard_dtensor)
 from paddle_jax.distributed.auto_parallel.high_level_api import to_distributed
 from paddle_jax.distributed.auto_parallel.dist_attr import DistAttr
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel, to_static
@@ -9,7 +10,7 @@ from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, shard_
 from paddle_jax.distributed.auto_parallel.local_map import LocalLayer, local_map
 from paddle_jax.distributed.auto_parallel.optimizers import (ShardingStage1, ShardingStage2, ShardingStage3,
                                                              shard_optimizer, shard_scaler)
-from paddle_jax.distributed.auto_parallel.parallelize import parallelize
+from paddle_jax.distributed.auto_parallel.intermediate.parallelize import parallelize
 from paddle_jax.distributed.auto_parallel.placement_type import (Partial, Placement, ReduceType, Replicate,
                                                                  Shard)
 from paddle_jax.distributed.auto_parallel.plans import (
@@ -61,4 +62,4 @@ __all__ += ["load_state_dict", "save_state_dict"]
 __all__ += ["ContextParallel", "ConvParallel", "DistAttr", "ParallelMode", "PrepareContextParallel",
             "ShardedStateDict", "ShardedWeight"]
 __all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
-__all__ += ["gather_weights", "plan", "sharding"]
+__all__ += ["gather_weights", "in_auto_parallel_align_mode", "plan", "sharding"]

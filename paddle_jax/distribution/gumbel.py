@@ -62,8 +62,9 @@ class Gumbel(TransformedDistribution):
         return (self._check_values_dtype_in_probs(self.loc, value) - self.loc) / self.scale
 
     def cdf(self, value):
-        """The probability of results up to value."""
-        return (-(-self._away(value)).exp()).exp()
+        """The probability of results up to value, in the dtype of value."""
+        away = (value - self.loc.astype(value.dtype)) / self.scale.astype(value.dtype)
+        return (-(-away).exp()).exp()
 
     def entropy(self):
         """log(scale) + 1 + Euler's constant."""

@@ -317,7 +317,8 @@ def _top_k_accuracy(input, label, k):
         raise ValueError(f"accuracy: label: got {label.dtype}; integers are needed.")
     correct = (lax.top_k(input, k)[1] == label).any(axis=1).sum(dtype=jnp.int32)
     total = jnp.int32(input.shape[0])
-    return correct.astype(jnp.float32) / total.astype(jnp.float32), correct, total
+    # of no samples it is 0
+    return correct.astype(jnp.float32) / jnp.maximum(total, 1).astype(jnp.float32), correct, total
 
 
 def accuracy(input, label, k=1, correct=None, total=None, name=None):

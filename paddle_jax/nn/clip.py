@@ -49,6 +49,18 @@ def square_sum(grad):
     return jnp.sum(wide * wide)
 
 
+def _squared_l2_norm(x):
+    """The sum of the squares of a Tensor [1], in its dtype, float32 for float16 and bfloat16. For code that
+    clips by itself.
+
+    Example:
+        >>> paddle.nn.clip._squared_l2_norm(paddle.ones([2, 3])).item()
+        6.0
+    """
+    wide = x.astype("float32") if str(x._raw.dtype) in ("float16", "bfloat16") else x
+    return (wide * wide).sum().reshape([1])
+
+
 def global_scale(total, clip_norm):
     """The factor on all gradients for their common sum of squares: clip_norm / max(norm, clip_norm)."""
     return clip_norm / jnp.maximum(jnp.sqrt(total), clip_norm)

@@ -16,6 +16,7 @@ from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax._core.values.layout import copies, layout_of, put, stacked
 from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.nn.clip import ClipGradBase
+from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
@@ -47,7 +48,7 @@ class _Group:
                           places={id(param): (stack, row) for param, stack, row in state["places"]})
 
 
-class Optimizer(States):
+class Optimizer(ByParameter, States):
     """The base class of optimizers; use a subclass such as `Adam`.
 
     Args:
@@ -110,7 +111,7 @@ class Optimizer(States):
         self._learning_rate = learning_rate
         self._multi_precision = getattr(self, "_multi_precision", False)
         self._default_dict = {"weight_decay": self.regularization, "grad_clip": grad_clip}
-        self._holder = {}
+        self._holder, self._own_states, self._own_masters = {}, {}, {}
         self._groups = []
         if self._parameter_list and isinstance(self._parameter_list[0], dict):
             self._param_groups = []
@@ -247,6 +248,9 @@ class Optimizer(States):
 
     def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
+        if self._updates_alone():
+            self._step_alone(group, active, owned, clip)
+            return
         grads = {id(p): held(owned[id(p)]) for p in active} if given else None
         if clip is not None and owned is None:
             owned = {id(p): p._grad for p in active}

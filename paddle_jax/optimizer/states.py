@@ -47,6 +47,7 @@ class States:
                 masters[param.name] = tensor
             else:
                 state[name] = tensor
+        self._add_own(state, masters)
         self._add_waiting(state, masters)
         if masters:
             state["master_weights"] = masters
@@ -105,7 +106,8 @@ class States:
         state.pop("StructuredToParameterName@@", None)
         if not state:
             return
-        self._holder = {"master_weights": {}, **state}
+        self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
+        self._load_own()
         for group in self._groups:
             for stack in group.stacks:
                 for slot, value in self._loaded(stack).items():
@@ -124,22 +126,28 @@ class States:
         for slot, param, value in self._entries():
             if slot != "master":
                 found[slot][param.name] = wrap(value)
-        return found
+        return found | self._own_states
 
     @property
     def _master_weights(self):
-        """The float32 weights of low-precision parameters, by parameter name. A snapshot."""
-        return {param.name: wrap(value) for slot, param, value in self._entries() if slot == "master"}
+        """The float32 weights of low-precision parameters, by parameter name. A snapshot, except of those
+        that a subclass has made."""
+        return self._own_masters | {param.name: wrap(value) for slot, param, value in self._entries()
+                                    if slot == "master"}
 
     def _get_accumulator(self, name, param):
-        """The state `name` of a parameter, a snapshot."""
+        """The state `name` of a parameter: a snapshot, except of those that a subclass has made."""
+        if param.name in self._own_states.get(name, ()):
+            return self._own_states[name][param.name]
         for slot, owner, value in self._entries():
             if slot == name and owner is param:
                 return wrap(value)
         # the class Paddle raises
         raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002
 
-    _get_accumulator_master = _get_accumulator
+    def _get_accumulator_master(self, name, param):
+        """The state `name` of a parameter or of its float32 copy."""
+        return self._get_accumulator(name, self._own_masters.get(param.name, param))
 
     def _state_name(self, param, slot):
         base = (param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW

@@ -20,6 +20,7 @@ from paddle_jax.static.program import Program, default_main_program, default_sta
 from paddle_jax.static.recorder import data
 from paddle_jax.static.scope import Scope, global_scope, scope_guard
 from paddle_jax.static.strategy import BuildStrategy, CompiledProgram
+from paddle_jax.static.variable_files import load_vars, save_vars
 from paddle_jax.static.weight_norm import WeightNormParamAttr
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data", "default_main_program",
     "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard",
     "global_scope", "gradients", "load", "load_from_file", "load_inference_model", "load_program_state",
-    "name_scope", "nn", "normalize_program", "program_guard", "py_func", "save", "save_inference_model",
-    "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",
+    "load_vars", "name_scope", "nn", "normalize_program", "program_guard", "py_func", "save",
+    "save_inference_model", "save_to_file", "save_vars", "scope_guard", "serialize_persistables",
+    "serialize_program", "set_program_state",
 ]

@@ -5,6 +5,7 @@ from paddle_jax.nn.functional.norm import batch_norm_infer
 from paddle_jax.static.blocks import Block, with_blocks
 from paddle_jax.static.program import Operation, Program
 from paddle_jax.static.run import Gradient
+from paddle_jax.static.variable import Variable as Recorded
 from paddle_jax.tensor.creation import clone as identity
 
 _TRAINING = ("optimizer_step", "gradients")
@@ -20,6 +21,23 @@ def copied(program, for_test=False):
                                                               program.draws, program.words)
     if for_test:
         _tested(found)
+    return found
+
+
+def shortened(program, targets):
+    """A Program with those operations that Variables need, and the inputs and Parameters of these."""
+    if not isinstance(targets, list | tuple) or not all(isinstance(v, Recorded) for v in targets):
+        raise TypeError(f"Program._prune: targets: got {targets!r}; it must be a list of Variables")
+    ends = [v._raw for v in targets]
+    found = copied(program)
+    found.ops = program.pruned(ends)
+    used = {symbol for op in found.ops for symbol in op.inputs} | set(ends)
+    made = {symbol for op in found.ops for symbol in op.outputs}
+    found.data = {name: v for name, v in program.data.items() if v._raw in used}
+    found.vars = {name: v for name, v in program.vars.items()
+                  if v._raw in used or {program.homes.get(name), program.current.get(name)} & (used | made)}
+    found.current = {name: symbol if symbol in made else program.homes[name]
+                     for name, symbol in program.current.items() if name in found.vars}
     return found
 
 
@@ -91,4 +109,4 @@ def _replaced(op, kernel, inputs, many, count=1):
     return found
 
 
-__all__ = ["copied"]
+__all__ = ["copied", "shortened"]

@@ -56,6 +56,9 @@ def apply_gradients(optimizer, pairs, program=None, startup_program=None):
     if not pairs:
         raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: "
                          "the loss depends on none that is trainable")
+    if optimizer._updates_alone():
+        raise NotImplementedError(f"{type(optimizer).__name__}: in a static program its _append_optimize_op "
+                                  "is not called; train in dynamic mode, or with paddle.jit.to_static")
     recorder = local.ctx.frame
     program = program if isinstance(program, Program) else recorder.program
     rate = (next((r for r in program.rates.values() if r.optimizer is optimizer), None)

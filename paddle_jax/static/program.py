@@ -199,6 +199,11 @@ class Program:
                              f"program; it has {[*self.data, *self.vars]}")
         return found
 
+    @property
+    def _seed(self):
+        """The seed of its random operations."""
+        return self.random_seed
+
     def global_seed(self, seed):
         """Sets the seed of its random operations."""
         self.random_seed = int(seed)
@@ -213,6 +218,12 @@ class Program:
         from paddle_jax.static.clone import copied
 
         return copied(self, for_test)
+
+    def _prune(self, targets):
+        """A Program of the operations that lead to a list of Variables, and the inputs these use."""
+        from paddle_jax.static.clone import shortened
+
+        return shortened(self, targets)
 
     def set_is_test_attr(self):
         """Makes normalisation use running statistics, and drops nothing at random any more."""

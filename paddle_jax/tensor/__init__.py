@@ -11,6 +11,7 @@ from paddle_jax.tensor import math as math  # noqa: F401
 from paddle_jax.tensor import indexing as indexing  # noqa: F401
 from paddle_jax.tensor import methods as methods  # noqa: F401
 from paddle_jax.tensor import internals as internals  # noqa: F401
+from paddle_jax.tensor.sampling import top_p_sampling as top_p_sampling  # noqa: F401
 
 
 class _TensorModule(types.ModuleType):

@@ -86,14 +86,15 @@ def cumsum(x, axis=None, dtype=None, name=None):
 
 
 def cumsum_(x, axis=None, dtype=None, name=None):
-    """In-place cumsum: puts the result into x and returns it. An int32 tensor stays int32. See `cumsum`.
+    """In-place cumsum: puts the result into x and returns it. Integers keep their dtype. See `cumsum`.
 
     Example:
         >>> paddle.cumsum_(paddle.to_tensor([1.0, 2.0])).tolist()
         [1.0, 3.0]
     """
     check_inplace("cumsum_", x)
-    return x._adopt(cumsum(x, axis, "int32" if dtype is None and x._raw.dtype == jnp.int32 else dtype))
+    keeps = dtype is None and jnp.issubdtype(x._raw.dtype, jnp.integer)
+    return x._adopt(cumsum(x, axis, x.dtype if keeps else dtype))
 
 
 cumsum.inplace = Tensor.cumsum_ = cumsum_

@@ -41,7 +41,7 @@ HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3",
 @known_as(pir="histogram(input,weight) bins:i64 min:f32 max:f32 density:bool")
 @op("input weight", alike=True, nondiff=True,
     cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
-           "f(20), 4, weight=pos(20), density=True"])
+           "f(20), 4, weight=pos(20), density=True", "f(0), 5, -1, 1, density=True"])
 def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, name=None):
     """Counts how many elements fall into each of several ranges of equal width; the last one
     includes its right end.
@@ -75,7 +75,7 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     kind = jnp.int64 if weight is None and not density else jnp.float32 if weight is None else weight.dtype
     amount = jnp.ones(x.shape, kind) if weight is None else weight.reshape(-1)
     counts = jnp.zeros((bins,), kind).at[place].add(jnp.where(inside, amount, 0))
-    if density:
+    if density and input.size:
         counts = (counts.astype(jnp.float32) / jnp.sum(counts).astype(jnp.float32)
                   / ((high - low) / bins).astype(jnp.float32))
     return counts

@@ -141,7 +141,8 @@ def split(x, num_or_sections, axis=0, name=None):
 
 
 @composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(2,6), 3, -1", "f(7), 3", "f(6), 8",
-                                                       "f(6), 0", "f(6), chunks=1", "f(6), 2, 1"])
+                                                       "f(6), 0", "f(6), chunks=1", "f(6), 2, 1",
+                                                       "f(0), 3", "f(2,0), 3, 1"])
 def chunk(x, chunks, axis=0, name=None):
     """Splits into `chunks` equal parts along an axis. See `split`.
 
@@ -152,7 +153,7 @@ def chunk(x, chunks, axis=0, name=None):
         [[0, 1], [2, 3]]
     """
     length = x.shape[one_axis("chunk", axis, x.ndim, error=IndexError)]
-    if not 0 < chunks <= max(length, 1):
+    if not 0 < chunks <= (length or chunks):
         raise ValueError(f"chunk: chunks={chunks} for an axis of length {length}; use 1..{length}")
     return split(x, chunks, axis)
 

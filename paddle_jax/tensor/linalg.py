@@ -167,7 +167,8 @@ def t(input, name=None):
 @known_as(pir="cross axis:i32")
 @op("x y", alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(3,3), f(3,3)", "f(3,2), f(3,2), axis=0",
                                          "f(2,3), f(2,3), 0", "f(2,3), f(2,3), 5", "f(2,2), f(2,2)",
-                                         "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)"])
+                                         "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)",
+                                         "f(3,2), f(3,2), axis=None"])
 def cross(x, y, axis=9, name=None):
     """The cross product of vectors of length 3.
 
@@ -184,7 +185,7 @@ def cross(x, y, axis=9, name=None):
     if x.shape != y.shape or 3 not in x.shape:
         raise ValueError(f"cross: got shapes {list(x.shape)} and {list(y.shape)}; "
                          "they must be equal and have an axis of length 3")
-    axis = x.shape.index(3) if axis == 9 else axis
+    axis = x.shape.index(3) if axis in (9, None) else axis
     if not -x.ndim <= axis < x.ndim:
         raise IndexError(f"cross: axis={axis} is out of range for {x.ndim} axes")
     if x.shape[axis] != 3:

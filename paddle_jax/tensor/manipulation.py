@@ -4,6 +4,7 @@ import functools as ft
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
@@ -111,6 +112,8 @@ reshape = variadic(reshape)
 # which is no gradient
 @known_as(code="shapes:view")
 @op(view=_whole, cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'",
+                        "~c(2,3), 'float32'", "~c(2,3), 'int64'", "~f(2,4), 'complex64'",
+                        "~i(2,3), 'complex64'", "~c(2,4), 'complex128'", "c(2,3), 'complex128'",
                         "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
 def view(x, shape_or_dtype, name=None):
     """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks
@@ -131,11 +134,26 @@ def view(x, shape_or_dtype, name=None):
 
 
 def _reinterpret(x, dtype):
+    if (x.ndim == 0 and x.dtype.itemsize != dtype.itemsize) or (
+            x.ndim and x.shape[-1] * x.dtype.itemsize % dtype.itemsize):
+        raise ValueError(f"(InvalidArgument) view: the last axis of shape {list(x.shape)} holds no whole "
+                         f"number of {dtype.name}")
+    if x.dtype == dtype:
+        return x
+    shape, parts = x.shape, [np.empty(0, kind).real.dtype for kind in (x.dtype, dtype)]
+    if x.dtype != parts[0]:  # complex: XLA does not look into it
+        x = jnp.stack([x.real, x.imag], -1).reshape(*shape[:-1], 2 * math.prod(shape[-1:]))
+    if dtype != parts[1]:
+        x = _bits(jnp.atleast_1d(x), parts[1])
+        x = lax.complex(x[..., ::2], x[..., 1::2])
+    else:
+        x = _bits(x, dtype)
+    return x if shape else x.reshape(shape)
+
+
+def _bits(x, dtype):
     old, new = x.dtype.itemsize, dtype.itemsize
     if new > old:
-        if x.ndim == 0 or x.shape[-1] * old % new:
-            raise ValueError(f"view: the last axis of shape {list(x.shape)} holds no whole number "
-                             f"of {dtype.name}")
         x = x.reshape(*x.shape[:-1], -1, new // old)
     y = lax.bitcast_convert_type(x.astype(jnp.uint8) if x.dtype == jnp.bool_ else x, dtype)
     return y.reshape(*x.shape[:-1], -1) if new < old and x.ndim else y

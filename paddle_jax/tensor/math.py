@@ -5,6 +5,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import check_inplace, composite, op
@@ -161,7 +162,8 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
 @op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
     cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
            "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)",
-           "f(0,2), 2.0", "pos_d(3), d(3)"])
+           "f(0,2), 2.0", "pos_d(3), d(3)", "const([0, 1, -1, 7, -2]), const([[-1], [-2], [3]])",
+           "const([0, 1, -1, 7, -2], 'int32'), const([-3], 'int32')", "i8(3), const(2, 'int8')"])
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
 
@@ -174,6 +176,9 @@ def pow(x, y, name=None):
         >>> paddle.pow(paddle.to_tensor([1.0, 2.0, 3.0]), 2).tolist()
         [1.0, 4.0, 9.0]
     """
+    if jnp.issubdtype(x.dtype, jnp.signedinteger):
+        inverse = jnp.where(jnp.abs(x) == 1, jnp.where(y % 2 == 0, 1, x), 0)  # without its fraction
+        return jnp.where(y < 0, inverse, jnp.power(x, jnp.maximum(y, 0)))
     return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
 
 
@@ -301,7 +306,9 @@ def clip_(x, min=None, max=None, name=None):
            cases=["f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5",
                   "i32(3), 0", "f(4), const([0.1], 'float32')", "d(4), 0, 1",
                   "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0",
-                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0"])
+                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0",
+                  "i(5), np.float32(-1.5), 2.5", "i(5), np.float32(-1.5), np.float32(2.5)",
+                  "i(5), -1.5, np.float32(2.5)"])
 def clip(x, min=None, max=None, name=None):
     """Brings elements into the range min..max.
 
@@ -320,6 +327,8 @@ def clip(x, min=None, max=None, name=None):
     for which, bound in (("min", min), ("max", max)):
         if isinstance(bound, Tensor) and bound.size != 1:
             raise ValueError(f"clip: {which}: got shape {list(bound.shape)}; a bound must have one element")
+    if isinstance(min, float) or isinstance(max, float):  # beside one, a NumPy number is no integer either
+        min, max = (float(b) if isinstance(b, np.floating) else b for b in (min, max))
     if isinstance(min, int | float) and isinstance(max, int | float) and min > max:
         raise ValueError(f"clip: got min={min} and max={max}; min must not be greater than max")
     return clipped(x, min, max)

@@ -167,6 +167,7 @@ def triu(x, diagonal=0, name=None):
 def _triangle(op, find, row, col, offset, dtype):
     row = _size(op, "row", row)
     col = row if col is None else _size(op, "col", col)
+    offset = offset.item() if isinstance(offset, Tensor | np.generic) else offset
     if not isinstance(offset, int):
         raise TypeError(f"{op}: offset: got {offset!r}; it must be an int")
     dtype = dtypes.convert(dtype).np
@@ -176,7 +177,7 @@ def _triangle(op, find, row, col, offset, dtype):
 
 
 @composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None",
-                                "3, 4, 1", "2, 2, 0.5"])
+                                "3, 4, 1", "2, 2, 0.5", "3, 3, np.int64(-1)", "3, 4, const(1)"])
 def tril_indices(row, col, offset=0, dtype="int64"):
     """The row and column numbers of the lower triangle of a matrix.
 
@@ -363,7 +364,7 @@ def _matched(x, y, left, right):
 
 def _pairs(axes, ndim):
     axes = np.asarray(axes).tolist() if isinstance(axes, Tensor) else axes
-    if isinstance(axes, int):
+    if isinstance(axes, int | np.integer):
         if axes < 0:
             raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")
         return list(range(ndim - axes, ndim)), list(range(axes))

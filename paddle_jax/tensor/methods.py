@@ -382,11 +382,14 @@ def copy_(self, other, blocking=True):
     """Takes over the value of another tensor, unrecorded; returns the tensor.
 
     Raises:
+        ValueError: other is no Tensor.
         RuntimeError: the dtypes differ.
     Example:
         >>> paddle.zeros([1]).copy_(paddle.ones([1])).tolist()
         [1.0]
     """
+    if not isinstance(other, Tensor):
+        raise ValueError(f"(InvalidArgument) copy_: other: got {type(other).__name__}; it must be a Tensor")
     if other._raw.dtype != self._raw.dtype:
         raise RuntimeError(f"copy_: other: got dtype {other._raw.dtype.name}; "
                            f"the tensor has {self._raw.dtype.name}")

@@ -33,14 +33,16 @@ def _widened(x, dtype):
           code="reductions:total")
 @op(alias=X_DIM, out=True,
     cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1",
-           "h(4,3), 0", "u8(3)", "f(2,3), 1, True", "f(2,3), True", "f(3), None, 'int32'"])
+           "h(4,3), 0", "u8(3)", "f(2,3), 1, True", "f(2,3), True", "f(3), None, 'int32'",
+           "h(2,3), 1, 'int64'", "bf(2,3), 1, 'int32'", "h(2,3), 1, 'float64'"])
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes.
 
     Args:
         x: Tensor [...], any dtype; bool and int32 sum as int64. `input` is accepted as a name.
         axis: int, list of ints, or None (or an empty list) for all axes. `dim` is accepted as a name.
-        dtype: dtype to cast to before summing; a bool here is taken for keepdim.
+        dtype: dtype to cast to before summing, float16 and bfloat16 to integers after it; a bool here is
+            taken for keepdim.
         keepdim: keep the summed axes with length 1.
     Returns:
         Tensor of x's shape without the summed axes.
@@ -53,8 +55,11 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     """
     if isinstance(dtype, bool):
         dtype, keepdim = None, dtype
-    x = _widened(x, dtype)
-    return total(x, all_axes("sum", axis, x.ndim), keepdim)
+    axes = all_axes("sum", axis, x.ndim)
+    kind = None if dtype is None else dtypes.convert(dtype).np
+    if str(x.dtype) in ("float16", "bfloat16") and kind is not None and not jnp.issubdtype(kind, jnp.inexact):
+        return total(x, axes, keepdim).astype(kind)  # these alone are summed before the cast
+    return total(_widened(x, dtype), axes, keepdim)
 
 
 @known_as(code="reductions:nansum")

@@ -5,6 +5,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from paddle_jax._core.ops.op import composite, op
@@ -300,7 +301,7 @@ def _power(x, n):
 
 
 @composite(cases=["f(2,2), 3", "f(2,2), -1", "f(2,2), 0", "f(2,3), 2", "f(2,2), 1.5", "d(2,3,3), -2",
-                  "const([[1.0, 2.0], [2.0, 4.0]]), -1"])
+                  "const([[1.0, 2.0], [2.0, 4.0]]), -1", "f(2,2), np.int64(-1)", "f(2,2), const(2)"])
 def matrix_power(x, n, name=None):
     """Square matrices raised to an integer power.
 
@@ -314,6 +315,7 @@ def matrix_power(x, n, name=None):
         >>> paddle.linalg.matrix_power(paddle.to_tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
         [[1.0, 3.0], [0.0, 1.0]]
     """
+    n = n.item() if isinstance(n, Tensor | np.generic) else n
     if not isinstance(n, int):
         raise TypeError(f"matrix_power: n: got {n!r}; it must be an int")
     power = _power(x, n)

@@ -59,7 +59,8 @@ def blackman_window(window_length, periodic=True, *, dtype="float32", layout=Non
 
 
 @composite(method=False,
-           cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 0.5, 0.4", "2.0"])
+           cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 0.5, 0.4", "2.0",
+                                "1, True, 0.6, 2.0"])
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype="float32", layout=None,
                    device=None, pin_memory=False, requires_grad=False):
     """alpha - beta cos(2 pi n / N). Other arguments as for `bartlett_window`.
@@ -71,7 +72,7 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
 
     def general(count):
         return (alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1)) if count != 1
-                else np.ones(1))
+                else np.array([alpha + beta]))
 
     return _window("hamming_window", general, window_length, periodic, dtype, device, requires_grad)
 

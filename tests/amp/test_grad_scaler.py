@@ -247,3 +247,18 @@ def test_objects_round_an_optimizer():
     scaler.scale(p.sum()).backward()
     scaler.step(opt)
     assert p.tolist() == [0.5, -2.5]
+
+
+def test_parts_of_a_step_by_their_inner_names():
+    w = paddle.create_parameter([1], "float32")
+    scaler = paddle.amp.GradScaler(init_loss_scaling=8.0, incr_every_n_steps=1)
+    optimizer = paddle.optimizer.SGD(0.5, parameters=[w])
+    before = w.item()
+    with paddle.amp.auto_cast(dtype="float16"):
+        scaler.scale(w.sum()).backward()
+    scaler._unscale(optimizer)
+    assert w.grad.item() == 1.0
+    optimizer.step()
+    scaler._update()
+    assert w.item() == before - 0.5 and scaler.state_dict()["scale"].tolist() == [16.0]
+    paddle.amp.GradScaler(enable=False)._update()

@@ -29,7 +29,9 @@ def assert_same(ours, theirs, rtol=1e-5):
 WINDOWS = ["hamming", "hann", "triang", "bohman", "blackman", "cosine", "tukey", "taylor", "nuttall",
            "bartlett", "gaussian", "exponential", "kaiser", "general_gaussian", "boxcar", "hanning", "foo", 3,
            ("gaussian", 7), ("kaiser", 12), ("tukey", 0.3), ("exponential", None, 2.0), ("exponential", 0.5),
-           ("general_gaussian", 1, 5), ("hann", 3), ("taylor", 4, 30, True), ("taylor",), ("gaussian",)]
+           ("general_gaussian", 1, 5), ("general_hamming", 0.6), ("general_cosine", [0.5, 0.3]),
+           "general_hamming",
+           ("hann", 3), ("taylor", 4, 30, True), ("taylor",), ("gaussian",)]
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -90,6 +90,44 @@ def storage(m):
             np.array(d[0]).tolist(), m.to_tensor(d).tolist(), d._numel())
 
 
+def groups(m):
+    assign, found = m.framework.core.eager_assign_group_by_size, []
+    mixed = ["float32", "float16", "float32", "float64", "float16", "float32", "float64"]
+    for dtypes in (["float32"] * 7, mixed):
+        tensors = [m.ones([2], dtype) for dtype in dtypes]
+        for sparse in ([False] * 7, [i in (0, 2, 5) for i in range(7)]):
+            for limits in ([8], [9], [17], [100], [8, 16, 24], [24, 8]):
+                turned = assign(tensors, sparse, limits, [6, 2, 0, 1, 3, 5, 4])
+                found += [assign(tensors, sparse, limits), sorted(turned)]  # what is left has no order there
+    return found, assign(tensors, sparse), assign([], []), raised(assign, tensors, [False])
+
+
+def squares(m):
+    norm = module(m, "nn.clip")._squared_l2_norm
+    return [norm(m.full(shape, 1.5, dtype)).tolist() for shape, dtype in
+            [([2, 3], "float32"), ([2], "float64"), ([0], "float32")]]
+
+
+def lazily(m):
+    lazy = module(m, "nn.initializer.lazy_init")
+    helper, found = lazy.lazy_init_helper(), []
+    with m.LazyGuard():
+        found.append(helper.state)
+    helper.enable()
+    weight = m.nn.Linear(2, 3).weight
+    found += [helper.state, weight._is_initialized()]
+    helper.disable()
+    weight.initialize()
+    return (*found, helper.state, weight._is_initialized(), m.nn.Linear(1, 1).weight._is_initialized(),
+            [m.base.core.size_of_dtype(getattr(m, name)) for name in ("bool", "float16", "complex128")])
+
+
+def blocks(m):
+    in_use = static(m, lambda: m.static.Program().global_block())
+    return (isinstance(in_use, m.pir.Block), m.static.Program()._seed,
+            m.distributed.in_auto_parallel_align_mode())
+
+
 def types(m):
     kinds = m.base.core.VarDesc.VarType
     return ({name: int(member) for name, member in kinds.__members__.items() if not name.startswith("LOD")},
@@ -255,9 +293,10 @@ def kept(m):
             module(m, "base.log_helper").get_logger("mine", logging.INFO).propagate)
 
 
-FACTS = [doubled, managed, storage, types, helper, converted, places, flags, indexing, files, about_functions,
-         gradients, memory, kept, *(pytest.param(f, marks=pytest.mark.own_process, id=f.__name__)
-                                    for f in (graph_modes, names, checks))]
+FACTS = [doubled, groups, squares, lazily, managed, storage, types, helper, converted, places, flags,
+         indexing, files, about_functions, gradients, memory, kept,
+         *(pytest.param(f, marks=pytest.mark.own_process, id=f.__name__)
+           for f in (graph_modes, names, checks, blocks))]
 
 
 @pytest.mark.parametrize("facts", FACTS, ids=lambda f: f.__name__)

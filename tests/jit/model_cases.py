@@ -151,7 +151,7 @@ BOTH = {
         F.avg_pool2d(x,3,2,1,exclusive=True) ;; F.adaptive_avg_pool2d(x,1) ;;
         F.adaptive_avg_pool2d(x,[3,2]) ;; F.adaptive_max_pool2d(x,3) ;;
         F.max_pool2d(x,2,return_mask=True) ;; F.interpolate(x,scale_factor=2) ;;
-        F.interpolate(x,size=[5,7],mode="bilinear") ;;
+        F.interpolate(x,size=[5,7],mode="bilinear") ;; F.interpolate(x,size=[1,3],mode="bilinear") ;;
         F.interpolate(x,size=[5,7],mode="bilinear",align_corners=True) ;;
         F.interpolate(x,scale_factor=2,mode="bicubic") ;;
         F.interpolate(x,size=[3,3],mode="area") ;; F.upsample(x,scale_factor=2) ;; F.pixel_shuffle(x,2) ;;

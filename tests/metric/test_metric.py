@@ -76,6 +76,7 @@ CASES = {
     "base_compute": lambda m, k: k.Metric.compute(k.Precision(), 1, 2),
     "base_name": lambda m, k: k.Metric.name(k.Precision()),
     "function": lambda m, k: [k.accuracy(m.to_tensor(SCORES), m.to_tensor(LABELS), n) for n in (1, 2, 4)],
+    "function_of_nothing": lambda m, k: k.accuracy(m.to_tensor(SCORES[:0]), m.to_tensor(LABELS[:0])),
     "function_int32": lambda m, k: k.accuracy(m.to_tensor(SCORES), m.to_tensor(LABELS.astype("int32"))),
     "function_k_high": lambda m, k: k.accuracy(m.to_tensor(SCORES), m.to_tensor(LABELS), 5),
     "function_k_zero": lambda m, k: k.accuracy(m.to_tensor(SCORES), m.to_tensor(LABELS), 0),

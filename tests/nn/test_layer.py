@@ -104,6 +104,10 @@ SCRIPTS = {
         "l.extra_repr = lambda: 'x=1\\ny=2'", "l", "l.a = nn.ReLU()", "l.extra_repr = lambda: 'x=1'", "l",
         "nn.Sequential(l)", "seen = []", "net.apply(lambda m: seen.append(type(m).__name__)) is net", "seen",
     ],
+    "in one dict": [
+        *NET, "net.twice = net[1]", "list(net._modules)", "list(net._obtain_parameters_buffers())",
+        "net._modules['0'] is net[0], net[0]._modules",
+    ],
     "by dotted name": [
         *NET, "net.get_parameter('0.weight').name", "net.get_parameter('0.weightx')",
         "net.get_parameter('0')", "net.get_parameter('9.weight')", "net.get_parameter('')",

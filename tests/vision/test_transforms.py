@@ -15,7 +15,7 @@ PIXELS = np.random.RandomState(0).randint(0, 256, (16, 18, 3)).astype("uint8")
 CORNERS = "[[0,0],[17,0],[17,15],[0,15]],[[1,1],[14,2],[16,13],[2,12]]"
 KINDS = {
     "pil": lambda library: Image.fromarray(PIXELS), "grey": lambda library: Image.fromarray(PIXELS[:, :, 0]),
-    "array": lambda library: PIXELS.copy(),
+    "array": lambda library: PIXELS.copy(), "double": lambda library: PIXELS / 255,
     "tensor": lambda library: library.to_tensor(PIXELS.transpose(2, 0, 1).astype("float32") / 255),
 }
 EVERY = [
@@ -39,7 +39,9 @@ COLORED = [
     "F.rotate(im,20,fill=5)", "F.rotate(im,20,'bilinear',True,fill=(5,6,7))", "F.to_grayscale(im)",
     "F.to_grayscale(im,3)", "F.normalize(im,[.5,.4,.3],[.2,.3,.4],'HWC')", "F.normalize(im,.5,.2)",
 ]
-ONLY = {"pil": [*EVERY, *COLORED, "F.pad(im,(1,2,3,4),0,'symmetric')"],
+ONLY = {"double": ["F.normalize(im,[.5,.4,.3],[.2,.3,.4],'HWC')", "F.normalize(im[..., 0],.5,.2)",
+                   "F.to_tensor(im)"],
+        "pil": [*EVERY, *COLORED, "F.pad(im,(1,2,3,4),0,'symmetric')"],
         "grey": [e for e in EVERY if "erase" not in e and "(0,0,0)" not in e],
         "array": [*EVERY, *[e for e in COLORED if "saturation" not in e],
                   "F.pad(im,(1,2,3,4),0,'symmetric')"],

@@ -7,8 +7,9 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax.tensor.creation import to_tensor
 
 _NAMES = ("hamming", "hann", "gaussian", "general_gaussian", "exponential", "triang", "bohman", "blackman",
-          "cosine", "tukey", "taylor", "kaiser", "nuttall", "bartlett")
-_NEED = {"gaussian": 1, "general_gaussian": 2, "exponential": 0, "kaiser": 1}  # parameters that must be given
+          "cosine", "tukey", "taylor", "kaiser", "nuttall", "bartlett", "general_cosine", "general_hamming")
+_NEED = {"gaussian": 1, "general_gaussian": 2, "general_cosine": 1, "general_hamming": 1, "exponential": 0,
+         "kaiser": 1}  # parameters that must be given
 
 
 def get_window(window, win_length, fftbins=True, dtype="float64"):
@@ -16,8 +17,9 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
 
     Args:
         window: str, one of 'hamming', 'hann', 'gaussian', 'general_gaussian', 'exponential', 'triang',
-            'bohman', 'blackman', 'cosine', 'tukey', 'taylor', 'kaiser', 'nuttall', 'bartlett'; or a tuple of
-            a name and its parameters, as in `scipy.signal.windows`.
+            'bohman', 'blackman', 'cosine', 'tukey', 'taylor', 'kaiser', 'nuttall', 'bartlett',
+            'general_cosine', 'general_hamming'; or a tuple of a name and its parameters, as in
+            `scipy.signal.windows`.
         win_length: int, length.
         fftbins: a periodic window, for Fourier transforms; False gives a symmetric one. Default True.
         dtype: floating-point dtype of the result. Default "float64".
@@ -38,7 +40,7 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
                          "a name and parameters")
     if name not in _NAMES:
         raise ValueError(f"get_window: window: got {name!r}; allowed are {', '.join(_NAMES)}")
-    if isinstance(window, str) and name in _NEED and name != "general_gaussian":
+    if isinstance(window, str) and name in _NEED and not name.startswith("general"):
         raise ValueError(f"get_window: window: {name!r} needs parameters; "
                          f"pass a tuple such as ('{name}', 1.0)")
     if len(parameters) < _NEED.get(name, 0):

@@ -6,6 +6,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.runtime.flags import get_flags
 from paddle_jax._core.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
 from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
@@ -14,6 +15,16 @@ from paddle_jax.tensor.creation import to_tensor
 
 _AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny,
              ReduceType.kRedAll)
+
+
+def in_auto_parallel_align_mode():
+    """Whether the flag is set that asks plans for exactly the numbers of one device.
+
+    Example:
+        >>> paddle.distributed.in_auto_parallel_align_mode()
+        False
+    """
+    return get_flags("FLAGS_enable_auto_parallel_align_mode")["FLAGS_enable_auto_parallel_align_mode"]
 
 
 def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=None):

@@ -4,9 +4,9 @@ optimizer are cut."""
 import jax
 import numpy as np
 
+from paddle_jax.distributed.auto_parallel.intermediate.parallelize import exchange
 from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, spread_rest
 from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, shard_optimizer
-from paddle_jax.distributed.auto_parallel.parallelize import exchange
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
 
 

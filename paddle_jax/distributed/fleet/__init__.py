@@ -24,6 +24,7 @@ is_worker, is_server, worker_endpoints, node_num, local_rank = (
 barrier_worker, get_hybrid_communicate_group, minimize = (fleet.barrier_worker,
                                                           fleet.get_hybrid_communicate_group, fleet.minimize)
 server_num, server_index, server_endpoints = fleet.server_num, fleet.server_index, fleet.server_endpoints
+save_persistables = fleet.save_persistables
 init_worker, stop_worker, init_server, run_server = (fleet.init_worker, fleet.stop_worker, fleet.init_server,
                                                      fleet.run_server)
 

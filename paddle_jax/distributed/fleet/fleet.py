@@ -161,6 +161,22 @@ class Fleet:
         so, as in Paddle."""
         self._without_servers("run_server")
 
+    def save_persistables(self, executor, dirname, main_program=None, mode=0):
+        """Writes what the Scope holds for a static program, each Variable into the file of its name. See
+        `paddle.static.save_vars`, and `load_vars` for the way back.
+
+        Args:
+            executor: accepted.
+            dirname: str, the folder.
+            main_program: Program. Default: the main one.
+            mode: accepted.
+        Differs from Paddle: it needs no parameter servers, without which Paddle warns and writes nothing.
+        """
+        from paddle_jax.static.variable_files import save_vars
+
+        self._role()
+        save_vars(executor, dirname, main_program)
+
     def _without_servers(self, name):
         self._role()
         warnings.warn(f"fleet.{name}: there are no parameter servers, so it does nothing; "

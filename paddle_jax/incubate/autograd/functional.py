@@ -4,7 +4,7 @@ Hessian matrices."""
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients, pushed
-from paddle_jax.tensor.creation import ones_like
+from paddle_jax.tensor.creation import clone, ones_like
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import reshape
 
@@ -15,10 +15,10 @@ def _listed(values):
 
 def _start(func, xs):
     """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a
-    list, the copies)."""
+    list, the copies). What is computed from the copies flows back to those of xs that want gradients."""
     if not all(isinstance(x, Tensor) for x in _listed(xs)):
         raise ArgumentError(f"xs: got {type(xs).__name__}; it must be a Tensor or a list of Tensors")
-    inputs = [x.detach() for x in _listed(xs)]
+    inputs = [x.detach() if x.stop_gradient else clone(x) for x in _listed(xs)]
     for x in inputs:
         x.stop_gradient = False
     made = func(*inputs)
@@ -50,7 +50,7 @@ def vjp(func, xs, v=None):
 
     Args:
         func: function of Tensors that returns a Tensor or a tuple of Tensors.
-        xs: Tensor or list of Tensors, the arguments; nothing flows back through them.
+        xs: Tensor or list of Tensors, the arguments; gradients flow back to those that want them.
         v: Tensors of the shapes of the results. Default: ones.
     Returns:
         (results, products of the shapes of xs).
@@ -73,7 +73,7 @@ def jvp(func, xs, v=None):
 
     Args:
         func: function of Tensors that returns a Tensor or a tuple of Tensors.
-        xs: Tensor or list of Tensors, the arguments; nothing flows back through them.
+        xs: Tensor or list of Tensors, the arguments; gradients flow back to those that want them.
         v: Tensors of the shapes of xs. Default: ones.
     Returns:
         (results, products of the shapes of the results).

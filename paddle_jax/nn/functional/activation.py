@@ -325,8 +325,14 @@ def hardtanh(x, min=-1.0, max=1.0, name=None):
     return _between(x, min, max)
 
 
+def _nan_stays(x, y):
+    """y, and NaN where x is NaN, which gets no gradient."""
+    return jnp.where(jnp.isnan(x), lax.stop_gradient(x), y)
+
+
 @known_as(pir="hardshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=0.0)")
-@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
+@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')",
+                                         "const([float('nan'), 1.0], 'float32')"])
 def hardshrink(x, threshold=0.5, name=None):
     """Sets elements between -threshold and threshold to 0.
 
@@ -337,11 +343,12 @@ def hardshrink(x, threshold=0.5, name=None):
         >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.3, 1.0])).tolist()
         [-1.0, 0.0, 1.0]
     """
-    return jnp.where((x <= -threshold) | (x >= threshold), x, 0)
+    return _nan_stays(x, jnp.where((x <= -threshold) | (x >= threshold), x, 0))
 
 
 @known_as(pir="softshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=threshold)")
-@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
+@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')",
+                                         "const([float('nan'), 1.0], 'float32')"])
 def softshrink(x, threshold=0.5, name=None):
     """Moves elements towards 0 by threshold; what is closer becomes 0.
 
@@ -356,7 +363,8 @@ def softshrink(x, threshold=0.5, name=None):
     """
     if threshold < 0:
         raise ValueError(f"softshrink: threshold: got {threshold}; it must not be negative")
-    return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
+    return _nan_stays(x, jnp.where(x > threshold, x - threshold,
+                                   jnp.where(x < -threshold, x + threshold, 0)))
 
 
 @known_as(amp="tanh_shrink", pir="tanh_shrink|tanhshrink", onnx="Sub(x, Tanh(x))")
@@ -420,7 +428,8 @@ logsigmoid = log_sigmoid
 
 
 @known_as(pir="thresholded_relu threshold:f32 value:f32")
-@op(method=False, inplace=True, cases=[*SHAPES, "f(3), 0.1", "f(3), 0.5, -2.0", "const([1.0], 'float32')"])
+@op(method=False, inplace=True, cases=[*SHAPES, "f(3), 0.1", "f(3), 0.5, -2.0", "const([1.0], 'float32')",
+                                       "const([float('nan'), 2.0], 'float32')"])
 def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     """Keeps elements above threshold and sets the others to value.
 
@@ -431,7 +440,7 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
         >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
+    return _nan_stays(x, jnp.where(x > threshold, x, jnp.asarray(value, x.dtype)))
 
 
 @known_as(pir="prelu data_format:str='NCHW' mode:str", code="activations:prelu")

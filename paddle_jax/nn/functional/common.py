@@ -91,7 +91,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
 @known_as(pir="label_smooth epsilon:f32")
 @op("label prior_dist", alike=True, method=False, constant="prior_dist",
     cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
-           "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
+           "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)", "f(2,0)", "f(0,0)"])
 def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """(1 - epsilon) * label + epsilon * prior.
 
@@ -111,7 +111,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
-    prior = 1 / label.shape[-1] if prior_dist is None else prior_dist.reshape(-1)
+    prior = 1 / max(label.shape[-1], 1) if prior_dist is None else prior_dist.reshape(-1)
     return (1 - epsilon) * label + epsilon * prior
 
 

@@ -78,7 +78,8 @@ def gather_tree(ids, parents):
 
 @known_as(pir="temporal_shift seg_num:i32 shift_ratio:f32 data_format:str='NCHW'")
 @op(method=False,
-    cases=["f(4,4,1,2), 2", "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2",
+    cases=["f(4,4,1,2), 2", "f(4,4,0,2), 2", "f(4,0,2,2), 2", "f(0,4,2,2), 2",
+           "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2",
            "f(4,4,1,2), 2, 0.7", "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     """Moves part of the channels one frame forward and part one frame back in time.
@@ -109,7 +110,7 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
         raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be between 0 and 0.5")
     axis = 1 if data_format == "NCHW" else 3
     one, two = int(x.shape[axis] * shift_ratio), int(x.shape[axis] * 2 * shift_ratio)
-    frames = x.reshape(-1, seg_num, *x.shape[1:])
+    frames = x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:])
     before, after, same = jnp.split(frames, [one, two], axis + 1)
     zero = [(0, 0)] * frames.ndim
     before = jnp.pad(before, [*zero[:1], (1, 0), *zero[2:]])[:, :-1]

@@ -43,19 +43,21 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
 
 
 @known_as(amp="reduce_mean")
-@op("input label", method=False, promote=True, constant="label",
+@op("input label", method=False, constant="label",
     cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
-           f"f(2,3), {SIGNS}, reduction='x'", "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
+           f"f(2,3), {SIGNS}, reduction='x'", "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)",
+           "f(2,3), const([[1,-1,1],[0,2,-1]])", "d(2,3), const([1,-1,1],'int32'), reduction='none'",
+           "f(2,3), const([1,-1,1]).astype('float64')"])
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, margin - input) where it is -1.
 
     Args:
         input: Tensor [...]: distances.
-        label: Tensor of the same shape: 1 for similar, -1 for different pairs.
+        label: Tensor of the same shape, of any dtype: 1 for similar, -1 for different pairs.
         margin: number.
         reduction: "mean", "sum" or "none".
     Returns:
-        Tensor: 0-D, or of the shape of input for "none".
+        Tensor in the dtype of input: 0-D, or of the shape of input for "none".
     Raises:
         ValueError: reduction is something else.
     Example:

@@ -363,7 +363,8 @@ def _normalized(x, p, axis, epsilon):
 @composite(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"},
            cases=["f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0",
                   "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0", "f(2,3), p=-1.0", "f(2,3), p=3",
-                  "d(2,3), 2.5", "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)"])
+                  "d(2,3), 2.5", "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)",
+                  "f(2,3), axis=np.int64(0)", "f(2,3), axis=const(0)"])
 def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
     """Divides x by its p-norm along an axis.
 
@@ -383,6 +384,7 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
         ...  for v in paddle.nn.functional.normalize(paddle.to_tensor([3.0, 4.0]), axis=0).tolist()]
         [0.6, 0.8]
     """
+    axis = axis.item() if hasattr(axis, "item") else axis  # of a Tensor or NumPy
     if not isinstance(axis, int):
         raise TypeError(f"normalize: axis: got {axis!r}; it must be an int")
     if not -x.ndim <= axis < x.ndim:

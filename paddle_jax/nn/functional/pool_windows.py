@@ -136,13 +136,14 @@ def sums(x, windows):
 
 
 def lengths(windows, exclusive):
-    """How many elements each window has: inside x when exclusive, else inside x with its padding. Shape of
-    all axes, 1 where not spatial."""
+    """How many elements each window has: inside x when exclusive, else inside x with its padding, which
+    counts at the end as if it were as long as at the beginning, as in Paddle. Shape of all axes, 1 where not
+    spatial."""
     per_axis = []
-    for size, kernel, stride, (before, after), count in zip(windows.sizes, windows.kernel, windows.strides,
+    for size, kernel, stride, (before, _), count in zip(windows.sizes, windows.kernel, windows.strides,
                                                             windows.pads, windows.counts, strict=True):
         first = np.arange(count) * stride - before
-        last = np.minimum(first + kernel, size + after)
+        last = np.minimum(first + kernel, size + before)
         per_axis.append(np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive
                         else last - first)
     total = ft.reduce(np.multiply.outer, per_axis)

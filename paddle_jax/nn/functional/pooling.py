@@ -132,7 +132,9 @@ def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode
                          "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, [1,0,0,1]",
                          "f(1,7,5,2), 3, 2, 1, data_format='NHWC'", "f(1,2,7,5), 3, 2, 1, divisor_override=4",
                          "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,8,8), 8", "f(1,2,9,9), 7, 1",
-                         "f(1,2,6,6), 2, data_format='X'", "f(1,2,7,5), 3, 2, 'SAME', exclusive=False"])
+                         "f(1,2,6,6), 2, data_format='X'", "f(1,2,7,5), 3, 2, 'SAME', exclusive=False",
+                         "f(1,2,4,4), 3, 2, 'SAME', exclusive=False",
+                         "f(1,1,4,4), 3, 2, [1,2,0,1], exclusive=False"])
 def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None,
                data_format="NCHW", name=None):
     """Takes the mean over windows of an image.

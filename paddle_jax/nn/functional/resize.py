@@ -35,6 +35,8 @@ def _taps(size, out, mode, align_corners, align_mode, scale):
     and their weights."""
     if align_corners:
         ratio = (size - 1) / (out - 1) if out > 1 else 0.0
+    elif out == 1 and mode in ("bilinear", "bicubic"):
+        ratio = 0.0  # one place lies at the beginning, not in the middle
     else:
         ratio = 1 / scale if scale else size / out
     if mode == "nearest":
@@ -151,7 +153,8 @@ def _sizes(x, axes, size, scale_factor):
             raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
         sizes = [int(x.shape[a] * s) for a, s in zip(axes, scales, strict=True)]
     if any(s <= 0 for s in sizes):
-        raise AssertionError(f"interpolate: size: the result would be {sizes}; every length must be positive")
+        text = f"interpolate: size: the result would be {sizes}; every length must be positive"
+        raise ValueError(f"(InvalidArgument) {text}") if size is None else AssertionError(text)
     return sizes, scales
 
 
@@ -194,7 +197,11 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     "d(1,2,2,2), [4,4], mode='bilinear'", "f(1,2,3,4), [6,8], mode='x'", "f(1,2,3), [6,8], mode='bilinear'",
     "f(1,2,3,4), mode='bilinear'", "f(1,2,3,4), [2], mode='bilinear'", "f(1,2,3,4), [2,2], 2",
     "f(1,2,3,4), [0,2]", "f(1,2,3,4), [6,8], align_corners=True", "f(1,2,1,1), [3,3], mode='bilinear'",
-    "f(1,1,3,4), scale_factor=-1.0", "f(1,2,3,4), const([6,8],'int32')"])
+    "f(1,1,3,4), scale_factor=-1.0", "f(1,2,3,4), const([6,8],'int32')",
+    "f(1,2,5,6), [1,1], mode='bilinear'", "f(1,2,5,6), [1,3], mode='bilinear'",
+    "f(1,2,5,6), [3,1], mode='bicubic'", "f(1,2,5,6), scale_factor=.3, mode='bicubic'",
+    "f(1,2,5,6), [1,3], mode='bilinear', align_mode=1", "f(1,1,3,5,6), [1,2,1], mode='trilinear'",
+    "f(1,2,5,6), scale_factor=.1", "f(1,2,5,6), [1,3], mode='bilinear', antialias=True"])
 def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0,
                 data_format=None, recompute_scale_factor=None, antialias=False, name=None):
     """Resizes the spatial axes of a batch of sequences, images or volumes.

@@ -54,7 +54,9 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
 
 
 def _listed(value):
-    return tuple(value) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return tuple(int(v) if isinstance(v, np.integer) else v for v in value)
 
 
 @composite(method=False, cases=[
@@ -81,7 +83,8 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, data_format='NHWC'",
     "f(1,1,2,2), const([[[0,3],[9,14]]],'int32'), 2",
     "d(2,1,2,2), const([[[[0,3],[5,8]]],[[[1,2],[4,7]]]],'int32'), 2, 2, [1,0], output_size=[2,4]",
-    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]"])
+    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]",
+    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [np.int64(2),np.int64(2)]"])
 def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None,
                  name=None):
     """Puts maxima back where `max_pool2d(..., return_mask=True)` found them; zeros elsewhere.
@@ -200,8 +203,8 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {n + 2} axes")
     if random_u is None:
         u = float(jax.random.uniform(next_key(), minval=1e-6))
-    elif isinstance(random_u, float) and 0 < random_u < 1:
-        u = random_u
+    elif isinstance(random_u, float | np.floating) and 0 < random_u < 1:
+        u = float(random_u)
     else:
         raise ValueError(f"{op_name}: random_u: got {random_u!r}; it must be a float between 0 and 1")
     sizes = ([output_size] * n if isinstance(output_size, int)
@@ -221,7 +224,8 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
 @composite(method=False,
            cases=["f(1,1,6,6), 3, random_u=0.3", "f(1,2,7,7), [3,4], 2, 0.3, True", "~f(1,1,7,7), [3,4]",
                   "f(1,1,7,7), [3,None], random_u=0.5", "f(1,1,7,7), 3, random_u=1.5",
-                  "f(1,7,7), 3, random_u=.5", "d(1,1,9,8), 4, random_u=0.8, return_mask=True"])
+                  "f(1,7,7), 3, random_u=.5",
+                  "f(1,1,6,6), 3, random_u=np.float32(0.3)", "d(1,1,9,8), 4, random_u=0.8, return_mask=True"])
 def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
     """Takes maxima over pseudo-random regions whose number is given.
 

@@ -3,6 +3,37 @@
 from paddle_jax._core.runtime.param_defaults import Defaults
 
 
+class LazyInitHelper:
+    """Tells whether parameters are made without values, and switches it. `lazy_init_helper()` gives it."""
+
+    @property
+    def state(self):
+        """Whether parameters are made without values."""
+        return Defaults.lazy > 0
+
+    def enable(self):
+        """Makes parameters without values from now on."""
+        Defaults.lazy = max(Defaults.lazy, 1)
+
+    def disable(self):
+        """Makes parameters with values again."""
+        Defaults.lazy = 0
+
+
+_lazy_init_helper = LazyInitHelper()
+
+
+def lazy_init_helper():
+    """The helper, of which there is one.
+
+    Example:
+        >>> with paddle.LazyGuard():
+        ...     paddle.nn.initializer.lazy_init.lazy_init_helper().state
+        True
+    """
+    return _lazy_init_helper
+
+
 class LazyGuard:
     """Inside the block, parameters are made without values; `parameter.initialize()` fills them.
 
@@ -23,7 +54,7 @@ class LazyGuard:
         return self
 
     def __exit__(self, *error):
-        Defaults.lazy -= 1
+        Defaults.lazy = max(Defaults.lazy - 1, 0)
 
 
 __all__ = ["LazyGuard"]

@@ -1,5 +1,7 @@
 """Walking the tree of a layer: sublayers, parameters and buffers by name."""
 
+import collections
+
 from paddle_jax._core.tensor import Parameter
 from paddle_jax.nn.layer.helpers import alias
 
@@ -101,6 +103,19 @@ class TreeMixin:
                 if remove_duplicate:
                     seen.add(id(tensor))
                 yield _join(start, name), tensor
+
+    @property
+    def _modules(self):
+        """The layers directly in this one, by name."""
+        return self._sub_layers
+
+    def _obtain_parameters_buffers(self):
+        """The parameters and buffers by name, those of all layers below as well."""
+        found = collections.OrderedDict()
+        for name, layer in self.named_sublayers("", True, None, False):
+            for own in (layer._parameters, layer._buffers):
+                found |= {_join(name, key): tensor for key, tensor in own.items() if tensor is not None}
+        return found
 
     # by dotted name -----------------------------------------------------------------------------------------
 

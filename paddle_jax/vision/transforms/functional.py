@@ -336,7 +336,7 @@ def normalize(img, mean, std, data_format="CHW", to_rgb=False):
         data_format: "CHW" or "HWC". Default "CHW".
         to_rgb: bool, exchange blue and red first (not for Tensors). Default False.
     Returns:
-        A Tensor for a Tensor, otherwise a float32 array.
+        A Tensor for a Tensor, otherwise a float32 array, or float64 for one of float64.
     Example:
         >>> paddle.vision.transforms.normalize(paddle.full([1, 1, 2], 3.0), [1.0], [4.0]).tolist()
         [[[0.5, 0.5]]]

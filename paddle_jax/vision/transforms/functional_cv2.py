@@ -162,12 +162,13 @@ def to_grayscale(img, num_output_channels=1):
 
 
 def normalize(img, mean, std, data_format="CHW", to_rgb=False):
-    """(img - mean) / std for each channel, in float32."""
+    """(img - mean) / std for each channel, in float32, that of a float64 image in float64."""
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
     mean, std = (np.float32(np.array(v).reshape(shape)) for v in (mean, std))
     if to_rgb:
         img = img[..., ::-1]
-    return (np.asarray(img, np.float32) - mean) / std
+    img = np.asarray(img)
+    return ((img if img.dtype == np.float64 else img.astype(np.float32)) - mean) / std
 
 
 def erase(img, i, j, h, w, v, inplace=False):

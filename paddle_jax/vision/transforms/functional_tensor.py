@@ -10,6 +10,7 @@ from paddle_jax import nn
 from paddle_jax.nn import functional as F
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat, split, stack
+from paddle_jax.tensor.search import where
 from paddle_jax.vision.transforms.geometry import affine_matrix
 from paddle_jax.vision.transforms.pixels import scaled
 from paddle_jax.vision.transforms.sizes import corner, four, resized
@@ -249,11 +250,13 @@ def _hsv_to_rgb(img):
     """The reverse of `_rgb_to_hsv`: each colour is value (1 - saturation * t), where t is 0 or 1 or changes
     evenly over a sixth of the circle."""
     hue, saturation, value = (c.squeeze(-3) for c in split(img, 3, -3))
+    sixth = (hue * 6.0).floor()
+    rising, sixth = hue * 6.0 - sixth, sixth.astype("int32")
     colors = []
-    for start in (5.0, 3.0, 1.0):
-        place = (hue * 6.0 + start) % 6.0
-        share = place.minimum(4.0 - place).clip(0.0, 1.0)
-        colors.append(value - value * saturation * share)
+    for start in (1, 3, 5):  # the sixth over which t of red, green and blue rises
+        away = (sixth - start) % 6
+        share = where(away == 0, rising, where(away == 3, 1.0 - rising, (away < 3).astype(img.dtype)))
+        colors.append((value * (1.0 - saturation * share)).clip(0.0, 1.0))
     return stack(colors, -3)
 
 

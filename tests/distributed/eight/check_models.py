@@ -7,6 +7,7 @@ import pytest
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
 from paddle_jax.distributed import Replicate, Shard, shard_tensor
+from paddle_jax.distributed.auto_parallel.intermediate import parallelize
 from tests.distributed.eight.model import LENGTH, MESH, VOCABULARY, Transformer, tokens, train
 
 PLAN = {
@@ -37,6 +38,24 @@ def test_parallelize(want, level):
     assert (net.embedding.weight.placements[1] == Shard(0)
             and net.blocks[0].down.bias.placements[1] == Replicate())
     assert all(p.is_dist() for p in net.parameters())
+    assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
+    found = optimizer.state_dict()[f"{net.head.weight.name}_moment1_0"].placements
+    assert found == [Shard(0) if level else Replicate(), Shard(1)]
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_the_model_first_and_the_optimizer_later(want, level):
+    config = {"mp_config": {"parallelize_plan": PLAN}, "dp_config": {"sharding_level": level}}
+    net, early = fresh()
+    with pytest.raises(AssertionError):
+        parallelize.parallelize_optimizer(early, MESH, config)
+    try:
+        net = parallelize.parallelize_model(net, MESH, config)
+        optimizer = parallelize.parallelize_optimizer(  # on the mesh of the model
+            paddle.optimizer.AdamW(0.01, parameters=net.parameters(),
+                                   grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)), None, config)
+    finally:
+        dist.set_mesh(None)
     assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
     found = optimizer.state_dict()[f"{net.head.weight.name}_moment1_0"].placements
     assert found == [Shard(0) if level else Replicate(), Shard(1)]

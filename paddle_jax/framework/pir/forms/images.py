@@ -52,7 +52,10 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
     mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
     how = ("align_corners" if op.align_corners else "asymmetric" if op.align_mode == 1 or mode == "nearest"
+           else "pytorch_half_pixel" if op.interp_method == "bilinear"  # one place lies at the beginning
            else "half_pixel")
+    if op.interp_method == "bicubic" and how == "half_pixel" and 1 in given:
+        raise Unsupported("a bicubic resize to the length 1")
     attrs = {"mode": mode, "coordinate_transformation_mode": how, "cubic_coeff_a": -0.75,
              "nearest_mode": "floor"}
     if size is not None or (all(m > 0 for m in given) and not op.scale):

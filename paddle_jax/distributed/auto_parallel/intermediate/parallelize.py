@@ -7,7 +7,7 @@ from paddle_jax._core.errors import CheckError
 from paddle_jax.distributed.auto_parallel import optimizers
 from paddle_jax.distributed.auto_parallel.layers import spread_rest
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
-from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
+from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.spatial_plans import SEQUENCE
 
 _STAGES = {1: optimizers.ShardingStage1, 2: optimizers.ShardingStage2, 3: optimizers.ShardingStage3}
@@ -64,12 +64,46 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     spread_rest(model, mesh)
     if optimizer is not None:
         exchange(optimizer, before, dict(model.named_parameters()))
-    level = 0 if data_config is None else data_config.get("sharding_level", 0)
+    return model, _leveled(optimizer, mesh, data_config or {})
+
+
+def _leveled(optimizer, mesh, config):
+    level, dim = config.get("sharding_level", 0), config.get("sharding_mesh_dim", "dp")
     if level not in (0, None, *_STAGES):
         raise CheckError(f"parallelize: config: got sharding_level {level!r}; allowed are 0 to 3")
     if level and optimizer is not None:
-        optimizer = optimizers.shard_optimizer(optimizer, _STAGES[level]("dp", mesh))
-    return model, optimizer
+        return optimizers.shard_optimizer(optimizer, _STAGES[level](dim, mesh))
+    return optimizer
+
+
+def parallelize_model(model, mesh=None, config=None):
+    """`parallelize` for a model whose optimizer is made later. Arguments as there.
+
+    Returns:
+        The model.
+    """
+    if mesh is not None:
+        set_mesh(mesh)
+    return parallelize(model, None, mesh, config)[0]
+
+
+def parallelize_optimizer(optimizer, mesh=None, config=None):
+    """The optimizer of a model that `parallelize_model` has put on a mesh. Arguments as of `parallelize`; of
+    the config "dp_config" is used.
+
+    Returns:
+        The optimizer.
+    Raises:
+        AssertionError: a Parameter is on no mesh.
+    """
+    if config is None:
+        return optimizer
+    if mesh is not None:
+        set_mesh(mesh)
+    if any(not param.is_dist() for group in optimizer._groups for param in group.params):
+        raise CheckError("parallelize_optimizer: optimizer: a parameter is on no mesh; call "
+                         "parallelize_model first, and make the optimizer with the parameters of its model")
+    return _leveled(optimizer, get_mesh() if mesh is None else mesh, config.get("dp_config") or {})
 
 
 def _apply(model, mesh, plans, dim):

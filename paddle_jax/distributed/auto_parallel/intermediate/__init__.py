@@ -1,0 +1,1 @@
+"""Models and optimizers made parallel by a plan."""

@@ -1,0 +1,189 @@
+"""Optimizers that are written by the inner names of Paddle's: a subclass defines `_append_optimize_op`, which
+updates one parameter, and asks for states with `_add_accumulator` and `_get_accumulator`."""
+
+import re
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
+from paddle_jax.optimizer.states import LOW
+from paddle_jax.regularizer import L1Decay
+from paddle_jax.tensor.creation import full
+from paddle_jax.tensor.ops import sign
+
+
+class ByParameter:
+    """The part of an Optimizer for such subclasses. `_own_states`: {name of a state: {name of a parameter or
+    of its float32 copy: Tensor}}, `_own_masters`: {name of a parameter: its float32 copy}; both are what the
+    subclass changes in place."""
+
+    def _updates_alone(self):
+        """Whether the class says itself how a parameter is updated."""
+        return type(self)._append_optimize_op is not ByParameter._append_optimize_op
+
+    def _step_alone(self, group, active, owned, clip):
+        """Updates parameters one after the other with what the class defines."""
+        from paddle_jax.static.program import default_main_program
+
+        if not active or (self._skip is not None and bool(wrap(self._skip))):
+            return
+        block = default_main_program().global_block()
+        pairs = [(p, p._grad if owned is None else owned[id(p)]) for p in active]
+        with no_grad():
+            pairs = pairs if clip is None else clip(pairs)
+            pairs = [(p, self._create_regularization_of_grad(p, g, self.regularization)) for p, g in pairs]
+            shown = [p for p, _ in pairs]
+            if isinstance(self._param_groups[0], dict):
+                self._create_accumulators(block, {**group.settings, "params": shown})
+                for pair in pairs:
+                    self._append_optimize_op(block, {**group.settings, "params": pair})
+            else:
+                self._create_accumulators(block, shown)
+                for pair in pairs:
+                    self._append_optimize_op(block, pair)
+            self._finish_update(block, pairs)
+
+    # what a subclass overrides ------------------------------------------------------------------------------
+
+    def _append_optimize_op(self, block, param_and_grad):
+        """Updates one parameter by the rule of the class.
+
+        Args:
+            block: accepted.
+            param_and_grad: (parameter, gradient), or the dict of a group with that as `params`. Gradients are
+                clipped, and L1Decay and L2Decay are added to them already.
+        """
+        param, grad = param_and_grad["params"] if isinstance(param_and_grad, dict) else param_and_grad
+        settings, owner = self._settings_of(param), self._owner_of(param)
+        states = {slot: self._get_accumulator(slot, owner) for slot in self._slots}
+        states |= {} if owner is param else {"master": owner}
+        facts = {name: column for name, column in self._facts([param], settings).items()
+                 if name not in ("l1", "l2")}
+        stack = Stack([param], {slot: wrap(t._value[None]) for slot, t in states.items()}, vectors(facts))
+        call, = pack([stack])
+        run_calls([(call, [[held(grad)]], call.extras)], type(self)._rule, self._hyper(settings), None,
+                  self._rate(), None, [])
+        for slot, tensor in states.items():
+            tensor._rebind(stack.of(slot, 0))
+
+    def _create_accumulators(self, block, parameters):
+        """Makes the states of the class for parameters that have none."""
+        for param in parameters["params"] if isinstance(parameters, dict) else parameters:
+            settings, owner = self._settings_of(param), self._owner_of(param)
+            wide = "float64" if str(param._raw.dtype) == "float64" else "float32"
+            for slot in self._slots:
+                lead, fill, dtype = self._slot_init(slot, settings)
+                self._add_accumulator(slot, owner, wide if dtype is None else np.dtype(dtype).name, fill,
+                                      [1] if lead is None else [*lead, *param.shape])
+
+    def _finish_update(self, block, parameters_and_grads):
+        """Called after all parameters of a group have been updated."""
+
+    def _update_param_group(self, parameters):
+        """The (parameter, gradient) or the parameters in the dict of a group."""
+        return parameters["params"]
+
+    def _create_regularization_of_grad(self, param, grad, regularization=None):
+        """A gradient with the decay of the weights, that of the parameter or this one."""
+        decay = getattr(param, "regularizer", None) or regularization
+        if grad is None or decay is None:
+            return grad
+        return grad + (sign(param) if isinstance(decay, L1Decay) else param) * decay._coeff
+
+    # states -------------------------------------------------------------------------------------------------
+
+    def _add_accumulator(self, name, param, dtype=None, fill_value=0.0, shape=None, type=None, device=None):
+        """A state of a parameter, made unless it is there.
+
+        Args:
+            name: str.
+            param: Parameter, or its float32 copy.
+            dtype: dtype. Default: that of param.
+            fill_value: float. Default 0.
+            shape: list of ints. Default: that of param.
+            type, device: accepted.
+        Returns:
+            Tensor, which is changed in place.
+        """
+        of_name = self._own_states.setdefault(name, {})
+        if param.name not in of_name:
+            state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
+            state.name, state.persistable = self._own_name(name, param.name), True
+            if (loaded := self._taken(self._holder, state.name)) is not None:
+                state.set_value(self._fitting(loaded, state._value, param.name, name))
+            of_name[param.name] = state
+        return of_name[param.name]
+
+    def _create_master_weight(self, param):
+        """The float32 copy of a parameter of low precision; changing the parameter does not change it."""
+        if param.name not in self._own_masters:
+            copy = param.detach().astype("float32")
+            copy.name, copy.persistable = param.name + "_fp32_master_0", True
+            loaded = self._holder.get("master_weights", {}).pop(param.name, None)
+            if loaded is not None:
+                copy.set_value(self._fitting(loaded, copy._value, param.name, "master"))
+            self._own_masters[param.name] = copy
+        return self._own_masters[param.name]
+
+    def _is_dtype_fp16_or_bf16(self, dtype):
+        """Whether a dtype is float16 or bfloat16."""
+        return dtypes.convert(dtype)._key in LOW
+
+    def _set_auxiliary_var(self, key, val):
+        """Keeps something under a name, for `_get_auxiliary_var`."""
+        vars(self).setdefault("_auxiliary_vars", {})[key] = val
+
+    def _get_auxiliary_var(self, key):
+        """What `_set_auxiliary_var` has kept, or None."""
+        return vars(self).get("_auxiliary_vars", {}).get(key)
+
+    @property
+    def _already_create_accumulator(self):
+        """Names of parameters; a set for the use of a subclass."""
+        return vars(self).setdefault("_names_with_states", set())
+
+    def _settings_of(self, param):
+        return next(group.settings for group in self._groups if any(p is param for p in group.params))
+
+    def _owner_of(self, param):
+        """What the states of a parameter belong to: it or its float32 copy."""
+        low = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
+        return self._create_master_weight(param) if low else param
+
+    def _own_name(self, slot, name):
+        return f"{name}_{slot}_0" if self._name is None else f"{name}_{self._name}_{slot}_0"
+
+    def _add_own(self, state, masters):
+        """Adds snapshots of these states to a state dict."""
+        named = [(self._own_name(slot, name), tensor, state) for slot, of_name in self._own_states.items()
+                 for name, tensor in of_name.items()]
+        named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
+        for name, tensor, target in named:
+            target[name] = shown = Tensor(tensor)
+            shown.name, shown.persistable = tensor.name, True
+
+    def _load_own(self):
+        """Takes over what was loaded for these states."""
+        for slot, of_name in self._own_states.items():
+            for name, tensor in of_name.items():
+                loaded = self._taken(self._holder, self._own_name(slot, name))
+                if loaded is not None:
+                    tensor.set_value(self._fitting(loaded, tensor._value, name, slot))
+        for name, tensor in self._own_masters.items():
+            loaded = self._holder["master_weights"].pop(name, None)
+            if loaded is not None:
+                tensor.set_value(self._fitting(loaded, tensor._value, name, "master"))
+
+    @staticmethod
+    def _taken(holder, name):
+        """What was loaded under a name, taken out of the dict. A state of Paddle's second optimizer in one
+        program ends in _1."""
+        stem = re.compile(re.escape(name[:-1]) + r"\d+")
+        key = name if name in holder else next(filter(stem.fullmatch, holder), None)
+        return None if key is None else holder.pop(key)
+
+
+__all__ = ["ByParameter"]

@@ -1,0 +1,91 @@
+"""Single Variables of a Program in files, one each or all in one."""
+
+import io
+import os
+import warnings
+from pathlib import Path
+
+from paddle_jax.framework.atomic import replace_files
+from paddle_jax.framework.pickle_names import CorruptFileError
+from paddle_jax.framework.pir import parameters
+from paddle_jax.framework.tensor_record import read_record
+from paddle_jax.static.program import Program, default_main_program
+from paddle_jax.static.scope import global_scope, put_into
+
+
+def _chosen(where, program, variables, predicate):
+    program = default_main_program() if program is None else program
+    if not isinstance(program, Program):
+        raise TypeError(f"{where}: main_program: got {type(program).__name__}; it must be a Program")
+    if variables is None:
+        variables = [v for v in program.vars.values() if predicate is None or predicate(v)]
+    found = sorted(v if isinstance(v, str) else v.name for v in variables)
+    unknown = [name for name in found if name not in program.vars]
+    if unknown:
+        raise ValueError(f"{where}: vars: {', '.join(unknown)}: no persistable Variable of the program")
+    if not found:
+        warnings.warn(f"{where}: there is no variable", stacklevel=3)
+    return program, found
+
+
+def save_vars(executor, dirname, main_program=None, vars=None, predicate=None, filename=None):
+    """Writes what the Scope holds for Variables of a Program, each into the file of its name.
+
+    Args:
+        executor: accepted.
+        dirname: str, the folder. With None and no `filename` the bytes are returned.
+        main_program: Program. Default: the main one.
+        vars: list of Variables or names. Default: all persistable ones.
+        predicate: function of a Variable that tells which of them. Default: all.
+        filename: str, one file for all of them. Default None.
+    Returns:
+        None, or bytes.
+    Raises:
+        TypeError: main_program is no Program.
+        ValueError: a Variable has no value.
+    """
+    _, names = _chosen("save_vars", main_program, vars, predicate)
+    values = global_scope().values
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise ValueError(f"save_vars: {', '.join(missing)}: no value in the scope; "
+                         "run the startup program first")
+    arrays = {name: values[name] for name in names}
+    if dirname is None and filename is None:
+        return parameters.encode(arrays)
+    folder = Path(dirname or ".")
+    folder.mkdir(parents=True, exist_ok=True)
+    together = [(filename, arrays)] if filename else [(name, {name: arrays[name]}) for name in names]
+    replace_files({os.fspath(folder / file): parameters.encode(held) for file, held in together})
+    return None
+
+
+def load_vars(executor, dirname, main_program=None, vars=None, predicate=None, filename=None):
+    """Puts into the Scope what `save_vars` wrote, here or in the real Paddle. Arguments as there.
+
+    Raises:
+        TypeError: main_program is no Program.
+        ValueError: a file does not exist, is damaged, or holds something else.
+    """
+    program, names = _chosen("load_vars", main_program, vars, predicate)
+    if dirname is None and not filename:
+        raise ValueError("load_vars: dirname: got None; give the folder, or filename.")
+    folder = Path(dirname or ".")
+    held = {}
+    for file, together in [(filename, names)] if filename else [(name, [name]) for name in names]:
+        try:
+            stream = io.BytesIO((folder / file).read_bytes())
+            held |= {name: read_record(stream) for name in together}
+        except (OSError, CorruptFileError) as error:
+            raise ValueError(f"load_vars: cannot read {folder / file}: {error}.") from error
+        if stream.read(1):
+            raise ValueError(f"load_vars: {folder / file}: bytes follow the last variable.")
+    for name, array in held.items():
+        if list(array.shape) != list(program.vars[name].shape):
+            raise ValueError(f"load_vars: {name}: got shape {list(array.shape)}; "
+                             f"the program has {list(program.vars[name].shape)}.")
+    for name, array in held.items():
+        put_into(None, name, array, program.vars[name].avals)
+
+
+__all__ = ["load_vars", "save_vars"]
