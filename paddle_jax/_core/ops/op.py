@@ -242,6 +242,7 @@ class Op:
 
 
 @ft.lru_cache(maxsize=4096)
+@np.errstate(over="ignore", invalid="ignore")  # 1e40 is infinity in float32, without a warning
 def _cached_scalar(kind, value, sign, dtype, deferring):
     number = np.asarray(value).astype(dtype)
     if deferring:
