@@ -192,9 +192,12 @@ class Tensor:
 
     @grad.setter
     def grad(self, value):
-        from paddle_jax._core.autograd.gradients import assign
+        if value is None and self._node is None:
+            self.clear_gradient(False)
+        else:
+            from paddle_jax._core.autograd.gradients import assign
 
-        assign(self, value)
+            assign(self, value)
 
     @property
     def grad_fn(self):
