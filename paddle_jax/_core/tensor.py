@@ -66,6 +66,8 @@ class Tensor:
             value = places.put(array, place)
         init(self, value, stop_gradient)
         self._name, self.persistable = name, persistable
+        if isinstance(data, Tensor) and value is data._raw and not local.ctx.frame.recording:
+            link(self, data)  # as in Paddle it shares the memory of the Tensor
 
     # value and identity -------------------------------------------------------------------------------------
 
@@ -190,16 +192,12 @@ class Tensor:
 
     @grad.setter
     def grad(self, value):
-        if value is not None and not isinstance(value, Tensor):
-            raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
-        local.ctx.frame.watch(self)
-        if value is None or self._grad is None:
-            self._grad = None if value is None else wrap(held(value))
-        elif value._raw.dtype != self._grad._raw.dtype:
-            raise RuntimeError(f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is "
-                               f"{self._grad.dtype}; cast it with astype, or assign None first")
+        if value is None and self._node is None:
+            self.clear_gradient(False)
         else:
-            self._grad._fill(held(value))  # a gradient that is there stays the same object and keeps its flag
+            from paddle_jax._core.autograd.gradients import assign
+
+            assign(self, value)
 
     @property
     def grad_fn(self):

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.ops.op import op
+from paddle_jax.tensor.gamma_numbers import log_gamma_numbers
 from paddle_jax.tensor.special import _P, _digits, _lgamma, _polygamma
 
 _TINY = -18.0  # below this logarithm of z the first term of the series of P is exact to 1e-8
@@ -52,7 +53,7 @@ def draw_counts(x, count, *, key):
 def draw_log_gamma(x, *, key):
     """Logarithms of gamma numbers of shape parameter x and scale 1, with gradients to x."""
     a = _wide(x)
-    return _following(a, lax.stop_gradient(jax.random.loggamma(key, a, a.shape, a.dtype))).astype(x.dtype)
+    return _following(a, lax.stop_gradient(log_gamma_numbers(key, a))).astype(x.dtype)
 
 
 @jax.custom_jvp

@@ -246,8 +246,8 @@ def load(path, **configs):
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     file = Path(path)
-    if not file.exists():
-        raise ValueError(f"load: path: {path} does not exist; give the full name of the file, "
+    if not file.exists() or not str(path):
+        raise ValueError(f"load: path: {str(path)!r} does not exist; give the full name of the file, "
                          "such as 'model.pdparams'.")
     if file.is_dir():
         raise RuntimeError(f"load: path: {path} is a directory; give the full name of a file in it.")

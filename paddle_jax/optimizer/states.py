@@ -105,6 +105,9 @@ class States:
             self._learning_rate.set_state_dict(scheduler)
         state.pop("StructuredToParameterName@@", None)
         if not state:
+            if names := self.get_opti_var_name_list():
+                raise AssertionError(f"set_state_dict: state_dict: {names[0]} is missing; "
+                                     "load the state of this model.")
             return
         self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
         self._load_own()

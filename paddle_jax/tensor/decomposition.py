@@ -5,8 +5,10 @@ import functools as ft
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import wrap
@@ -53,10 +55,16 @@ def checked(name, result, operand, why):
     """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
     values = [t._value for t in (result, operand)]
     if all(isinstance(v, jax.Array) and not isinstance(v, jax.core.Tracer) for v in values):
-        good = [bool(jnp.isfinite(v).all()) for v in values]
-        if good == [False, True]:
+        if not _finite(values[0]) and _finite(values[1]):
             raise ValueError(f"{name}: {why}")
     return result
+
+
+def _finite(array):
+    """Whether all numbers of a jax array are: asked of NumPy on the host, where there is nothing to compile
+    for each new shape."""
+    on_host = all(device.platform == "cpu" for device in array.devices())
+    return bool((np.isfinite(looked_at(array)) if on_host else jnp.isfinite(array)).all())
 
 
 @known_as(cast="float32", pir="cholesky upper:bool")

@@ -3,6 +3,7 @@
 import functools as ft
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
@@ -28,6 +29,7 @@ def magnitude(x):
     return jnp.where(x == 0, 0, jnp.abs(jnp.where(x == 0, 1, x)))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # as in compiled code, which does not warn
 def converted(x, dtype):
     """An array in another dtype by Paddle's rules: complex loses its imaginary part, floats wrap in integers
     of less than 32 bits as in C, and stop at the largest number of 8 bits."""

@@ -125,6 +125,7 @@ def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, 
     return finish(_spaced(start, stop, num, as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # as in compiled code, which does not warn
 def _spaced(start, stop, num, dtype):
     """Counts up from start in the first half and down from stop in the second, so that
     both ends are exact."""

@@ -14,9 +14,7 @@ from tests.ops.test_ops import find, public_path
 NAMES = sorted(OPS)
 GROUP = 8  # ops whose kernels are compiled as one program
 # as many samples as a box is large
-REFUSED = {# rejection sampling with a loop per element
-           "standard_gamma": "primitive 'random_gamma' has no rule",
-           "roi_align": "a loop with one condition per element is compiled"}
+REFUSED = {"roi_align": "a loop with one condition per element is compiled"}
 EXCHANGED = {"matrix_exp"}  # compares in a loop with what is outside: a < b, or b > a
 ILL_POSED = {"pca_lowrank", "svd_lowrank"}  # vectors of vanishing singular values: the last bit decides
 

@@ -318,3 +318,29 @@ def test_what_iterates(paddle, oracle):
                 and not isinstance(loader, iterators._DataLoaderIterBase))
         assert found._dataset is data and found._batch_sampler.batch_size == 2
         assert len(list(found)) == 2
+
+
+@pytest.mark.parametrize("options", [
+    {"batch_size": 2}, {"batch_size": None}, {"batch_size": 2, "collate_fn": lambda batch: batch},
+    {"batch_size": 2, "collate_fn": lambda batch: (batch[0], [batch[1]])},
+])
+def test_tensors_of_the_data_set_are_not_handed_out_themselves(options, paddle, oracle):
+    found = []
+    for engine in (oracle, paddle):
+        kept = engine.ones([2])
+        kept.stop_gradient = False
+
+        class Kept(engine.io.Dataset):
+            def __getitem__(self, index, kept=kept):
+                return kept
+
+            def __len__(self):
+                return 2
+
+        batch = next(iter(engine.io.DataLoader(Kept(), **options)))
+        first = batch[0] if isinstance(batch, list) else batch
+        found.append((type(batch).__name__, first.stop_gradient, first is kept, first.tolist()))
+        first.stop_gradient = False
+        assert kept.grad is None and not kept.stop_gradient
+    assert found[0] == found[1]
+    assert found[0][1:3] == (True, False)

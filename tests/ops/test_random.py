@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import paddle_jax as paddle
 
@@ -76,6 +77,19 @@ def test_a_seed_repeats_the_numbers_and_draws_differ(name):
     paddle.seed(20)
     assert np.array_equal(draw().numpy(), first)
     assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [0.3, 0.99, 1.0, 3.0, 40.0])
+def test_gamma_numbers_have_the_distribution_function(shape, dtype):
+    sample = paddle.standard_gamma(full(shape).astype(dtype)).numpy().astype(np.float64)
+    assert scipy.stats.kstest(sample, "gamma", args=(shape,)).pvalue > 1e-5
+
+
+def test_gamma_numbers_of_what_is_no_shape_parameter():
+    drawn = paddle.standard_gamma(paddle.to_tensor([math.nan, -1.0, 0.0, math.inf, 1e30])).numpy()
+    assert np.isnan(drawn[:2]).all() and drawn[2] == 0 and drawn[3] == math.inf
+    assert abs(drawn[4] / 1e30 - 1) < 1e-6
 
 
 def test_cauchy_by_quartiles():

@@ -104,6 +104,24 @@ SCRIPTS = {
         "o = paddle.optimizer.AdamW(0.1, parameters=n.parameters(), weight_decay=0.5)", "o.step()",
         "n[1].weight, n[1].bias", "nn.BatchNorm2D(3)(paddle.ones([1, 3, 1, 1])).stop_gradient",
     ],
+    "a Tensor of a Tensor": [
+        "a = paddle.ones([3])", "b = paddle.Tensor(a)", "b[0] = 5", "a", "a[1] = 7", "b", "b is a",
+        "a.stop_gradient = False", "paddle.Tensor(a).stop_gradient", "l = nn.Linear(2, 2)",
+        "paddle.Tensor(l.weight).zero_()", "l.weight", "paddle.Tensor(np.ones(2)).dtype",
+    ],
+    "gradients of results": [
+        "x = paddle.ones([2]); x.stop_gradient = False", "y = x * 2; y.retain_grads()",
+        "y.grad = None", "y.grad = paddle.ones([2])", "y.grad = 3", "y.grad", "y.sum().backward()", "y.grad",
+        "y.grad = None", "x.grad = None", "x.grad",
+        "z = paddle.ones([2]); z.grad = paddle.ones([2])", "z.grad",
+        "y.detach().grad = paddle.ones([2])",
+    ],
+    "states of another optimizer": [
+        "n = nn.Linear(2, 2)", "o = paddle.optimizer.Adam(0.1, parameters=n.parameters())",
+        "o.set_state_dict({})", "n(paddle.ones([1, 2])).sum().backward()", "o.step()",
+        "o.set_state_dict({})", "o.set_state_dict({'a': 1})", "o.set_state_dict(o.state_dict())",
+        "s = paddle.optimizer.SGD(0.1, parameters=n.parameters())", "s.step()", "s.set_state_dict({})",
+    ],
     "sinc_ gives another Tensor": [
         "x = paddle.to_tensor([0.5, 0.0])", "y = x.sinc_()", "y is x", "x", "y", "y.add_(paddle.ones([2]))",
         "x",

@@ -1,5 +1,7 @@
 """Hooks of Tensors: the one that keeps a gradient, and what takes a hook away."""
 
+import warnings
+
 
 class Retain:
     """A hook that stores the gradient on the tensor it belongs to."""
@@ -25,8 +27,12 @@ class TensorHookRemoveHelper:
         hooks[self._key] = hook
 
     def remove(self):
-        """Removes the hook; True when it was still there."""
-        return self._hooks.pop(self._key, None) is not None
+        """Removes the hook; True when it was still there, else there is a warning."""
+        there = self._hooks.pop(self._key, None) is not None
+        if not there:
+            warnings.warn("remove: the hook was removed before, or is none of this Tensor any more",
+                          RuntimeWarning, stacklevel=2)
+        return there
 
 
 TensorHookRemoveHelper.__module__ = "paddle.base.dygraph.tensor_patch_methods"

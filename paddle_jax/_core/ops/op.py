@@ -241,9 +241,17 @@ class Op:
         return f"{self.name}(): argument '{name}' (position {position}) must be {what}, but got {got}"
 
 
+def _number(value, dtype):
+    """A 0-d array in another dtype: 1e40 is infinity in float32, without a warning."""
+    if value.dtype.kind == "f" and not -6e4 < value.item() < 6e4 or value.dtype.kind == "c":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return value.astype(dtype)
+    return value.astype(dtype)
+
+
 @ft.lru_cache(maxsize=4096)
 def _cached_scalar(kind, value, sign, dtype, deferring):
-    number = np.asarray(value).astype(dtype)
+    number = _number(np.asarray(value), dtype)
     if deferring:
         return wrap(host((number.item(),), aval_of((), dtype)))
     with eagerly():

@@ -76,7 +76,8 @@ def _format(array, indent):
         return _item(array[()])
     shown = _edges(array).ravel()
     width = max((len(_item(v)) for v in shown), default=0)
-    signed = bool((shown < 0).any())  # complex numbers by their real part, then the imaginary one
+    with np.errstate(invalid="ignore"):  # complex numbers with NaN
+        signed = bool((shown < 0).any())  # complex numbers by their real part, then the imaginary one
     return _axis(array, indent, cut, width, signed)
 
 

@@ -126,7 +126,10 @@ def default_convert_fn(batch):
 
 def to_tensors(batch, place=None, copy=True):
     """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied if the
-    data set may use its buffer again."""
+    data set may use its buffer again. Tensors are others than those of the data set, and want no gradient,
+    as in Paddle, but share their values."""
+    if isinstance(batch, Tensor):
+        return batch.detach()
     if isinstance(batch, np.ndarray):
         if batch.dtype.kind not in "biufcV":
             raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; "

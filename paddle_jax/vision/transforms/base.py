@@ -1,6 +1,5 @@
 """What transforms are made of."""
 
-import sys
 import traceback
 import types
 
@@ -42,7 +41,7 @@ class Compose:
                 data = transform(data)
             except Exception as error:
                 print(f"fail to perform transform [{transform}] with error: "
-                      f"{error} and stack:\n{traceback.format_exc()}", file=sys.stderr)
+                      f"{error} and stack:\n{traceback.format_exc()}")
                 raise
         return data
 
