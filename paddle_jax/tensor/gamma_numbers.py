@@ -7,7 +7,7 @@ from jax import lax
 
 def log_gamma_numbers(key, a):
     """Logarithms of gamma numbers of shape parameter a and scale 1: the numbers themselves underflow for
-    small a. NaN where a is negative or NaN.
+    small a. NaN where a is below -1 or NaN.
 
     A candidate d (1 + c x)^3 with d = a - 1/3, c = 1 / (3 sqrt(d)) and a normal number x is a gamma number if
     a uniform one lets it pass, as more than 95 % do; all elements try until each has passed. Below a = 1 a
