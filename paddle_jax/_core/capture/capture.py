@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
+from paddle_jax._core.capture.captured import Captured, Change
 from paddle_jax._core.capture.environment import (
     CONTAINERS,
     MISSING,
@@ -22,6 +23,7 @@ from paddle_jax._core.capture.environment import (
     stores_of,
 )
 from paddle_jax._core.capture.host_random import HostRandom
+from paddle_jax._core.capture.results import opened
 from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
@@ -31,7 +33,6 @@ from paddle_jax._core.ops.views import relations
 from paddle_jax._core.runtime.uninterrupted import eagerly, swapped, tracing_kept, within
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
-from paddle_jax._core.values.pytree import in_order
 from paddle_jax._core.values.unmade import Unmade
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
@@ -65,7 +66,8 @@ class Capture(Trace):
     dicts and objects that may change, with what they had, by id.  hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
     dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py;
-    steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
+    steps: of optimizers; texts: what is written, as in effects;
+    level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
     operations were given, or whose properties were looked at; sharing: of those that are changed
     with their views.
     doubtful: results of branches and loops that may be Tensors from outside, by id.
@@ -84,7 +86,7 @@ class Capture(Trace):
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = ([], [], {}, {},
                                                                                              {}, [])
         self.hooked = self.quiet = self.begun = self.finished = False
-        self.refusal, self.steps = None, 0
+        self.refusal, self.steps, self.texts = None, 0, []
 
     def begin(self):
         """Makes operands of the Tensors that are known."""
@@ -303,6 +305,17 @@ class Capture(Trace):
         with swapped(self, quiet=True):
             return call(thing, *args, **kwargs)
 
+    def shown(self, tensor):
+        """Called before a Tensor is written as text, which each call has to do with the values it has."""
+        if not self.once:
+            error = TracedValueError("str")
+            self.refused(error)
+            raise error
+
+    def writes(self, call, args, kwargs):
+        """Lets `call` write something after each call of the program."""
+        self.texts.append((_written, call, args, kwargs))
+
     def _base(self, generator):
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
@@ -312,6 +325,10 @@ class Capture(Trace):
                                      generator._offset)
         base, _, start = self.drawn[generator]
         return *map(self._lifted, base), start
+
+
+def _written(call, *args, **kwargs):
+    call(*args, **kwargs)
 
 
 def refuse_doubtful(tensor, capture):
@@ -330,43 +347,6 @@ def constant(raw):
 
 def _holds(given, tensor):
     return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
-
-
-class Captured:
-    """A function of Tensors after its run.
-
-    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
-    computes; parts: constants that it begins with, and places in `given` of its other operands. structs:
-    shapes and dtypes of the results. given: what is passed, the inputs first. rebuild: makes what the
-    function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
-    Change. grads: [(Tensor, what is known of its grad)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see Capture.
-    again: why the code was run more than once, a text for each further run.
-    """
-
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr",
-                 "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
-
-
-class Change:
-    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks"
-    for their outcome. target: the Tensor or object. count: how many arrays it takes. flows: whether gradients
-    flow through it.
-
-    For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
-    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
-    is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its
-    value, gone tells that it is removed.
-    """
-
-    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps",
-                 "stop_gradient", "target", "to")
-
-    def __init__(self, kind, target, count, **more):
-        self.kind, self.target, self.count, self.flows = kind, target, count, False
-        for name, value in more.items():
-            setattr(self, name, value)
 
 
 def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False,
@@ -411,7 +391,7 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
+        leaves, tree = jax.tree.flatten(opened(out, run), is_leaf=is_tensor)
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
         captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
@@ -435,7 +415,7 @@ def _capture(run, function, n):
         return tuple([*values, *new])
 
     closed, captured.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
-    captured.guards, captured.effects, captured.steps = run.guards, run.effects, run.steps
+    captured.guards, captured.effects, captured.steps = run.guards, [*run.effects, *run.texts], run.steps
     _open(captured, closed, run, n)
     return captured
 
@@ -495,7 +475,7 @@ def _changes(run):
 
 
 def _assignment(run, layer, key, value):
-    leaves, tree = jax.tree.flatten(in_order(value), is_leaf=is_tensor)
+    leaves, tree = jax.tree.flatten(opened(value, run), is_leaf=is_tensor)
     inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
     mine = set(map(id, inside))
     marks = [None if id(x) in mine else (x,) for x in leaves]

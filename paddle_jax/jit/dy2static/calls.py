@@ -202,7 +202,8 @@ def _range(scope, *args):
 def _print(scope, *args, **kwargs):
     if local.ctx.frame.recording:
         return print(*args, **kwargs)
-    inside = local.ctx.frame.region
+    # in the order of what the program writes itself
+    inside = local.ctx.frame.region or local.ctx.frame.capture is not None
     return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
 
 

@@ -23,7 +23,7 @@ from paddle_jax._core.capture.environment import CONTAINERS, MISSING
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Parameter, Tensor
 from paddle_jax.jit.observed.calls import _KNOWN, Calls
 from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
@@ -224,10 +224,19 @@ class Reads(Calls):
         if own is not None and id(thing) not in self.made:
             self.facts.entries.add(own, name, MISSING)
         self._on_classes(kind.__mro__, name)
+        if name == "name":
+            self._named(thing)
         if isinstance(thing, Tensor) and local.ctx.frame.capture is not None:
             for part in thing.taken_apart()[0] if thing.is_sparse() else (thing,):
                 local.ctx.frame.capture.used(part)
         return getattr(thing, name)
+
+    def _named(self, tensor):
+        """The name of a Tensor: another one may be passed at the next call."""
+        if isinstance(tensor, Parameter):
+            self.facts.attributes.add(tensor, "name", tensor.name)
+        elif id(tensor) in local.ctx.frame.capture.places and not local.ctx.frame.capture.once:
+            self.uncovered("it reads the name of a tensor that is passed")
 
     def _of_a_function(self, thing, name):
         value = getattr(thing, name)
