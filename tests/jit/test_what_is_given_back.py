@@ -216,3 +216,90 @@ def test_what_holds_itself_runs_eagerly():
     for k in (1.0, 2.0):
         ring = compiled(paddle.to_tensor([k]))
         assert ring.items[-1] is ring and ring.value.tolist() == [k]
+
+
+def test_what_a_pylayer_notes_is_of_the_call():
+    class Scaled(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.save_for_backward(x)
+            ctx.factor, ctx.more = factor, x * 2
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensor()
+            return grad * x * ctx.factor + ctx.more
+
+    compiled = paddle.jit.to_static(lambda x: Scaled.apply(x, 3), full_graph=True)
+    for k in (1.0, 2.0):
+        x = paddle.to_tensor([k], stop_gradient=False)
+        out = compiled(x)
+        assert out.tolist() == [3 * k]
+        out.backward()
+        assert x.grad.tolist() == [5 * k]
+
+
+NUMBERS = {
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "item": lambda x: {"loss": x.item(), "next": x + 1},
+    "not": lambda x: not x > 1,
+    "branch": lambda x: (x + 1, 3) if x > 1 else (x - 1, 4),
+    "bools": lambda x: (x, True) if x > 1 else (x, False),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_python_stay_numbers(name):
+    def function(x):
+        return NUMBERS[name](x)
+
+    compiled = paddle.jit.to_static(lambda x: function(x))
+    for k in (0.5, 2.25, 0.5):
+        x = paddle.to_tensor(k)
+        expected, result = function(x), compiled(x)
+        pairs = [(expected, result)]
+        if isinstance(expected, tuple | dict):
+            pairs = list(zip(*[each.values() if isinstance(each, dict) else each
+                               for each in (expected, result)], strict=True))
+        for one, other in pairs:
+            assert type(one) is type(other) and one == other
+
+
+def assigned_at_times(x):
+    if x.sum() > 0:
+        y = x * 2
+    return y
+
+
+def used_at_times(x):
+    if x.sum() > 0:
+        k = x.mean()
+    return x * k
+
+
+@pytest.mark.filterwarnings("ignore:.*runs op by op")
+@pytest.mark.parametrize("function", [assigned_at_times, used_at_times])
+def test_a_variable_without_a_value_is_an_error(function):
+    compiled = paddle.jit.to_static(function)
+    assert compiled(paddle.to_tensor([1.0])).tolist() == function(paddle.to_tensor([1.0])).tolist()
+    with pytest.raises(UnboundLocalError):
+        compiled(paddle.to_tensor([-1.0]))
+
+
+def test_a_variable_of_one_branch_may_stay_unused():
+    def function(x):
+        if x.sum() > 0:
+            y = x * 2
+            x = y + 1
+        if x.sum() > 1:
+            return x * 2
+        return x
+
+    compiled = paddle.jit.to_static(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in (1.0, -1.0):
+            assert compiled(paddle.to_tensor([k])).tolist() == function(paddle.to_tensor([k])).tolist()

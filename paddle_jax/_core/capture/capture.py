@@ -70,6 +70,8 @@ class Capture(Trace):
     level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
     operations were given, or whose properties were looked at; sharing: of those that are changed
     with their views.
+    numbers: Tensors that stand for Python's numbers, by id; lacking: (Tensor, name) of variables
+    that may have no value, by id.
     doubtful: results of branches and loops that may be Tensors from outside, by id.
     """
 
@@ -86,7 +88,7 @@ class Capture(Trace):
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = ([], [], {}, {},
                                                                                              {}, [])
         self.hooked = self.quiet = self.begun = self.finished = False
-        self.refusal, self.steps, self.texts = None, 0, []
+        self.refusal, self.steps, self.texts, self.numbers, self.lacking = None, 0, [], {}, {}
 
     def begin(self):
         """Makes operands of the Tensors that are known."""
@@ -124,6 +126,22 @@ class Capture(Trace):
         """What a kernel gets for Tensors."""
         self.uses.update(map(id, tensors))
         return [self._operand(t) for t in tensors]
+
+    def call(self, kernel, tensors):
+        """Runs a kernel on Tensors. Branches and loops may be handed what none of them uses."""
+        if self.lacking and kernel.name not in ("cond", "while"):
+            self.defined(tensors)
+        return super().call(kernel, tensors)
+
+    def defined(self, tensors):
+        """The Tensors; refuses those of variables that no value may have been given to."""
+        for tensor in tensors:
+            if id(tensor) in self.lacking:
+                error = Unsupported(f"the variable {self.lacking[id(tensor)][1]!r} has no value after one "
+                                    "branch of a condition on a tensor, and is used")
+                self.refused(error)
+                raise error
+        return tensors
 
     def _operand(self, tensor):
         value = self.read(tensor)
@@ -391,8 +409,8 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        leaves, tree = jax.tree.flatten(opened(out, run), is_leaf=is_tensor)
-        tensors = [x for x in leaves if is_tensor(x)]
+        leaves, tree = jax.tree.flatten(opened(out, run, run.numbers), is_leaf=is_tensor)
+        tensors = run.defined([x for x in leaves if is_tensor(x)])
         values = [run.read(t) for t in tensors]
         captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
         captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),

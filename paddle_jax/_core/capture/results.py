@@ -36,28 +36,30 @@ class Remade:
         return make(list(parts))
 
 
-def opened(value, run):
+def opened(value, run, numbers=()):
     """A nest that `jax.tree.flatten` takes apart, and that `jax.tree.unflatten` makes a new value of.
+    numbers: ids of Tensors that stand for Python's numbers, and become such.
 
     Raises:
         Unsupported: it holds Tensors of the run in a way that cannot be done again.
     """
-    return _Opening(run).of(value)
+    return _Opening(run, numbers).of(value)
 
 
 class _Opening:
-    """met: ids of what is on the way. again: how often an object is met after the first time, by id; shared:
-    objects that are made anew and wait to be put where they are met again, of each thread."""
+    """numbers: see `opened`. met: ids of what is on the way. again: how often an object is met after the
+    first time, by id; shared: objects that are made anew and wait to be put where they are met again, of
+    each thread."""
 
-    def __init__(self, run):
-        self.run, self.met, self.again, self.shared = run, set(), {}, threading.local()
+    def __init__(self, run, numbers):
+        self.numbers, self.run, self.met, self.again, self.shared = numbers, run, set(), {}, threading.local()
         reads = Observing.reads
         self.made = {} if reads is None else reads.made
 
     def of(self, value):
         kind = type(value)
         if isinstance(value, (Tensor, *_FIXED)):
-            return value
+            return Remade((value,), lambda parts: parts[0].item()) if id(value) in self.numbers else value
         if kind is list or kind is tuple:
             return self.once(value, lambda: kind(map(self.of, value)))
         if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -24,6 +24,7 @@ from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.autograd.py_layer import PyLayerContext
 from paddle_jax.jit.observed.calls import _KNOWN, Calls
 from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
@@ -324,6 +325,8 @@ class Reads(Calls):
 
     def set_attribute(self, thing, name):
         """Called before `thing.name` is set or deleted."""
+        if isinstance(thing, PyLayerContext):
+            self.new(thing)
         if (isinstance(thing, types.FunctionType | types.MethodType | types.ModuleType | type)
                 and id(thing) not in self.made):
             self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which would happen "
