@@ -34,7 +34,8 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
     Raises:
         TypeError: the function is not callable, or input_spec or build_strategy has the wrong type.
         ValueError: backend is unknown.
-    Differs from Paddle: Python code with side effects (print, appending to a list) runs once per signature.
+    Differs from Paddle: with `full_graph=True`, containers and logs outside that the code changes are changed
+    once per signature. `print` prints at each call.
     Example:
         >>> net = paddle.nn.Linear(2, 1); sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
         >>> @paddle.jit.to_static
@@ -61,10 +62,13 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
 
     def compiled(callee):
         if isinstance(callee, StaticFunction):
-            return callee
+            return callee if input_spec is None else _anew(callee, input_spec, full_graph)
         if isinstance(callee, Layer):
-            if not isinstance(callee.forward, StaticFunction):
-                object.__setattr__(callee, "forward", StaticFunction(callee.forward, input_spec, full_graph))
+            forward = callee.forward
+            if not isinstance(forward, StaticFunction):
+                object.__setattr__(callee, "forward", StaticFunction(forward, input_spec, full_graph))
+            elif input_spec is not None:
+                object.__setattr__(callee, "forward", _anew(forward, input_spec, full_graph))
             return callee
         if isinstance(callee, staticmethod | classmethod):
             return type(callee)(compiled(callee.__func__))
@@ -75,6 +79,11 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         return StaticFunction(code, input_spec, full_graph)
 
     return compiled if function is None else compiled(function)
+
+
+def _anew(compiled, input_spec, full_graph):
+    """The function of a compiled one, for other InputSpecs."""
+    return StaticFunction(compiled._function, input_spec, full_graph, compiled.class_instance)
 
 
 def not_to_static(func=None):

@@ -1,5 +1,11 @@
-"""What real code asks of a compiled function: its static program with inputs, outputs and parameters."""
+"""What real code asks of a compiled function: its static programs with inputs, outputs and parameters."""
 
+import inspect
+
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.arguments import Arguments
+from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import record
 
@@ -8,13 +14,82 @@ class ConcreteProgram:
     """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values);
     main_program, startup_program: Programs."""
 
-    def __init__(self, function, specs, named):
+    def __init__(self, function, given: Arguments):
         self.function = function
-        self.main_program, self.inputs, outputs = record(function, specs, named)
+        specs, names = given.named()
+        count = len(specs) - len(given.by_name)
+        named = dict(zip(given.by_name, specs[count:], strict=True))
+        self.main_program, inputs, outputs = record(function, specs[:count], named)
+        self.inputs = sorted(inputs, key=lambda variable: names.index(variable.name))
         self.startup_program = Program()
         self.outputs = _flat(outputs)
         parameters = self.main_program.all_parameters()
         self.parameters = parameters, parameters
+
+
+class ProgramCache(list):
+    """The compiled programs of a function, and what it has been asked for as static programs.
+
+    compiled: list of compiled programs. asked: the keys of static programs that no call has compiled.
+    latest: a function that gives (key, ConcreteProgram) of the last call. concrete: the static programs.
+    """
+
+    def __init__(self, compiled, asked, latest, concrete):
+        super().__init__([*compiled, *asked])
+        self._latest, self._concrete = latest, concrete
+
+    def last(self):
+        """(key, (ConcreteProgram, function that runs it)) of the last call."""
+        key, concrete = self._latest()
+        return key, (concrete, concrete.function)
+
+    def concrete_programs(self):
+        """The static programs that it has been asked for, that of the last call included."""
+        self._latest()
+        return list(self._concrete.values())
+
+
+def require_dynamic(name):
+    """Refuses to make a static program while one is being recorded.
+
+    Raises:
+        RuntimeError: static mode is on.
+    """
+    if local.ctx.frame.recording:
+        raise RuntimeError(f"{name}: only available in dynamic mode; call paddle.disable_static()")
+
+
+def bound(function, args, kwargs):
+    """(key, Arguments) for arguments that are InputSpecs, Tensors or other values; defaults filled in.
+
+    Raises:
+        TypeError: an argument is not known. ValueError: one is missing.
+    """
+    signature = inspect.signature(function)
+    unknown = kwargs.keys() - signature.parameters.keys()
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        raise TypeError(f"get_concrete_program: got the unknown arguments {', '.join(sorted(unknown))}; "
+                        f"the function takes {', '.join(signature.parameters)}")
+    try:
+        values = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ValueError(f"get_concrete_program: {error}") from None
+    values.apply_defaults()
+    order = list(signature.parameters)
+    count = len(values.args)
+    titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *values.kwargs]
+    given = Arguments([*values.args, *values.kwargs.values()], titles, tuple(values.kwargs))
+    return ("asked", *map(_key, given.specs)), given
+
+
+def _key(value):
+    if isinstance(value, Tensor | InputSpec):
+        return "t", tuple(value.shape), str(value.dtype), value.stop_gradient
+    if isinstance(value, list | tuple):
+        return type(value), *map(_key, value)
+    if isinstance(value, dict):
+        return dict, *[(key, _key(item)) for key, item in value.items()]
+    return type(value), repr(value)
 
 
 def _flat(value):

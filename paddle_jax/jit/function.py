@@ -21,12 +21,13 @@ from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.failures.checking import NotFinite, checked
 from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.runtime.uninterrupted import swapped, within, without_collection
-from paddle_jax._core.state import Observing, local
+from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax.jit.closure_scan import ClosureScan
 from paddle_jax.jit.observed.reads import STREAM, Reads
 from paddle_jax.jit.program import Program, Stale
-from paddle_jax.jit.signature import as_tensors, described, differences, signature
+from paddle_jax.jit.signature import as_tensors, differences, signature
 from paddle_jax.jit.usage import Usage
+from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
 
 _MAX_PROGRAMS = 32
@@ -65,7 +66,7 @@ class StaticFunction:
         self._function, self._instance, self._input_spec, self._full_graph = (function, instance, input_spec,
                                                                               full_graph)
         self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
-        self._converted, self._latest, self._concrete = None, None, (None, None)
+        self._converted, self._latest, self._concrete, self._training = None, None, {}, True
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
@@ -90,6 +91,8 @@ class StaticFunction:
         return entry[1]
 
     def __deepcopy__(self, memo):
+        if self._instance is None:  # as Paddle: a copy is the function as it was written
+            return self._function
         instance = self.class_instance
         return StaticFunction(self._function, self._input_spec, self._full_graph,
                               memo.get(id(instance), instance))
@@ -117,9 +120,16 @@ class StaticFunction:
 
     @property
     def program_cache(self):
-        """The compiled programs."""
-        return [program for programs in self._programs.values() if programs is not _EAGER
-                for program in programs]
+        """The compiled programs, a list; `last()` and `concrete_programs()` give them as static
+        programs."""
+        from paddle_jax.jit.concrete import ProgramCache
+
+        compiled = [program for programs in self._programs.values() if programs is not _EAGER
+                    for program in programs]
+        called = {key[-1] for key in self._programs}
+        asked = [each for key, each in self._concrete.items()
+                 if key not in called and not (compiled and key[:1] == ("spec",))]
+        return ProgramCache(compiled, asked, self._latest_concrete, self._concrete)
 
     def get_traced_count(self):
         """How often the function has been run to be compiled."""
@@ -136,18 +146,43 @@ class StaticFunction:
         InputSpecs or its last call.
 
         Raises:
-            ValueError: it has no InputSpecs and has not been called.
+            ValueError: it has no InputSpecs and has not been called. RuntimeError: static mode is on.
         """
+        return self._latest_concrete()[1]
+
+    def get_concrete_program(self, *args, **kwargs):
+        """The function as a static program for some arguments.
+
+        Args:
+            args, kwargs: the arguments, with InputSpecs or Tensors for Tensors.
+        Returns:
+            (ConcreteProgram, function that runs it).
+        Raises:
+            TypeError: an argument is not known. ValueError: one is missing. RuntimeError: static mode is on.
+        """
+        from paddle_jax.jit.concrete import bound, require_dynamic
+
+        require_dynamic("get_concrete_program")
+        concrete = self._as_concrete(*bound(self.dygraph_function, args, kwargs))
+        return concrete, concrete.function
+
+    def _latest_concrete(self):
+        """(key, ConcreteProgram) of its InputSpecs or its last call."""
+        from paddle_jax.jit.arguments import arguments_of
+        from paddle_jax.jit.concrete import require_dynamic
+
+        require_dynamic("concrete_program")
+        given = arguments_of(self, self.dygraph_function, None, "concrete_program")
+        key = self._latest if self._input_spec is None else ("spec", *map(id, self._input_spec))
+        return key, self._as_concrete(key, given)
+
+    def _as_concrete(self, key, given):
+        """The ConcreteProgram of arguments, made once."""
         from paddle_jax.jit.concrete import ConcreteProgram
 
-        made_for = self._input_spec or self._latest
-        if made_for is None:
-            raise ValueError(f"concrete_program: {self._name()} has no input_spec and has not been called; "
-                             "give to_static an input_spec, or call it")
-        if self._concrete[0] is not made_for:
-            specs, named = (self._input_spec, {}) if self._input_spec else described(made_for)
-            self._concrete = made_for, ConcreteProgram(self.dygraph_function, specs, named)
-        return self._concrete[1]
+        if key not in self._concrete:
+            self._concrete[key] = ConcreteProgram(self.dygraph_function, given)
+        return self._concrete[key]
 
     @property
     def inputs(self):
@@ -167,9 +202,36 @@ class StaticFunction:
     def rollback(self):
         """Gives the function as it was written; a Layer gets it back as its method."""
         instance = self.class_instance
-        if instance is not None and instance.__dict__.get(self.__name__) is self:
+        if instance is None:
+            return self.dygraph_function
+        if instance.__dict__.get(self.__name__) is self:
             del instance.__dict__[self.__name__]
+        if isinstance(inspect.getattr_static(type(instance), self.__name__, None), StaticFunction):
+            object.__setattr__(instance, self.__name__, self.dygraph_function)  # decorated in the class
+            Changes.count += 1
         return self.dygraph_function
+
+    def train(self):
+        """Notes that the function is to train; of a Layer that is a matter of the Layer.
+
+        Raises:
+            RuntimeError: it is a method of a Layer.
+        """
+        self._set_training(True)
+
+    def eval(self):
+        """Notes that the function is not to train; of a Layer that is a matter of the Layer.
+
+        Raises:
+            RuntimeError: it is a method of a Layer.
+        """
+        self._set_training(False)
+
+    def _set_training(self, training):
+        if isinstance(self.class_instance, Layer):
+            name = "train" if training else "eval"
+            raise RuntimeError(f"{self._name()}: {name} is a method of the Layer; call layer.{name}()")
+        self._training = training
 
     def __call__(self, *args, **kwargs):
         ctx = local.ctx

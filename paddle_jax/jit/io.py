@@ -1,31 +1,25 @@
 """`paddle.jit.save`: a Layer or function as a model file that Paddle and paddle_jax load without its code."""
 
 import contextlib
-import dataclasses
 import inspect
 import itertools
 import json
 import warnings
 from pathlib import Path
 
-import numpy as np
-
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.environment import Snapshot, sequence_of, stores_of
+from paddle_jax._core.capture.environment import Snapshot, stores_of
 from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.errors import CheckError, Unsupported
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.errors import Unsupported
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import split_prefix
 from paddle_jax.framework.pir.writer import write as write_program
+from paddle_jax.jit.arguments import arguments_of
 from paddle_jax.jit.function import StaticFunction, place
-from paddle_jax.jit.signature import described
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
-from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.static.recording import by_key, record
+from paddle_jax.static.recording import record
 
 _SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward",
                  "skip_prune_program")
@@ -113,7 +107,7 @@ def _functions(layer, skip_forward):
 def encode(function, specs, owner, chosen=None):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
     plain = function.dygraph_function if isinstance(function, StaticFunction) else function
-    given = _given(function, plain, specs)
+    given = arguments_of(function, plain, specs)
     holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
     named, names = given.named()
     hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
@@ -154,89 +148,6 @@ def converted_form(function):
 
 def _used(recording, symbol):
     return symbol in recording.outputs or any(symbol in step.inputs for step in recording.steps)
-
-
-@dataclasses.dataclass
-class _Given:
-    """What stands for a function's arguments. specs: those in order; titles: their names. by_name: of those
-    at the end that are passed by name. places: None, or where the arguments of a call stand
-    in the signature."""
-
-    specs: list
-    titles: list
-    by_name: tuple = ()
-    places: list | None = None
-
-    def calling(self, function):
-        """The function, with all arguments by position."""
-        if not self.by_name:
-            return function
-        count = len(self.by_name)
-        return lambda *args: function(*args[:-count], **dict(zip(self.by_name, args[-count:], strict=True)))
-
-    def named(self):
-        """The specs with names (as Paddle's where they have none), and the names in the
-        order of the inputs."""
-        names = []
-
-        def take(spec, path, at):
-            if isinstance(spec, list | tuple):
-                return sequence_of(type(spec), [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
-            if isinstance(spec, dict):
-                arguments = {key: take(spec[key], str(key), at) for key in by_key(spec)}
-                return {key: arguments[key] for key in spec}
-            if isinstance(spec, Tensor):
-                spec = InputSpec(list(spec.shape), spec.dtype, spec._name, spec.stop_gradient)
-            elif isinstance(spec, np.ndarray):
-                spec = InputSpec(list(spec.shape), spec.dtype)
-            if not isinstance(spec, InputSpec):
-                return spec
-            chosen = spec.name or (path if self.places is None
-                                   else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}")
-            while chosen in names:
-                chosen += "_1"
-            names.append(chosen)
-            return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
-
-        arguments = []
-        for at, spec in enumerate(self.specs):
-            before = len(names)
-            arguments.append(take(spec, self.titles[at], at))
-        return arguments, names
-
-
-def _given(function, plain, specs):
-    """The _Given of a function that is saved."""
-    if specs is None and isinstance(function, StaticFunction):
-        specs = function._input_spec
-        if specs is None and function._latest is not None:
-            return _called_with(function._latest, plain)
-    if specs is None:
-        raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has "
-                         "not been called as a compiled function; give a list of paddle.static.InputSpec, "
-                         "one for each argument")
-    try:
-        parameters = inspect.signature(plain).parameters.values()
-    except (TypeError, ValueError):  # a function without a signature
-        titles, more = [], True
-    else:
-        titles = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    if len(specs) > len(titles) and not more:
-        raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(titles)} "
-                         f"arguments: {', '.join(titles)}")
-    return _Given(list(specs), [*titles, *[f"input_{i}" for i in range(len(titles), len(specs))]])
-
-
-def _called_with(key, plain):
-    """The _Given of a compiled function's last call, from its signature."""
-    positional, named = described(key)
-    order = list(inspect.signature(plain).parameters)
-    bound = inspect.signature(plain).bind(*positional, **named)
-    count = len(bound.args)
-    titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *bound.kwargs]
-    places = [*range(count), *[order.index(name) if name in order else len(order) for name in bound.kwargs]]
-    return _Given([*bound.args, *bound.kwargs.values()], titles, tuple(bound.kwargs), places)
 
 
 def _fresh(given, function, layer, hooked=None):

@@ -17,6 +17,12 @@ from paddle_jax.static.input_spec import InputSpec
 _LOAD_CONFIGS = ("model_filename", "params_filename")
 
 
+class UnknownMethod(ValueError, KeyError):
+    """A method that was not saved: a ValueError as in Paddle."""
+
+    __str__ = ValueError.__str__
+
+
 class TranslatedLayer(Layer):
     """A model that was saved with `paddle.jit.save`, here or by the real Paddle, without the code of its
     class. `paddle.jit.load` makes it.
@@ -59,7 +65,7 @@ class TranslatedLayer(Layer):
         try:
             return self._runners[method]
         except KeyError:
-            raise KeyError(f"TranslatedLayer: method_name: {method!r} was not saved; "
+            raise UnknownMethod(f"TranslatedLayer: method_name: {method!r} was not saved; "
                            f"there are {', '.join(self._runners) or 'none'}") from None
 
     def forward(self, *inputs):
@@ -85,7 +91,7 @@ class TranslatedLayer(Layer):
         Args:
             method_name: str.
         Raises:
-            KeyError: there is no such method.
+            UnknownMethod: there is no such method; a ValueError, and a KeyError.
         """
         return self._runner(method_name).program
 

@@ -11,6 +11,7 @@ import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.autograd.dependence import is_literal
+from paddle_jax._core.capture.captured import Captured, Change
 from paddle_jax._core.capture.environment import (
     CONTAINERS,
     MISSING,
@@ -22,6 +23,7 @@ from paddle_jax._core.capture.environment import (
     stores_of,
 )
 from paddle_jax._core.capture.host_random import HostRandom
+from paddle_jax._core.capture.results import opened
 from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, taken_apart
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
@@ -31,7 +33,6 @@ from paddle_jax._core.ops.views import relations
 from paddle_jax._core.runtime.uninterrupted import eagerly, swapped, tracing_kept, within
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
-from paddle_jax._core.values.pytree import in_order
 from paddle_jax._core.values.unmade import Unmade
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
@@ -64,10 +65,11 @@ class Capture(Trace):
     attributes: Layers that got attributes, with what they had, by id; contents: lists, dicts and objects that
     may change; objects: those that effects change. hooked: a hook was put on a Tensor. refusal: why the code
     cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only;
-    staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own
-    trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose properties
-    were looked at; sharing: of those that are changed with their views. doubtful: results of branches and
-    loops that may be Tensors from outside, by id.
+    staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; texts: what is
+    written, as in effects; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
+    operations were given, or whose properties were looked at; sharing: of those that are changed with their
+    views. doubtful: results of branches and loops that may be Tensors from outside, by id. numbers: Tensors
+    that stand for Python's numbers; lacking: (Tensor, name) of variables that may have no value; both by id.
     """
 
     deferring = converted = False
@@ -83,7 +85,7 @@ class Capture(Trace):
         self.guards, self.effects, self.grads, self.checks = [], [], {}, []
         self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
-        self.refusal, self.steps = None, 0
+        self.refusal, self.steps, self.texts, self.numbers, self.lacking = None, 0, [], {}, {}
 
     def begin(self):
         """Makes operands of the Tensors that are known."""
@@ -118,6 +120,22 @@ class Capture(Trace):
         """What a kernel gets for Tensors."""
         self.uses.update(map(id, tensors))
         return [self._operand(t) for t in tensors]
+
+    def call(self, kernel, tensors):
+        """Runs a kernel on Tensors. Branches and loops may be handed what none of them uses."""
+        if self.lacking and kernel.name not in ("cond", "while"):
+            self.defined(tensors)
+        return super().call(kernel, tensors)
+
+    def defined(self, tensors):
+        """The Tensors; refuses those of variables that no value may have been given to."""
+        for tensor in tensors:
+            if id(tensor) in self.lacking:
+                error = Unsupported(f"the variable {self.lacking[id(tensor)][1]!r} has no value after one "
+                                    "branch of a condition on a tensor, and is used")
+                self.refused(error)
+                raise error
+        return tensors
 
     def _operand(self, tensor):
         value = self.read(tensor)
@@ -296,6 +314,17 @@ class Capture(Trace):
         with swapped(self, quiet=True):
             return call(owner, *args, **kwargs)
 
+    def shown(self, tensor):
+        """Called before a Tensor is written as text, which each call has to do with the values it has."""
+        if not self.once:
+            error = TracedValueError("str")
+            self.refused(error)
+            raise error
+
+    def writes(self, call, args, kwargs):
+        """Lets `call` write something after each call of the program."""
+        self.texts.append((_written, call, args, kwargs))
+
     def _base(self, generator):
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
@@ -311,6 +340,10 @@ def _note(owners, owner):
     """Keeps what an object or container has now, unless that is kept already."""
     if id(owner) not in owners:
         owners[id(owner)] = owner, contents_of(owner)
+
+
+def _written(call, *args, **kwargs):
+    call(*args, **kwargs)
 
 
 def refuse_doubtful(tensor, capture):
@@ -329,43 +362,6 @@ def constant(raw):
 
 def _holds(entry, tensor):
     return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
-
-
-class Captured:
-    """A function of Tensors after its run.
-
-    fn: `(*arrays of inputs) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
-    computes; parts: constants that it begins with, and places in `inputs` of its other operands. structs:
-    shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
-    function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the input that it is, or None). changes: list of
-    Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(input, value)]. guards, effects, steps: see Capture.
-    again: why the code was run more than once, a text for each further run.
-    """
-
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "grads", "guards", "inputs", "jaxpr",
-                 "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
-
-
-class Change:
-    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks"
-    for their outcome. target: the Tensor or object. count: how many arrays it takes. flows: whether gradients
-    flow through it.
-
-    For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
-    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
-    is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its
-    value, gone tells that it is removed.
-    """
-
-    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps",
-                 "stop_gradient", "target", "to")
-
-    def __init__(self, kind, target, count, **more):
-        self.kind, self.target, self.count, self.flows = kind, target, count, False
-        for name, value in more.items():
-            setattr(self, name, value)
 
 
 def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False,
@@ -410,7 +406,8 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        tensors, captured.rebuild = taken_apart(in_order(out))
+        tensors, captured.rebuild = taken_apart(opened(out, run, run.numbers))
+        run.defined(tensors)
         values = [run.read(t) for t in tensors]
         captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
                              run.tensors.get(id(t))) for t in tensors]
@@ -432,7 +429,7 @@ def _capture(run, function, n):
         return tuple([*values, *new])
 
     closed, captured.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
-    captured.guards, captured.effects, captured.steps = run.guards, run.effects, run.steps
+    captured.guards, captured.effects, captured.steps = run.guards, [*run.effects, *run.texts], run.steps
     _open(captured, closed, run, n)
     return captured
 
@@ -495,7 +492,7 @@ def _allow_change(run, container, before):
 
 
 def _assignment(run, owner, key, value):
-    inside, rebuild = taken_apart(in_order(value), lambda x: is_tensor(x) and id(x) not in run.tensors)
+    inside, rebuild = taken_apart(opened(value, run), lambda x: is_tensor(x) and id(x) not in run.tensors)
     change = Change("attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild),
                     gone=value is MISSING)
     change.flows = any(map(flows_into, inside))

@@ -177,6 +177,9 @@ class Frame:
     def stream(self, what):
         """Called before something is read that is not the same at each call."""
 
+    def shown(self, tensor):
+        """Called before a Tensor that has no value yet is written as text."""
+
     def refused(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
 

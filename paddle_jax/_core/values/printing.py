@@ -8,6 +8,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import looked_at, settled
 from paddle_jax._core.failures.outcomes import heard
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import held
 
 
@@ -55,6 +56,7 @@ def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
     value = heard(settled(held(tensor)))
     if isinstance(value, jax.core.Tracer):
+        local.ctx.frame.shown(tensor)
         return (f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
                 f"stop_gradient={tensor.stop_gradient}, traced)")
     return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())

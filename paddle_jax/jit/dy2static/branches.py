@@ -29,6 +29,8 @@ from paddle_jax.jit.dy2static.region import (
     flat,
     is_number,
     is_traced,
+    lacking,
+    numeral,
     place_of,
     widened,
     write_back,
@@ -211,6 +213,8 @@ class Output:
     shape: tuple
     dtype: np.dtype
     stop: bool  # whether no gradient flows through it
+    lacking: str  # the name of a variable that is undefined after some branch, or ""
+    number: bool  # whether it is an int, or a bool, of Python in all branches
     # Tensors outside that it is in some of the branches
     perhaps: list = dataclasses.field(default_factory=list)
 
@@ -225,6 +229,11 @@ class Joined:
     def fill(self, value, tensors):
         """The joined value with the Tensors of the operation."""
         leaves, tree = flat(value)
+        for x in leaves:
+            if isinstance(x, Output) and x.number:
+                numeral(tensors[x.at])
+            if isinstance(x, Output) and x.lacking:
+                lacking(tensors[x.at], x.lacking)
         return jax.tree.unflatten(tree, [tensors[x.at] if isinstance(x, Output) else x for x in leaves])
 
     def join(self, name, values):
@@ -274,7 +283,9 @@ class Joined:
         shape, dtype = joint(name, known)
         picks = [(blank(dtype),) if isinstance(v, Undefined) else place_of(v, dtype) for v in values]
         stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
-        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop))
+        lacks = "" if len(known) == len(values) else name
+        number = not lacks and {type(v) for v in known} in ({bool}, {int})
+        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop, lacks, number))
         return self.outputs[-1]
 
 

@@ -16,7 +16,7 @@ from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
-from paddle_jax.jit.dy2static.region import is_number, is_traced
+from paddle_jax.jit.dy2static.region import is_number, is_traced, numeral
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.jit.observed.source import rewrapped
@@ -183,7 +183,8 @@ def _tensor_method(method):
     """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is."""
     tensor = method.__self__
     if method.__name__ == "item" and is_traced(tensor):
-        return lambda *args: (tensor.detach().reshape([]) if not args and tensor.size == 1 else method(*args))
+        return lambda *args: (numeral(tensor.detach().reshape([])) if not args and tensor.size == 1
+                              else method(*args))
     return method
 
 
@@ -201,7 +202,8 @@ def _range(*args):
 
 def _print(*args, **kwargs):
     frame = local.ctx.frame
-    later = not frame.recording and (frame.region or any(map(is_traced, args)))
+    # inside a capture in the order of what the program writes itself
+    later = not frame.recording and (frame.region or frame.capture is not None or any(map(is_traced, args)))
     return (show if later else print)(*args, **kwargs)
 
 
@@ -243,10 +245,10 @@ def _number(kind):
                 raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
                                 "only one element can be converted")
             if kind is bool:
-                return truth(tensor)
+                return numeral(truth(tensor))
             if kind is float and tensor.is_floating_point():
-                return tensor.reshape([])
-            return tensor.reshape([]).astype({int: "int64", float: "float32"}[kind])
+                return numeral(tensor.reshape([]))
+            return numeral(tensor.reshape([]).astype({int: "int64", float: "float32"}[kind]))
         return kind(*args, **kwargs)
 
     return convert

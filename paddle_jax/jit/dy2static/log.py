@@ -2,6 +2,8 @@
 
 import sys
 
+from paddle_jax._core.errors import CheckError
+
 
 class CodeLog:
     """on: whether converted code is shown. stdout: on standard output instead of standard error."""
@@ -25,6 +27,7 @@ def set_code_level(level=100, also_to_stdout=False):
     Example:
         >>> paddle.jit.set_code_level(0)
     """
+    level = _checked("set_code_level", 0 if level is None else level, also_to_stdout)
     CodeLog.on, CodeLog.stdout = level > 0, also_to_stdout
 
 
@@ -38,7 +41,16 @@ def set_verbosity(level=0, also_to_stdout=False):
     Example:
         >>> paddle.jit.set_verbosity(0)
     """
+    level = _checked("set_verbosity", 0 if level is None else level, also_to_stdout)
     CodeLog.on, CodeLog.stdout = level >= 5, also_to_stdout
+
+
+def _checked(name, level, also_to_stdout):
+    if not isinstance(level, int):
+        raise TypeError(f"{name}: level: got {type(level).__name__}; it must be int or None")
+    if not isinstance(also_to_stdout, bool):
+        raise CheckError(f"{name}: also_to_stdout: got {type(also_to_stdout).__name__}; it must be bool")
+    return level
 
 
 __all__ = ["set_code_level", "set_verbosity"]

@@ -112,6 +112,23 @@ def array_at(place, arrays, like):
             else arrays[place].astype(like.dtype))
 
 
+def numeral(tensor):
+    """A Tensor that stands for a number of Python; where a function that need not be compiled whole gives it
+    back, it becomes one."""
+    capture = local.ctx.frame.capture
+    if capture is not None and not capture.once:
+        capture.numbers[id(tensor)] = tensor
+    return tensor
+
+
+def lacking(tensor, name):
+    """Notes a variable that has no value after some branch: where its value is needed, a function that need
+    not be compiled whole runs eagerly, which tells."""
+    frame = local.ctx.frame
+    if frame.capture is frame and not frame.once:
+        frame.lacking[id(tensor)] = tensor, name
+
+
 def is_traced(value) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
     return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT)

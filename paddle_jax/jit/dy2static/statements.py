@@ -13,7 +13,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
-from paddle_jax.jit.dy2static.region import Undefined, is_traced
+from paddle_jax.jit.dy2static.region import Undefined, is_traced, numeral
 
 _IN_A_TENSOR = object()
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
@@ -289,7 +289,7 @@ def not_(value):
     """`not value`."""
     if not is_traced(value):
         return not value
-    result = truth(value).logical_not()
+    result = numeral(truth(value).logical_not())
     result._not_of = value
     return result
 

@@ -1,6 +1,7 @@
 """Calls in observed code: the user's functions are entered, others may read only what they are given."""
 
 import array
+import collections
 import dataclasses
 import functools as ft
 import inspect
@@ -13,6 +14,7 @@ import weakref
 import numpy as np
 
 from paddle_jax._core.capture.environment import CONTAINERS
+from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.runtime.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -44,6 +46,7 @@ _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
 # part of the signature of a call; a block in the function may change them
 _KEYED = ("is_grad_enabled", "get_default_dtype")
 _LOGGED = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers are asked
+_LOGGING = ("debug", "info", "warning", "warn", "error", "critical", "log")
 # of os.path: what does not look at files
 _PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")
 _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
@@ -53,7 +56,9 @@ _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, rever
 _GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
 _SHOWING = ("items", "values", "keys", "copy")
 _NEW = ("builtins", "collections", "types")  # modules of classes that make a new object at each call
+_ALLOCATING = tuple(c.__new__ for c in (object, list, dict, set, collections.OrderedDict, collections.deque))
 _NO_HOLDERS = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
+DYNAMIC = "_paddle_jax_dynamic"  # an attribute of what `paddle.jit.marker.force_dynamic` marks
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
 
@@ -72,7 +77,8 @@ class Calls:
     def result(self, function, value):
         """What a call has given."""
         kind = type(value)
-        if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
+        new = kind is function and (kind.__module__ in _NEW or makes_new(kind))
+        if new or kind.__module__.startswith("numpy.random"):
             return self.new(value)
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
             if (getattr(function, "__name__", "") == "copy" or function in _MAKING
@@ -131,6 +137,7 @@ class Calls:
         scope = function.__globals__.get("__name__") or ""
         root = package_of(scope)
         if self.is_users(scope):
+            self._may_be_compiled(function)
             return self.enter(function), args, named
         if root in LIBRARIES:
             if ".random" in scope and root == "numpy":
@@ -146,6 +153,8 @@ class Calls:
         if (function is os.getenv or args and isinstance(args[0], type(os.environ))
                 or root == "logging" and function.__name__ in _LOGGED):
             return self._asked(function, args, named, True), args, named
+        if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.once:
+            return Asked(self._logged, function), *self._contents(args, named)
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.uncovered(f"it calls {scope}.{function.__qualname__}")
         args, named = self._contents(args, named)
@@ -237,11 +246,13 @@ class Calls:
             self._written(cls.__init__)
             self.codes.update([f.__code__ for f in vars(cls).values()
                                if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"])
+        self.facts.attributes.add(cls, "__mro__", cls.__mro__)
         self._on_classes(cls.__mro__, "__new__")
         start = self._on_classes(cls.__mro__, "__init__")
         plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
-        if plain and self.is_users_function(start) and start.__code__ not in self.codes:
-            return Asked(self._make, cls, self._running(start)), args, named
+        if plain and isinstance(start, types.FunctionType):
+            known = self.is_users_function(start) and start.__code__ not in self.codes
+            return Asked(self._make, cls, self._running(start) if known else start), args, named
         return cls, args, named
 
     def _running(self, function):
@@ -263,6 +274,8 @@ class Calls:
             return self.prepared(expression(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
+        if function is print and not self.converted:
+            return Asked(self._printed), *self._contents(args, named)
         if function in _ASKING:
             self._asked_of_classes(function, args)
             return function, args, named
@@ -287,6 +300,18 @@ class Calls:
                 self.uncovered(f"it calls {module}.{function.__name__}")
             return function, *self._contents(args, named)
         return self._method(function, owner, args, named)
+
+    def _printed(self, *args, **named):
+        """What is printed is printed by each call; Tensors by the program, where its code is converted."""
+        if any(isinstance(a, Tensor) for a in args):
+            raise TracedValueError("print")
+        local.ctx.frame.capture.writes(print, tuple(map(str, args)), named)
+
+    def _logged(self, function, *args, **named):
+        """What is logged is logged by each call."""
+        if any(isinstance(a, Tensor) for a in (*args, *named.values())):
+            self.refuse("it logs a tensor, which would happen while compiling only")
+        local.ctx.frame.capture.writes(function, args, named)
 
     def _asked_of_classes(self, function, args):
         """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked
@@ -375,8 +400,7 @@ class Calls:
         """A function behind functools.lru_cache: what it gave for the same arguments counts until the
         cache is cleared."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
-            self.uncovered(f"{function.__name__} caches what it gives for Tensors")
-            return function, args, named
+            self.refuse(f"{function.__name__} caches what it gives for Tensors")
         self.facts.result(lambda: function.cache_info().currsize > 0, f"the cache of {function.__name__}",
                           value=True)
 
@@ -398,8 +422,14 @@ class Calls:
         forward = own.get("forward", MISSING)
         return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
 
+    def _may_be_compiled(self, thing):
+        """Refuses what is marked to run eagerly."""
+        if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.once:
+            self.refuse(f"{getattr(thing, '__qualname__', type(thing).__name__)} is marked by force_dynamic")
+
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
+        self._may_be_compiled(layer)
         self.class_of(layer)
         # one that to_static has compiled is a part here
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
@@ -407,6 +437,11 @@ class Calls:
             own, "forward", self.own_forward(own))
         self._on_classes(type(layer).__mro__, "forward")
         return self._running(forward)
+
+
+def makes_new(cls):
+    """Whether each call of a class gives an object of its own."""
+    return type(cls).__call__ is type.__call__ and cls.__new__ in _ALLOCATING
 
 
 def _compiled(function):

@@ -23,7 +23,8 @@ from paddle_jax._core.capture.environment import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.autograd.py_layer import PyLayerContext
 from paddle_jax.jit.observed.calls import _KNOWN, Calls
 from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
@@ -229,10 +230,19 @@ class Reads(Calls):
         if own is not None and id(tensor) not in self.created:
             self.facts.entries.add(own, name, MISSING)
         self._on_classes(kind.__mro__, name)
+        if name == "name":
+            self._named(tensor)
         if isinstance(tensor, Tensor) and local.ctx.frame.capture is not None:
             for part in tensor.taken_apart()[0] if tensor.is_sparse() else (tensor,):
                 local.ctx.frame.capture.used(part)
         return getattr(tensor, name)
+
+    def _named(self, tensor):
+        """The name of a Tensor: another one may be passed at the next call."""
+        if isinstance(tensor, Parameter):
+            self.facts.attributes.add(tensor, "name", tensor.name)
+        elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.once:
+            self.uncovered("it reads the name of a tensor that is passed")
 
     def _of_a_function(self, function, name):
         value = getattr(function, name)
@@ -320,6 +330,8 @@ class Reads(Calls):
 
     def set_attribute(self, owner, name):
         """Called before `owner.name` is set or deleted."""
+        if isinstance(owner, PyLayerContext):
+            self.new(owner)
         if (isinstance(owner, types.FunctionType | types.MethodType | types.ModuleType | type)
                 and id(owner) not in self.created):
             self.refuse(f"the attribute {name!r} of a {type(owner).__name__} is set, which would happen "
