@@ -52,14 +52,7 @@ def async_offload(src_tensor, async_load):
 
 
 def async_reload(src_tensor, async_load):
-    """Copies a Tensor to the current device.
-
-    Args:
-        src_tensor: Tensor or Parameter.
-        async_load: what `create_async_load` gives.
-    Returns:
-        (Tensor, task), as of `async_offload`.
-    """
+    """Copies a Tensor to the current device; arguments and result are those of `async_offload`."""
     return _copied(src_tensor, async_load.reload)
 
 
