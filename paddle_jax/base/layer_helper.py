@@ -129,6 +129,10 @@ class LayerHelper:
             made.stop_gradient = True
         return made
 
+    def get_default_dtype(self):
+        """The dtype that parameters have by default, as `paddle.get_default_dtype` gives it."""
+        return dtypes.get_default_dtype()
+
     def create_variable_for_type_inference(self, dtype, stop_gradient=False, shape=None):
         """A Tensor without a value, for an operation to fill.
 

@@ -387,12 +387,13 @@ def increment(x, value=1.0, name=None):
 
 @known_as(pir="add_n", onnx="Sum(*inputs)")
 @op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]",
-                      "[i(3), i(3), i(3)]", "[f(0,2), f(0,2)]"])
+                      "[i(3), i(3), i(3)]", "[f(0,2), f(0,2)]", "[f(1), f(1,1)]", "[i(), i(1)]",
+                      "[i(1), i()]"])
 def add_n(inputs, name=None):
     """Adds several tensors of one shape and dtype.
 
     Args:
-        inputs: list or tuple of Tensors, or one Tensor.
+        inputs: list or tuple of Tensors, or one Tensor. A 0-D one counts as one of shape [1] among such.
     Raises:
         ValueError: the list is empty, or shapes or dtypes differ.
     Example:
@@ -401,7 +402,8 @@ def add_n(inputs, name=None):
     """
     if not isinstance(inputs, list):
         return inputs
-    if not inputs or any(t.shape != inputs[0].shape or t.dtype != inputs[0].dtype for t in inputs):
+    shapes, kinds = {t.shape for t in inputs}, {t.dtype for t in inputs}
+    if len(kinds) != 1 or len(shapes) != 1 and shapes != {(), (1,)}:
         raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "
                          "give at least one tensor, all of one shape and dtype")
     return ft.reduce(jnp.add, inputs)

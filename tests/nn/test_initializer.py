@@ -12,7 +12,9 @@ RANDOM = ["XavierUniform()", "XavierNormal()", "KaimingUniform()", "KaimingNorma
           "KaimingNormal(nonlinearity='tanh')", "KaimingNormal(fan_in=50)", "XavierNormal(fan_in=50)",
           "XavierNormal(fan_in=50, fan_out=70)", "XavierUniform(gain=2.0)",
           "KaimingNormal(negative_slope=0.5)", "TruncatedNormal()", "TruncatedNormal(1.0, 2.0)",
-          "TruncatedNormal(1.0, 2.0, a=-1.0, b=1.5)", "Normal(1.0, 2.0)", "Uniform(-2, 3)"]
+          "TruncatedNormal(1.0, 2.0, a=-1.0, b=1.5)", "Normal(1.0, 2.0)", "Uniform(-2, 3)",
+          "XavierInitializer()", "XavierInitializer(uniform=False, gain=2.0)", "MSRAInitializer()",
+          "MSRAInitializer(False, 50, 0, 0.5, 'leaky_relu', 'fan_in')"]
 LAYERS = ["Linear(200, 300)", "Bilinear(30, 40, 50)", "Conv1D(60, 80, 5)", "Conv2D(30, 40, (3, 5))",
           "Conv2D(30, 40, 3, groups=2)", "Conv3D(20, 30, 3)", "Conv1DTranspose(60, 80, 5)",
           "Conv2DTranspose(30, 40, (3, 5), groups=2)", "Conv3DTranspose(20, 30, 3)", "Embedding(200, 300)",
@@ -110,6 +112,14 @@ SCRIPTS = {
         "make([10, 10], I.Uniform(2, 1))", "make([200], I.Normal(), 'int32')",
         "make([200], I.Uniform(), 'int32')",
         *[f"make([200], I.Normal(), '{dtype}').dtype" for dtype in ("float16", "float64", "complex64")],
+    ],
+    "older classes": [
+        "I = nn.initializer", "isinstance(I.XavierNormal(), I.XavierInitializer)",
+        "isinstance(I.KaimingUniform(), I.MSRAInitializer)",
+        "isinstance(I.MSRAInitializer(), I.KaimingUniform)",
+        "I.XavierInitializer(uniform=None)", "I.MSRAInitializer(seed=None)",
+        "class Own(I.MSRAInitializer):\n  def __init__(self):\n    super().__init__(uniform=False, seed=0)",
+        "Own()(paddle.zeros([3, 3]))",
     ],
     "gains": [
         f"nn.initializer.calculate_gain({args})" for args in (

@@ -32,6 +32,11 @@ SCRIPTS = {
         "'s2' in l.__dict__, list(l._sub_layers)",
         "'w' in dir(nn.Linear(1, 1)), 'weight' in dir(nn.Linear(1, 1))",
     ],
+    "helpers": [
+        "l = nn.Linear(2, 3)", "l._helper.get_default_dtype()", "l._helper.name", "l._helper.layer_type",
+        "paddle.set_default_dtype('float64')", "l._helper.get_default_dtype()",
+        "paddle.set_default_dtype('float32')", "l._helper = 5", "l._helper",
+    ],
     "buffers": [
         "l = nn.Layer()", "l.register_buffer('b1', paddle.ones([2]))",
         "l.register_buffer('b2', paddle.ones([2]), persistable=False)", "l.state_dict()",

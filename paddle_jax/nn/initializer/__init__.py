@@ -7,10 +7,12 @@ from paddle_jax.nn.initializer import lazy_init
 from paddle_jax.nn.initializer.random import (
     KaimingNormal,
     KaimingUniform,
+    MSRAInitializer as MSRAInitializer,
     Normal,
     Orthogonal,
     TruncatedNormal,
     Uniform,
+    XavierInitializer as XavierInitializer,
     XavierNormal,
     XavierUniform,
 )

@@ -126,7 +126,40 @@ class Uniform(Initializer):
         return uniform(shape, dtype, self._low, self._high)
 
 
-class XavierUniform(Initializer):
+class XavierInitializer(Initializer):
+    """`XavierUniform` or `XavierNormal`, under their older name.
+
+    Args:
+        uniform: bool, evenly distributed values; else normally distributed ones.
+        fan_in: float, the number of inputs. Default: from the shape.
+        fan_out: float, the number of outputs. Default: from the shape.
+        seed: int, accepted for compatibility; values come from the state that `paddle.seed` sets.
+        gain: float, see `calculate_gain`.
+    Raises:
+        AssertionError: `uniform` or `seed` is None.
+    Example:
+        >>> x = paddle.zeros([3, 3]); paddle.nn.initializer.XavierInitializer()(x)
+        >>> float(x.abs().max()) <= 1.0
+        True
+    """
+
+    def __init__(self, uniform=True, fan_in=None, fan_out=None, seed=0, gain=1.0):
+        if uniform is None or seed is None:
+            raise AssertionError(f"{type(self).__name__}: got uniform={uniform}, seed={seed}; "
+                                 "neither may be None")
+        self._uniform, self._fan_in, self._fan_out, self._gain = uniform, fan_in, fan_out, gain
+
+    def _scale(self, shape):
+        fan_in, fan_out = fans(shape)
+        total = ((fan_in if self._fan_in is None else self._fan_in)
+                 + (fan_out if self._fan_out is None else self._fan_out))
+        return self._gain * math.sqrt(2.0 / total) if total else 0.0
+
+    def _values(self, shape, dtype):
+        return _spread(self._uniform, shape, dtype, self._scale(shape))
+
+
+class XavierUniform(XavierInitializer):
     """Fills evenly between -x and x, x = gain sqrt(6 / (fan_in + fan_out)): the default for weights.
 
     Args:
@@ -142,20 +175,10 @@ class XavierUniform(Initializer):
     """
 
     def __init__(self, fan_in=None, fan_out=None, gain=1.0, name=None):
-        self._fan_in, self._fan_out, self._gain = fan_in, fan_out, gain
-
-    def _scale(self, shape):
-        fan_in, fan_out = fans(shape)
-        total = ((fan_in if self._fan_in is None else self._fan_in)
-                 + (fan_out if self._fan_out is None else self._fan_out))
-        return self._gain * math.sqrt(2.0 / total) if total else 0.0
-
-    def _values(self, shape, dtype):
-        bound = math.sqrt(3.0) * self._scale(shape)
-        return uniform(shape, dtype, -bound, bound)
+        super().__init__(True, fan_in, fan_out, 0, gain)
 
 
-class XavierNormal(XavierUniform):
+class XavierNormal(XavierInitializer):
     """Fills with normally distributed values of standard deviation gain sqrt(2 / (fan_in + fan_out)).
 
     Args:
@@ -170,11 +193,51 @@ class XavierNormal(XavierUniform):
     See: Glorot and Bengio, 2010.
     """
 
+    def __init__(self, fan_in=None, fan_out=None, gain=1.0, name=None):
+        super().__init__(False, fan_in, fan_out, 0, gain)
+
+
+class MSRAInitializer(Initializer):
+    """`KaimingUniform` or `KaimingNormal`, under their older name.
+
+    Args:
+        uniform: bool, evenly distributed values; else normally distributed ones.
+        fan_in: float, replaces the number of inputs found from the shape.
+        seed: int, accepted for compatibility; values come from the state that `paddle.seed` sets.
+        negative_slope: float, of leaky_relu.
+        nonlinearity: str, what follows; see `calculate_gain`.
+        mode: "fan_in" or "fan_out", which of the two the variance is kept for.
+    Raises:
+        AssertionError: `uniform` or `seed` is None.
+        ValueError: mode or nonlinearity is not known (when filling).
+    Example:
+        >>> x = paddle.zeros([600, 2]); paddle.nn.initializer.MSRAInitializer()(x)
+        >>> float(x.abs().max()) <= 0.1
+        True
+    """
+
+    def __init__(self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu",
+                 mode="fan_in"):
+        if uniform is None or seed is None:
+            raise AssertionError(f"{type(self).__name__}: got uniform={uniform}, seed={seed}; "
+                                 "neither may be None")
+        self._uniform, self._fan_in, self._negative_slope = uniform, fan_in, negative_slope
+        self._nonlinearity, self._mode = nonlinearity, mode
+
+    def _scale(self, shape):
+        if self._mode not in ("fan_in", "fan_out"):
+            raise ValueError(f"{type(self).__name__}: mode: got {self._mode!r}; "
+                             "allowed are 'fan_in' and 'fan_out'")
+        fan_in, fan_out = fans(shape)
+        fan = fan_out if self._mode == "fan_out" else fan_in if self._fan_in is None else self._fan_in
+        gain = calculate_gain(self._nonlinearity, self._negative_slope)
+        return gain / math.sqrt(fan) if fan else 0.0
+
     def _values(self, shape, dtype):
-        return normal(shape, dtype, 0.0, self._scale(shape))
+        return _spread(self._uniform, shape, dtype, self._scale(shape))
 
 
-class KaimingUniform(Initializer):
+class KaimingUniform(MSRAInitializer):
     """Fills evenly between -x and x, x = gain sqrt(3 / fan).
 
     Args:
@@ -191,24 +254,10 @@ class KaimingUniform(Initializer):
     """
 
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu", mode="fan_in"):
-        self._fan_in, self._negative_slope, self._nonlinearity, self._mode = (fan_in, negative_slope,
-                                                                              nonlinearity, mode)
-
-    def _scale(self, shape):
-        if self._mode not in ("fan_in", "fan_out"):
-            raise ValueError(f"{type(self).__name__}: mode: got {self._mode!r}; "
-                             "allowed are 'fan_in' and 'fan_out'")
-        fan_in, fan_out = fans(shape)
-        fan = fan_out if self._mode == "fan_out" else fan_in if self._fan_in is None else self._fan_in
-        gain = calculate_gain(self._nonlinearity, self._negative_slope)
-        return gain / math.sqrt(fan) if fan else 0.0
-
-    def _values(self, shape, dtype):
-        bound = math.sqrt(3.0) * self._scale(shape)
-        return uniform(shape, dtype, -bound, bound)
+        super().__init__(True, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
-class KaimingNormal(KaimingUniform):
+class KaimingNormal(MSRAInitializer):
     """Fills with normally distributed values of standard deviation gain / sqrt(fan).
 
     Args:
@@ -226,8 +275,14 @@ class KaimingNormal(KaimingUniform):
     See: He et al., 2015.
     """
 
-    def _values(self, shape, dtype):
-        return normal(shape, dtype, 0.0, self._scale(shape))
+    def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu", mode="fan_in"):
+        super().__init__(False, fan_in, 0, negative_slope, nonlinearity, mode)
+
+
+def _spread(evenly, shape, dtype, std):
+    """Values of mean 0 and a standard deviation, evenly or normally distributed."""
+    bound = math.sqrt(3.0) * std
+    return uniform(shape, dtype, -bound, bound) if evenly else normal(shape, dtype, 0.0, std)
 
 
 class Orthogonal(Initializer):

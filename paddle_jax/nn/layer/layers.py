@@ -275,6 +275,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         for store in _STORES:
             if store in attributes and name in attributes[store]:
                 return attributes[store][name]
+        if name == "_helper" and "_full_name" in attributes:  # layers of libraries call its methods
+            from paddle_jax.base.layer_helper import LayerHelper
+
+            return LayerHelper(self._full_name, name=self._full_name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):

@@ -1,4 +1,5 @@
-"""The predecessor of `QAT`, which changes a model in place."""
+"""The predecessors of `QAT` and `PTQ`."""
 
-from paddle_jax.quantization.imperative import qat
+from paddle_jax.quantization.imperative import ptq, ptq_quantizer, qat
+from paddle_jax.quantization.imperative.ptq import ImperativePTQ as ImperativePTQ
 from paddle_jax.quantization.imperative.qat import ImperativeQuantAware as ImperativeQuantAware

@@ -16,10 +16,18 @@ _ROUNDED = tuple(getattr(functional_layers, name)
 _ROUNDING = (made.FakeQuantAbsMax, made.FakeQuantMovingAverageAbsMax, made.MovingAverageAbsMaxScale)
 
 
-def _need_layer(model, name="model"):
+def need_layer(who, model, name="model"):
+    """Refuses what is no Layer."""
     if not isinstance(model, Layer):
-        raise AssertionError(f"ImperativeQuantAware: {name}: got {type(model).__name__}; "
-                             "it must be a paddle.nn.Layer")
+        raise AssertionError(f"{who}: {name}: got {type(model).__name__}; it must be a paddle.nn.Layer")
+
+
+def put(model, name, layer):
+    """Puts a layer in the place that has a name below a model."""
+    *above, own = name.split(".")
+    for part in above:
+        model = model._sub_layers[part]
+    setattr(model, own, layer)
 
 
 def _replace(model, change):
@@ -27,11 +35,7 @@ def _replace(model, change):
     for name, layer in list(model.named_sublayers()):
         new = change(name, layer)
         if new is not None:
-            *above, own = name.split(".")
-            owner = model
-            for part in above:
-                owner = owner._sub_layers[part]
-            setattr(owner, own, new)
+            put(model, name, new)
 
 
 class ImperativeQuantAware:
@@ -112,7 +116,7 @@ class ImperativeQuantAware:
         Raises:
             AssertionError: it is no Layer.
         """
-        _need_layer(model)
+        need_layer("ImperativeQuantAware", model)
         _replace(model, self._input)
         _replace(model, self._output)
         return model
@@ -147,12 +151,17 @@ class ImperativeQuantAware:
         Differs from Paddle: the file is one that `paddle.jit.load` reads, in Paddle too; Paddle 3.3.1 writes
             its older format.
         """
-        _need_layer(layer, "layer")
-        training = [part for part in (layer, *layer.sublayers()) if part.training]
+        need_layer("ImperativeQuantAware", layer, "layer")
+        save_for_inference(layer, path, input_spec, config)
+
+
+def save_for_inference(layer, path, input_spec, config):
+    """`paddle.jit.save` of a model in evaluation mode."""
+    training = [part for part in (layer, *layer.sublayers()) if part.training]
+    for part in training:
+        part.training = False
+    try:
+        save(layer, path, input_spec, **config)
+    finally:
         for part in training:
-            part.training = False
-        try:
-            save(layer, path, input_spec, **config)
-        finally:
-            for part in training:
-                part.training = True
+            part.training = True

@@ -1,0 +1,61 @@
+"""Copies of Tensors in the memory of the host, and back: what large models put aside for a while."""
+
+import copy
+
+from paddle_jax._core import place as places
+from paddle_jax._core.tensor import Parameter
+
+__all__ = []
+
+
+class _Task:
+    """A copy that is complete: the runtime orders transfers and the operations that use them."""
+
+    def is_completed(self):
+        return True
+
+    def _wait(self):
+        return None
+
+    cpu_wait = cuda_wait = synchronize = _wait
+
+
+class _Load:
+    """Copies values into another Tensor."""
+
+    def offload(self, dst, src):
+        """Makes `dst` a copy of `src` in the memory of the host."""
+        dst._rebind(src.detach().cpu()._raw)
+        return _Task()
+
+    def reload(self, dst, src):
+        """Makes `dst` a copy of `src` on the current device."""
+        dst._rebind(src.detach().to(places.current())._raw)
+        return _Task()
+
+
+def create_async_load():
+    """Gives what `async_offload` and `async_reload` copy with."""
+    return _Load()
+
+
+def async_offload(src_tensor, async_load):
+    """Copies a Tensor into the memory of the host.
+
+    Args:
+        src_tensor: Tensor or Parameter.
+        async_load: what `create_async_load` gives.
+    Returns:
+        (Tensor, task): a copy of the same kind, and an object with `is_completed()` and `cpu_wait()`.
+    """
+    return _copied(src_tensor, async_load.offload)
+
+
+def async_reload(src_tensor, async_load):
+    """Copies a Tensor to the current device; arguments and result are those of `async_offload`."""
+    return _copied(src_tensor, async_load.reload)
+
+
+def _copied(source, move):
+    new = copy.deepcopy(source) if isinstance(source, Parameter) else source.detach().clone()
+    return new, move(new, source)
