@@ -60,6 +60,8 @@ class StaticFunction:
         cannot be compiled, instead of running it eagerly with a warning.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_owner")
+
     def __init__(self, function, input_spec=None, full_graph=False, instance=None):
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
@@ -84,11 +86,16 @@ class StaticFunction:
                 ref = weakref.ref(instance, lambda _, bound=self._bound: bound.pop(key, None))
             except TypeError:  # an object without weak references is kept alive
                 ref = ft.partial(_same, instance)
-            entry = self._bound[id(instance)] = (
-                ref, StaticFunction(self._function, self._input_spec, self._full_graph))
+            entry = self._bound[id(instance)] = [
+                ref, StaticFunction(self._function, self._input_spec, self._full_graph), _nothing]
             # not the instance, which holds this object, directly or through its class
             entry[1]._instance = ref
-        return entry[1]
+        bound = entry[2]()
+        if bound is None:  # the same in all but that it keeps the instance alive: `Net().method(x)`
+            bound = StaticFunction.__new__(StaticFunction)
+            bound.__dict__, bound._owner = entry[1].__dict__, instance
+            entry[2] = weakref.ref(bound)
+        return bound
 
     def __deepcopy__(self, memo):
         if self._instance is None:  # as Paddle: a copy is the function as it was written
@@ -442,6 +449,10 @@ class StaticFunction:
 
     def _name(self):
         return getattr(self._function, "__qualname__", type(self._function).__name__)
+
+
+def _nothing():
+    """What a weak reference to nothing gives."""
 
 
 def _same(value):

@@ -1,7 +1,9 @@
 """What a compiled function tells about itself, as programs for Paddle ask it."""
 
 import copy
+import gc
 import types
+import weakref
 
 import pytest
 
@@ -151,3 +153,40 @@ def test_settings_of_logging_are_checked(name):
     with pytest.raises(AssertionError):
         setting(also_to_stdout=1)
     setting(None)
+
+
+inner = outer = observed = 3.0
+
+
+def test_globals_may_be_called_anything():
+    def function(x):
+        y = x * inner + outer
+        return y * observed if y.sum() > 0 else y
+
+    for full_graph in (False, True):
+        compiled = paddle.jit.to_static(function, full_graph=full_graph)
+        for k in (1.0, -5.0):
+            assert compiled(paddle.to_tensor([k])).tolist() == function(paddle.to_tensor([k])).tolist()
+
+
+class Adds:
+    def __init__(self, k):
+        self.k = k
+
+    @paddle.jit.to_static
+    def add(self, x):
+        return x + self.k
+
+
+def test_a_method_keeps_its_object_alive():
+    assert [Adds(k).add(paddle.ones([1])).item() for k in (1.0, 2.0, 3.0)] == [2, 3, 4]
+    adds = Adds(1.0)
+    assert adds.add is adds.add and adds.add.class_instance is adds
+    adds.add(paddle.ones([1]))
+    assert len(adds.add.program_cache) == 1
+    other = Adds(2.0)
+    alive = weakref.ref(other)
+    assert other.add is not adds.add
+    del other
+    gc.collect()
+    assert alive() is None

@@ -303,3 +303,12 @@ def test_a_variable_of_one_branch_may_stay_unused():
         warnings.simplefilter("error")
         for k in (1.0, -1.0):
             assert compiled(paddle.to_tensor([k])).tolist() == function(paddle.to_tensor([k])).tolist()
+
+
+def test_a_container_from_outside_stays_the_same():
+    held, kept = [1, 2], {"weights": [paddle.ones([2])]}
+    compiled = paddle.jit.to_static(lambda x: (x * held[0], held, kept["weights"]))
+    for k in (1.0, 2.0, 3.0):
+        value, first, second = compiled(paddle.to_tensor([k]))
+        assert value.tolist() == [k * held[0]] and first is held and second is kept["weights"]
+        held[0] += 1

@@ -54,12 +54,14 @@ class _Opening:
     def __init__(self, run, numbers):
         self.numbers, self.run, self.met, self.again, self.shared = numbers, run, set(), {}, threading.local()
         reads = Observing.reads
-        self.created = {} if reads is None else reads.created
+        self.created, self.outer = ({}, {}) if reads is None else (reads.created, reads.outer)
 
     def of(self, value):
         kind = type(value)
         if isinstance(value, (Tensor, *_FIXED)):
             return Remade((value,), lambda parts: parts[0].item()) if id(value) in self.numbers else value
+        if id(value) in self.outer and id(value) not in self.created:
+            return Remade((), lambda parts: value)  # a container from outside stays the same object
         if kind is list or kind is tuple:
             return self.once(value, lambda: kind(map(self.of, value)))
         if isinstance(value, tuple) and hasattr(value, "_fields"):

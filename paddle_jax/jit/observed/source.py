@@ -90,8 +90,9 @@ def framed(node, name, function, parameters):
     else:
         node.name = name
     free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
-    tree = ast.parse(f"def outer():\n{free}    def inner({parameters}):\n        pass\n        return "
-                     f"{name}\n    return inner")
+    # under names that no variable of the user has: the function may read a global variable `inner`
+    tree = ast.parse(f"def outer__():\n{free}    def inner__({parameters}):\n        pass\n        return "
+                     f"{name}\n    return inner__")
     tree.body[0].body[-2].body[0] = node
     return ast.fix_missing_locations(tree)
 
@@ -100,7 +101,7 @@ def maker(tree, function):
     """The code of the inner function of such a module."""
     code, scope = function.__code__, {"__name__": __name__}
     exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
-    return scope["outer"]().__code__
+    return scope["outer__"]().__code__
 
 
 def remade(function, code, objects):
