@@ -261,8 +261,7 @@ class Calls:
         self.facts.attributes.add(cls, "__mro__", cls.__mro__)
         self._on_classes(cls.__mro__, "__new__")
         start = self._on_classes(cls.__mro__, "__init__")
-        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
-        if plain and isinstance(start, types.FunctionType):
+        if makes_new(cls) and isinstance(start, types.FunctionType):
             known = self.is_users_function(start) and start.__code__ not in self.codes
             return Asked(self._make, cls, self._start(start) if known else start), args, named
         return cls, args, named
@@ -281,6 +280,16 @@ class Calls:
     def _make(self, cls, start, *args, **named):
         thing = cls.__new__(cls)
         self.made[id(thing)] = thing
+        finish = self._on_classes(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
+        own = getattr(thing, "__dict__", None)
+        if self.is_users_function(finish) and own is not None:
+            entered = self._start(finish)
+
+            def once(*args):
+                del own["__post_init__"]
+                return entered(thing, *args)
+
+            own["__post_init__"] = once  # which the `__init__` of the dataclass finds first
         start(thing, *args, **named)
         return thing
 
