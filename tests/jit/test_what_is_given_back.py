@@ -5,6 +5,7 @@ import collections
 import dataclasses
 import functools as ft
 import logging
+import types
 import warnings
 
 import numpy as np
@@ -49,6 +50,9 @@ MADE = {
     "function": lambda x: (lambda y=x * 2: y + 1),
     "partial": lambda x: ft.partial(paddle.add, x * 2, x),
     "method": lambda x: (x * 2).sum,
+    "values": lambda x: {"a": x * 2}.values(),
+    "bound": lambda x: [x * 2, x].pop,
+    "proxy": lambda x: types.MappingProxyType({"a": x * 2}),
     "generator": lambda x: (x * i for i in range(3)),
     "iterator": lambda x: iter([x + 1, 2]),
 }
@@ -60,7 +64,7 @@ def seen(value):
         return value.tolist()
     if isinstance(value, collections.abc.Mapping):
         return type(value).__name__, [(key, seen(item)) for key, item in value.items()]
-    if isinstance(value, list | tuple | set | collections.deque | collections.abc.Iterator):
+    if isinstance(value, collections.abc.Collection | collections.abc.Iterator):
         return type(value).__name__, [seen(item) for item in value]
     if callable(value):
         return seen(value())
