@@ -5,6 +5,7 @@ import collections
 import dataclasses
 import functools as ft
 import logging
+import types
 import warnings
 
 import numpy as np
@@ -49,6 +50,9 @@ MADE = {
     "function": lambda x: (lambda y=x * 2: y + 1),
     "partial": lambda x: ft.partial(paddle.add, x * 2, x),
     "method": lambda x: (x * 2).sum,
+    "values": lambda x: {"a": x * 2}.values(),
+    "bound": lambda x: [x * 2, x].pop,
+    "proxy": lambda x: types.MappingProxyType({"a": x * 2}),
     "generator": lambda x: (x * i for i in range(3)),
     "iterator": lambda x: iter([x + 1, 2]),
 }
@@ -60,7 +64,7 @@ def seen(value):
         return value.tolist()
     if isinstance(value, collections.abc.Mapping):
         return type(value).__name__, [(key, seen(item)) for key, item in value.items()]
-    if isinstance(value, list | tuple | set | collections.deque | collections.abc.Iterator):
+    if isinstance(value, collections.abc.Collection | collections.abc.Iterator):
         return type(value).__name__, [seen(item) for item in value]
     if callable(value):
         return seen(value())
@@ -312,3 +316,36 @@ def test_a_container_from_outside_stays_the_same():
         value, first, second = compiled(paddle.to_tensor([k]))
         assert value.tolist() == [k * held[0]] and first is held and second is kept["weights"]
         held[0] += 1
+
+
+@dataclasses.dataclass
+class ModelOutput(collections.OrderedDict):
+    loss: object = None
+    logits: object = None
+    start: dataclasses.InitVar = 1
+
+    def __post_init__(self, start):
+        for name, value in list(vars(self).items()):
+            if value is not None:
+                self[name] = value + start if scaled else value
+
+
+scaled = True
+
+
+@pytest.mark.parametrize("full_graph", [False, True])
+def test_what_a_dataclass_does_at_the_end_is_observed(full_graph):
+    def function(x):
+        return ModelOutput(x.mean(), x * 2 if x.sum() > 0 else x, 3)
+
+    compiled = paddle.jit.to_static(function, full_graph=full_graph)
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("error")
+        for k in (1.0, -2.0):
+            for value in (True, False):
+                patch.setitem(globals(), "scaled", value)
+                x = paddle.to_tensor([k, 1.0])
+                expected, out = function(x), compiled(x)
+                assert type(out) is ModelOutput and seen(out) == seen(expected)
+                assert vars(out).keys() == vars(expected).keys()
+                assert out.logits.tolist() == expected.logits.tolist()

@@ -17,8 +17,8 @@ from paddle_jax._core.state import Observing
 from paddle_jax._core.tensor import Tensor
 
 _MOST = 10_000  # things that are looked through for Tensors of the run
-_FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, *SCALARS)
-_ITEMS = (list, tuple, set, frozenset, collections.deque)
+_FIXED = (type, types.ModuleType, np.generic, *SCALARS)
+_ITEMS = (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)
 
 
 @jax.tree_util.register_pytree_node_class
@@ -199,8 +199,12 @@ def _parts(thing):
     if isinstance(thing, types.FunctionType):
         cells = map(content_of, thing.__closure__ or ())
         return [*cells, *(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
-    if isinstance(thing, types.MethodType):
-        return [thing.__self__, thing.__func__]
+    if isinstance(thing, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return [thing.__self__, getattr(thing, "__func__", None)]
+    if isinstance(thing, slice):
+        return [thing.start, thing.stop, thing.step]
+    if isinstance(thing, types.MappingProxyType):
+        return list(thing.values())
     if isinstance(thing, ft.partial):
         return [thing.func, *thing.args, *thing.keywords.values()]
     if isinstance(thing, types.GeneratorType):

@@ -249,8 +249,7 @@ class Calls:
         self.facts.attributes.add(cls, "__mro__", cls.__mro__)
         self._on_classes(cls.__mro__, "__new__")
         start = self._on_classes(cls.__mro__, "__init__")
-        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
-        if plain and isinstance(start, types.FunctionType):
+        if makes_new(cls) and isinstance(start, types.FunctionType):
             known = self.is_users_function(start) and start.__code__ not in self.codes
             return Asked(self._make, cls, self._running(start) if known else start), args, named
         return cls, args, named
@@ -265,7 +264,19 @@ class Calls:
 
     def _make(self, cls, start, *args, **named):
         instance = self.new(cls.__new__(cls))
+        finish = self._on_classes(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
+        own = getattr(instance, "__dict__", None)
+        if self.is_users_function(finish) and own is not None:
+            entered = self._running(finish)
+
+            def once(*args):
+                del own["__post_init__"]
+                return entered(instance, *args)
+
+            own["__post_init__"] = once  # which the `__init__` of the dataclass finds first
         start(instance, *args, **named)
+        if own is not None and "__post_init__" in own:  # another `__init__` has not called it
+            del own["__post_init__"]
         return instance
 
     def _builtin(self, function, args, named):
