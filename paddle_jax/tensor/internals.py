@@ -199,7 +199,7 @@ def _register_grad_hook(self, hook):
 @_attach
 def _remove_grad_hook(self, hook_id):
     known = self.__dict__.get("_grad_hooks", ())
-    return 0 <= hook_id < len(known) and known[hook_id].remove()
+    return 0 <= hook_id < len(known) and known[hook_id].discard()
 
 
 @_attach

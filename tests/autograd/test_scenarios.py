@@ -108,6 +108,7 @@ def tier(paddle, mode):
         paddle.set_flags(before)
 
 
+@pytest.mark.filterwarnings("ignore:remove. the hook was removed:RuntimeWarning")  # as the oracle warns
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g in GROUPS if g != "own" for n in GROUPS[g]])
 def test_as_the_oracle(group, name, paddle, oracle):
     text = GROUPS[group][name]

@@ -83,7 +83,9 @@ def test_hooks_change_the_gradient_in_order_and_can_be_removed(paddle):
     y.backward(retain_graph=True)
     assert seen == ["a", "b"]
     assert x.grad.tolist() == [22.0]
-    assert first.remove() and not first.remove()
+    assert first.remove()
+    with pytest.warns(RuntimeWarning, match="removed before"):
+        assert not first.remove()
     x.clear_gradient()
     y.backward()
     assert x.grad.tolist() == [4.0]

@@ -28,11 +28,15 @@ class TensorHookRemoveHelper:
 
     def remove(self):
         """Removes the hook; True when it was still there, else there is a warning."""
-        there = self._hooks.pop(self._key, None) is not None
+        there = self.discard()
         if not there:
             warnings.warn("remove: the hook was removed before, or is none of this Tensor any more",
                           RuntimeWarning, stacklevel=2)
         return there
+
+    def discard(self):
+        """As `remove`, without a warning."""
+        return self._hooks.pop(self._key, None) is not None
 
 
 TensorHookRemoveHelper.__module__ = "paddle.base.dygraph.tensor_patch_methods"
