@@ -210,6 +210,14 @@ def _create_tensor(type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dty
     return made
 
 
+def __getattr__(name):
+    if name == "Block":  # a Program is the block of its operations
+        from paddle_jax.static.program import Program
+
+        return Program
+    raise AttributeError(name)
+
+
 def _get_var(name, program=None):
     from paddle_jax.static.program import default_main_program
 
