@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.tensor import held, wrap
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW
 from paddle_jax.regularizer import L1Decay
@@ -162,7 +162,7 @@ class ByParameter:
                  for name, tensor in of_name.items()]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
-            target[name] = shown = Tensor(tensor)
+            target[name] = shown = wrap(held(tensor))
             shown.name, shown.persistable = tensor.name, True
 
     def _load_own(self):
