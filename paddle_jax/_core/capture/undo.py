@@ -70,7 +70,9 @@ class UndoLog:
 class ValueLog(UndoLog):
     """Only what the Tensors hold is put back: while a Program is recorded they have no history."""
 
-    state_of = staticmethod(lambda tensor: (tensor._raw,))
+    @staticmethod
+    def state_of(tensor):
+        return (tensor._raw,)
 
     @staticmethod
     def put_back(tensor, state):
