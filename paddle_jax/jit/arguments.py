@@ -26,6 +26,13 @@ class Arguments:
     by_name: tuple = ()
     places: list | None = None
 
+    @classmethod
+    def bound(cls, values):
+        """Those of a call, as `inspect.Signature.bind` gives them."""
+        order, count = list(values.signature.parameters), len(values.args)
+        titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *values.kwargs]
+        return cls([*values.args, *values.kwargs.values()], titles, tuple(values.kwargs))
+
     def calling(self, function):
         """The function, with all arguments by position."""
         if not self.by_name:
@@ -90,9 +97,8 @@ def arguments_of(function, plain, specs, who="jit.save"):
 def _of_call(key, plain):
     """The Arguments of a compiled function's last call, from its signature."""
     positional, named = described(key)
-    order = list(inspect.signature(plain).parameters)
-    bound = inspect.signature(plain).bind(*positional, **named)
-    count = len(bound.args)
-    titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *bound.kwargs]
-    places = [*range(count), *[order.index(name) if name in order else len(order) for name in bound.kwargs]]
-    return Arguments([*bound.args, *bound.kwargs.values()], titles, tuple(bound.kwargs), places)
+    signature = inspect.signature(plain)
+    arguments, order = Arguments.bound(signature.bind(*positional, **named)), list(signature.parameters)
+    arguments.places = [*range(len(arguments.specs) - len(arguments.by_name)),
+                        *[order.index(name) if name in order else len(order) for name in arguments.by_name]]
+    return arguments

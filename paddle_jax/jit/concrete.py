@@ -5,6 +5,7 @@ import inspect
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.arguments import Arguments
+from paddle_jax.jit.signature import key_of
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import record
@@ -75,10 +76,7 @@ def bound(function, args, kwargs):
     except TypeError as error:
         raise ValueError(f"get_concrete_program: {error}") from None
     values.apply_defaults()
-    order = list(signature.parameters)
-    count = len(values.args)
-    titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *values.kwargs]
-    given = Arguments([*values.args, *values.kwargs.values()], titles, tuple(values.kwargs))
+    given = Arguments.bound(values)
     return ("asked", *map(_key, given.specs)), given
 
 
@@ -89,7 +87,7 @@ def _key(value):
         return type(value), *map(_key, value)
     if isinstance(value, dict):
         return dict, *[(key, _key(item)) for key, item in value.items()]
-    return type(value), repr(value)
+    return key_of(value)
 
 
 def _flat(value):

@@ -54,6 +54,12 @@ def _leaf(value, tensors):
         tensor = to_tensor(value)
         tensors.append(tensor)
         return "t", tensor._raw.shape, tensor._raw.dtype, True
+    return key_of(value)
+
+
+def key_of(value):
+    """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
+    them."""
     try:
         hash(value)
     except TypeError:

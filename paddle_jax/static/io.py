@@ -27,7 +27,7 @@ from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.recorder import Recorder, data
 from paddle_jax.static.recording import record
-from paddle_jax.static.scope import global_scope, put_into
+from paddle_jax.static.scope import global_scope, put_all
 from paddle_jax.static.variable import ParameterVariable, persistent, variable
 from paddle_jax.static.variable import Variable as Recorded
 
@@ -392,13 +392,9 @@ def set_program_state(program, state_dict):
     Raises:
         AssertionError: a shape does not match; then nothing is changed.
     """
-    found = {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars}
-    for name, array in found.items():
-        if list(array.shape) != list(program.vars[name].shape):
-            raise AssertionError(f"set_program_state: {name}: got shape {list(array.shape)}; "
-                                 f"the program has {list(program.vars[name].shape)}")
-    for name, array in found.items():
-        put_into(None, name, array, program.vars[name].avals)
+    put_all("set_program_state", program,
+            {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars},
+            AssertionError)
 
 
 def load(program, model_path, executor=None, var_list=None):

@@ -113,4 +113,16 @@ def put_into(scope, name, value, avals):
     (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
 
 
-__all__ = ["DenseTensor", "Scope", "ScopeVariable", "global_scope", "put_into", "scope_guard", "value_in"]
+def put_all(where, program, arrays, error):
+    """Puts arrays into the global Scope for the Variables of a Program that have their names; none of them
+    where one has another shape, which raises an error of that class."""
+    for name, array in arrays.items():
+        if list(array.shape) != list(program.vars[name].shape):
+            raise error(f"{where}: {name}: got shape {list(array.shape)}; "
+                        f"the program has {list(program.vars[name].shape)}")
+    for name, array in arrays.items():
+        put_into(None, name, array, program.vars[name].avals)
+
+
+__all__ = ["DenseTensor", "Scope", "ScopeVariable", "global_scope", "put_all", "put_into", "scope_guard",
+           "value_in"]

@@ -10,7 +10,7 @@ from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.tensor_record import read_record
 from paddle_jax.static.program import Program, default_main_program
-from paddle_jax.static.scope import global_scope, put_into
+from paddle_jax.static.scope import global_scope, put_all
 
 
 def _chosen(where, program, variables, predicate):
@@ -80,12 +80,7 @@ def load_vars(executor, dirname, main_program=None, vars=None, predicate=None, f
             raise ValueError(f"load_vars: cannot read {folder / file}: {error}.") from error
         if stream.read(1):
             raise ValueError(f"load_vars: {folder / file}: bytes follow the last variable.")
-    for name, array in held.items():
-        if list(array.shape) != list(program.vars[name].shape):
-            raise ValueError(f"load_vars: {name}: got shape {list(array.shape)}; "
-                             f"the program has {list(program.vars[name].shape)}.")
-    for name, array in held.items():
-        put_into(None, name, array, program.vars[name].avals)
+    put_all("load_vars", program, held, ValueError)
 
 
 __all__ = ["load_vars", "save_vars"]
