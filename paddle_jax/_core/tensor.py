@@ -317,8 +317,8 @@ class Tensor:
 
     # host values --------------------------------------------------------------------------------------------
 
-    def numpy(self, blocking=True):
-        """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16."""
+    def numpy(self, blocking=True, *, force=False):
+        """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16. The arguments change nothing."""
         return np.array(on_host(self, "numpy"))
 
     def tolist(x):

@@ -78,13 +78,13 @@ def _right(x, y, is_arithmetic):
                                                      if jnp.issubdtype(x.dtype, jnp.signedinteger) else 0))
 
 
-@composite(alias=X_Y, inplace=True, cases=BITS)
+@composite(inplace=True, cases=BITS)
 def bitwise_and(x, y, out=None, name=None):
     """The bits set in both operands, with broadcasting.
 
     Args:
-        x: Tensor [...], integer or bool. `input` is accepted as a name.
-        y: Tensor of the same dtype that broadcasts with x. `other` is accepted as a name.
+        x: Tensor [...], integer or bool.
+        y: Tensor of the same dtype that broadcasts with x.
         out: Tensor that receives the result.
     Raises:
         ValueError: the dtypes differ or the shapes do not broadcast.
@@ -107,7 +107,7 @@ def bitwise_or(x, y, out=None, name=None):
     return _or(x, y, out=out)
 
 
-@composite(alias=X_Y, inplace=True, cases=BITS)
+@composite(inplace=True, cases=BITS)
 def bitwise_xor(x, y, out=None, name=None):
     """The bits set in exactly one operand. Arguments as for `bitwise_and`.
 

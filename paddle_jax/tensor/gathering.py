@@ -145,7 +145,7 @@ def gather_nd(x, index, name=None):
     return take_points(x, index)
 
 
-@composite(alias={"input": "x"}, cases=[
+@composite(cases=[
     "f(2,3), const([0, 5], 'int64')", "f(2,3), const([[0], [-1]], 'int64')", "f(2,3), const([0, 6], 'int64')",
     "f(2,3), const([0, 7], 'int64'), 'wrap'", "f(2,3), const([-3, 7], 'int64'), 'clip'",
     "f(2,3), const([-9], 'int64'), 'wrap'", "f(2,3), const([1.0], 'float32')",
@@ -263,7 +263,7 @@ def take_along_axis(arr, indices, axis, broadcast=True):
 
 
 @known_as(pir="index_sample")
-@composite(alias={"input": "x"}, cases=[
+@composite(cases=[
     "f(2,3), idx(3,2,4)", "f(2,3), idx32(3,2,1)", "f(2,3), const([[0], [3]], 'int64')", "f(2,3), idx(3,3,1)",
     "f(3), idx(3,2)", "i(2,2), const([[1, 1], [0, 0]], 'int64')", "f(2,3), f(2,1)"])
 def index_sample(x, index):

@@ -106,7 +106,9 @@ def _bounds(sections):
 
 
 @known_as(pir="split(x,num_or_sections:ints,axis:i32)->[]", code="shapes:split")
-@composite(alias={"input": "x", "dim": "axis"}, cases=[
+@composite(refuses={
+    "tensor split_size_or_sections dim": "paddle.compat.split takes torch's names, and a number there is the "
+                                         "length of each part, not the count of parts"}, cases=[
     "f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1", "f(6), [1, 2, const(3, 'int64')]",
     "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]", "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'",
     "f(2,6), 2, axis=const(1, 'int64')", "f(3), [3]", "f(6), [6, 0]"])
@@ -116,7 +118,7 @@ def split(x, num_or_sections, axis=0, name=None):
     Args:
         x: Tensor [...].
         num_or_sections: int, the number of equal parts, or a list of lengths, one of which may be -1.
-        axis: int or Tensor of one int. `dim` is accepted as a name.
+        axis: int or Tensor of one int.
     Returns:
         List of Tensors.
     Raises:

@@ -123,7 +123,7 @@ def mv(x, vec, name=None):
 
 
 @known_as(pir="dot", onnx="MatMul")
-@op("x y", alike=True, out=True, promote=True, alias=X_Y, cases=[
+@op("x y", alias={"input": "x", "tensor": "y"}, alike=True, out=True, promote=True, cases=[
     "f(3), f(3)", "f(2,3), f(2,3)", "i(3), i(3)", "c(3), c(3)", "f(0), f(0)", "f(3), f(2)", "f(2,3), f(3)"])
 def dot(x, y, name=None):
     """The inner product of two vectors, or of the rows of two matrices.

@@ -111,7 +111,8 @@ reshape = variadic(reshape)
 # the gradient through a change of dtype is zero here; the oracle reinterprets the bits of the cotangent,
 # which is no gradient
 @known_as(code="shapes:view")
-@op(view=_whole, cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'",
+@op(alias={"dtype": "shape_or_dtype", "size": "shape_or_dtype"}, view=_whole,
+    cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'",
                         "~c(2,3), 'float32'", "~c(2,3), 'int64'", "~f(2,4), 'complex64'",
                         "~i(2,3), 'complex64'", "~c(2,4), 'complex128'", "c(2,3), 'complex128'",
                         "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
@@ -162,7 +163,7 @@ def _bits(x, dtype):
 view = variadic(view)
 
 
-@op(view=_whole, alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other",
+@op(view=_whole, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other",
     tensors="x other")
 def view_as(x, other, name=None):
     """Gives x the shape of `other`.
@@ -184,7 +185,7 @@ def permute_axes(x, perm):
 
 
 @known_as(pir="transpose perm:i32s", onnx="Transpose perm")
-@composite(alias={"input": "x"}, inplace="reshapes",
+@composite(alias={"input": "x", "axis0": "dim0", "axis1": "dim1"}, inplace="reshapes",
            cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1",
                   "f(2,3,4), -1, 0", "f(2,3), [0, 0]", "f(2,3), [0, 2]", "f(0,3), [1, 0]", "i(2,3), [1, 0]",
                   "f(2,3), dim0=0, dim1=1"])
@@ -226,8 +227,7 @@ def _swap(name, x, first, second):
     return permute_axes(x, tuple(order))
 
 
-@composite(alias={"x": "input"},
-           cases=["f(2,3), [1, 0]", "f(2,3), 1, 0", "f(2,3,4), dims=[2, 0, 1]", "f(2,3), [0, 0]"])
+@composite(cases=["f(2,3), [1, 0]", "f(2,3), 1, 0", "f(2,3,4), dims=[2, 0, 1]", "f(2,3), [0, 0]"])
 def permute(input, dims):
     """Puts the axes in the order given, as a list or as separate numbers. See `transpose`.
 
@@ -437,7 +437,7 @@ def tile(x, repeat_times, name=None):
 
 
 @known_as(cast="never", pir="cast dtype:dtype", onnx="Cast to=dtype")
-@op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float",
+@op(inplace=True, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float",
                                   "i(3), 'uint8'", "c(3), 'complex128'", "b(3), 'float16'", "f(2), 'foo'",
                                   "f(0), 'int64'", "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'",
                                   "d(2), 'bfloat16'", "const([1e3, -1e6, 0.3, float('inf')]), 'float8_e5m2'"])

@@ -45,8 +45,7 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
 
 
 @known_as(pir="diag offset:i32 padding_value:f32")
-@op(alias={"input": "x", "diagonal": "offset"},
-    cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
+@op(cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
            "f()", "i(2), 0, 3", "f(0)"])
 def diag(x, offset=0, padding_value=0, name=None):
     """A square matrix with a vector on a diagonal, or the diagonal of a matrix.
@@ -74,7 +73,7 @@ def diag(x, offset=0, padding_value=0, name=None):
             if padding_value else made)
 
 
-@op(alias={"input": "x"}, cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
+@op(cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
 def diagflat(x, offset=0, name=None):
     """A square matrix with all elements of x on a diagonal.
 
@@ -288,8 +287,7 @@ def cartesian_prod(x, name=None):
     return x[0] if len(x) == 1 else jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
 
 
-@composite(alias={"input": "x"},
-           cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
+@composite(cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
 def combinations(x, r=2, with_replacement=False, name=None):
     """All choices of r elements of a vector, in order.
 

@@ -261,8 +261,8 @@ def get_strides(self):
 
 
 @_attach
-def contiguous(self):
-    """The tensor itself: elements always lie row by row."""
+def contiguous(self, *, memory_format=None):
+    """The tensor itself: elements always lie row by row. memory_format is ignored, as in Paddle."""
     return self
 
 
@@ -378,9 +378,12 @@ def set_value(self, value):
 
 
 @_attach
-def copy_(self, other, blocking=True):
+def copy_(self, other, blocking=True, *, non_blocking=False):
     """Takes over the value of another tensor, unrecorded; returns the tensor.
 
+    Args:
+        other: Tensor of the same dtype.
+        blocking, non_blocking: no difference here: a copy that is under way is waited for where it is read.
     Raises:
         ValueError: other is no Tensor.
         RuntimeError: the dtypes differ.
@@ -396,6 +399,12 @@ def copy_(self, other, blocking=True):
     self._rebind(_moved(other, self.place)._raw)
     keep_layout(self)
     return self
+
+
+@_attach
+def clone(self, *, memory_format=None):
+    """A copy that takes part in recording. memory_format is ignored, as in Paddle. See `paddle.clone`."""
+    return creation.clone(self)
 
 
 @_attach

@@ -110,7 +110,7 @@ def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
 randn = variadic(randn, 0)
 
 
-@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
+@composite(method=False, cases=["~[2, 3]", "2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
 def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
     """Random numbers of the standard normal distribution. See `randn`.
 
@@ -126,7 +126,7 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
                   requires_grad)
 
 
-@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5",
+@composite(method=False, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5",
                                              "~[2], 'float32', 2, 1", "~[]", "[-2]"])
 def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None,
             requires_grad=False):

@@ -153,7 +153,9 @@ TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0",
 
 
 @known_as(amp="reduce_max", pir="max(x,axis:ints?) keepdim:bool=False", code="reductions:largest")
-@op(alias=X_DIM, cases=[*EXTREME, *TIES])
+@op(refuses={"input dim other": "paddle.compat.max takes torch's names, compares two tensors, and returns "
+                              "values and indices along an axis"},
+    cases=[*EXTREME, *TIES])
 def max(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes. The gradient is shared equally among equal maxima.
 
@@ -173,7 +175,9 @@ def max(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(amp="reduce_min", pir="min(x,axis:ints?) keepdim:bool=False", code="reductions:smallest")
-@op(alias=X_DIM, cases=[*EXTREME, *TIES])
+@op(refuses={"input dim other": "paddle.compat.min takes torch's names, compares two tensors, and returns "
+                              "values and indices along an axis"},
+    cases=[*EXTREME, *TIES])
 def min(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes. Arguments as for `max`.
 

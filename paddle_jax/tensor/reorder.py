@@ -15,12 +15,10 @@ from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.inner import as_view
 from paddle_jax.tensor.manipulation import permute_axes, reshape
 
-X = {"input": "x"}
 X_DIM = {"input": "x", "dim": "axis"}
 
 
-@composite(alias=X,
-           cases=["f(2,3,4), 0, 2", "f(2,3,4), [0, 1], [1, 2]", "f(2,3,4), [0, 1], [1]", "f(2,3,4), 5, 0",
+@composite(cases=["f(2,3,4), 0, 2", "f(2,3,4), [0, 1], [1, 2]", "f(2,3,4), [0, 1], [1]", "f(2,3,4), 5, 0",
                   "f(2,3,4), [0, 0], [1, 2]", "f(2,3), 0.5, 1", "f(2,3), -1, 0", "f(2,3), (0,), (-1,)"])
 def moveaxis(x, source, destination, name=None):
     """Moves axes to new places; the others keep their order.
@@ -60,7 +58,7 @@ def _moves(name, axes, ndim):
 
 
 @known_as(pir="flip axis:i32s", code="shapes:flip")
-@op(alias=X, cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]",
+@op(cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]",
                     "i(4), 0", "f(0,2), 1", "b(3), (0,)"])
 def flip(x, axis, name=None):
     """Reverses the order of the elements along axes.
@@ -77,7 +75,7 @@ def flip(x, axis, name=None):
     return lax.rev(x, many_axes("flip", axis, x.ndim))
 
 
-@op(alias=X, cases=["f(2,3)", "f(2,3), -1", "f(2,3), 2, [1, 0]", "f(2,3,4), 3, (0, 2)", "f(2,3), 1, [0]",
+@op(cases=["f(2,3)", "f(2,3), -1", "f(2,3), 2, [1, 0]", "f(2,3,4), 3, (0, 2)", "f(2,3), 1, [0]",
                     "f(3), 1", "f(2,3), 1, [0, 2]", "f(2,3), 1, [0, 0]", "i(2,2), 4", "f(2,3), 1, [-1, 0]"])
 def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, never changed
     """Turns the plane of two axes by 90 degrees, k times, from the first axis towards the second.
@@ -102,7 +100,7 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
 
 
 @known_as(pir="roll(x,shifts:ints) axis:i64s?")
-@op(out="unlisted", alias={**X_DIM, "dims": "axis"},
+@op(alias={"input": "x", "dims": "axis"}, out="unlisted",
     cases=["f(2,3), 1", "f(2,3), [1, 2]", "f(2,3), 1, dims=0", "f(2,3), [1, 2], [0, 1]", "f(2,3), [1, 2], 0",
            "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0", "f(2,3), const(1, 'int64'), 0", "i(5), -7",
            "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])
@@ -232,7 +230,7 @@ def pairs_of(x):
 
 
 @known_as(cast="float32", pir="as_complex")
-@op(view=as_view(lambda base, value: pairs_of(value)), alias=X,
+@op(view=as_view(lambda base, value: pairs_of(value)),
     cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
 def as_complex(x, name=None):
     """Reads the last axis, of length 2, as real and imaginary part.
@@ -255,7 +253,7 @@ def as_complex(x, name=None):
 
 
 @known_as(pir="as_real")
-@op(view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])), alias=X,
+@op(view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])),
     cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
 def as_real(x, name=None):
     """Real and imaginary part along a new last axis of length 2.

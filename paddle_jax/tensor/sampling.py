@@ -68,8 +68,8 @@ def randn_like(x, dtype=None, name=None, *, device=None, requires_grad=False):
     return standard_normal(list(x.shape), dtype or x.dtype, device=device, requires_grad=requires_grad)
 
 
-@composite(method=False, alias=X,
-           cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"])
+@composite(method=False,
+    cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"])
 def randint_like(x, low=0, high=None, dtype=None, name=None):
     """Random integers from [low, high) with the shape and dtype of a tensor (or another
     dtype). See `randint`.
@@ -93,7 +93,7 @@ def draw_bernoulli(x, p, *, key):
 
 
 @known_as(pir="bernoulli")
-@composite(method=False, alias=X, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0",
+@composite(method=False, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0",
                                          "const([0.0, 2.0])", "i(2)", "~ud(0,1,2,2)"])
 def bernoulli(x, p=None, name=None):
     """Random zeros and ones: one with the probability that x gives.
@@ -175,7 +175,7 @@ def draw_poisson(x, *, key):
 
 
 @known_as(pir="poisson")
-@composite(method=False, alias=X, cases=["~pos(2,3)", "const([0.0, 0.0])", "i(2)", "~pos_d(3)"])
+@composite(method=False, cases=["~pos(2,3)", "const([0.0, 0.0])", "i(2)", "~pos_d(3)"])
 def poisson(x, name=None):
     """Random numbers of Poisson distributions.
 
@@ -201,7 +201,7 @@ def draw_gamma(x, *, key):
     return jnp.exp(log_gamma_numbers(key, wide)).astype(x.dtype)
 
 
-@composite(method=False, alias=X, cases=["~pos(2,3)", "i(2)", "~pos_d(3)"])
+@composite(method=False, cases=["~pos(2,3)", "i(2)", "~pos_d(3)"])
 def standard_gamma(x, name=None):
     """Random numbers of gamma distributions of scale 1.
 

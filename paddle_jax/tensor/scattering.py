@@ -93,7 +93,7 @@ def _values(op, x, values, name="values"):
 
 
 @known_as(pir="put_along_axis axis:i32 reduce:str include_self:bool=True")
-@composite(alias={"input": "arr", "dim": "axis"}, inplace=True, cases=[
+@composite(inplace=True, cases=[
     "f(2,3), const([[0], [1]], 'int64'), 9.0, 1", "f(2,3), const([[0]], 'int64'), 9.0, 1",
     "f(2,3), const([[0]], 'int64'), 9.0, 1, broadcast=False", "f(2,3), const([[0, 2]], 'int64'), f(1,2), 1",
     "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add'",
@@ -116,10 +116,10 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     """Puts one value per index along an axis: out[i][indices[i][j]] = values[i][j] for axis 1.
 
     Args:
-        arr: Tensor [...]. `input` is accepted as a name.
+        arr: Tensor [...].
         indices: int32 or int64 Tensor of as many axes; negative indices count from the end.
         values: Tensor that broadcasts to indices, or a number.
-        axis: int. `dim` is accepted as a name.
+        axis: int.
         reduce: "assign", "add", "mul" ("multiply"), "mean", "amax" or "amin": how a value
             meets what is there.
         include_self: False leaves out what was there before.
@@ -408,7 +408,7 @@ def index_add(x, index, axis, value, alpha=1, name=None):
     return change_slices(x, index, value if alpha == 1 else value * alpha, axis, "add")
 
 
-@composite(alias={"input": "x", "dim": "axis"}, inplace=True, cases=[
+@composite(inplace=True, cases=[
     "f(3,2), const([0], 'int64'), 0, 9", "f(3,2), const([0], 'int64'), 1, const(9.0, 'float32')",
     "f(3,2), const([-1], 'int64'), 1, 9.0", "f(3,2), const([[0]], 'int64'), 1, 9.0",
     "f(3,2), const([0], 'int64'), 1, f(2)", "f(3,2), const([0], 'int64'), 2, 1",
@@ -520,7 +520,7 @@ def fill_masked(x, mask, value):
 
 
 @known_as(pir="masked_fill")
-@composite(alias={"input": "x"}, inplace=True, cases=[
+@composite(inplace=True, cases=[
     "f(2,2), b(2,2), 9", "~f(2,2), b(2), const(9.0, 'float32')", "~f(2,2), b(2), f(2)", "i(2,2), b(2), i(2)",
     "f(2), b(1,2), 9", "f(2), i_(2), 9", "i(3), b(3), 2.5", "f(2), b(2), const(2, 'int64')", "f(3), b(2), 2",
     "f(0,2), b(0,2), 1.0", "f(), const(True), 3.0", "f(3), b(3), float('-inf')"])
@@ -550,7 +550,7 @@ def fill_in_order(x, mask, value):
             else jnp.broadcast_to(x, shape))
 
 
-@composite(alias={"input": "x"}, inplace=True, cases=[
+@composite(inplace=True, cases=[
     "f(2,2), const([[True, False], [False, True]]), f(3)", "f(2,2), const([True, False]), f(3)",
     "f(2,2), const([[True, False], [False, True]]), i(4)", "f(2,2), i_(2,2), f(4)",
     "f(2,2), const([[False, False], [False, True]]), f(4)", "i(4), const([True, True, False, True]), i(5)"])

@@ -20,6 +20,7 @@ from paddle_jax.tensor.lowering import on_cpu, stable_order
 from paddle_jax.tensor.products import along_axis
 
 X_DIM = {"input": "x", "dim": "axis"}
+TORCH_SORT = {"input dim": "paddle.compat.sort takes torch's names and returns values and indices"}
 ARG = ["f(), -1, True", "f(), 1", "f(2,3), 1.0", "f(2,3)", "f(2,3), 0", "f(2,3), -1, True",
        "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
        "f(2,3), 1, dtype='float32'", "f(0,3), 1", "const([1.0, float('nan'), 3.0])", "d(2,3), 0",
@@ -291,7 +292,7 @@ def argsort(x, axis=-1, descending=False, stable=False, name=None):
 
 
 @known_as(pir="argsort->out,_ axis:i32 descending:bool=False stable:bool=False")
-@op(alias=X_DIM, cases=SORT)
+@op(refuses=TORCH_SORT, cases=SORT)
 def sort(x, axis=-1, descending=False, stable=False, name=None):
     """Sorts along an axis. Arguments as for `argsort`.
 
@@ -306,7 +307,7 @@ def sort(x, axis=-1, descending=False, stable=False, name=None):
     return along_axis(x, _order("sort", lax.stop_gradient(x), axis, descending), axis)
 
 
-@composite(alias={"x": "input"}, out=True, cases=["f(3,2)", "f(4)", "i_(5)"])
+@composite(out=True, cases=["f(3,2)", "f(4)", "i_(5)"])
 def msort(input):
     """Sorts along the first axis.
 
@@ -319,7 +320,7 @@ def msort(input):
 
 # ~: for a 0-d tensor the real Paddle's gradient ignores what comes from above
 @known_as(pir="kthvalue k:i64 axis:i32 keepdim:bool=False")
-@op(alias=X_DIM, cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "~f(), 1",
+@op(cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "~f(), 1",
                         "perm(5), 3", "d(2,4), k=4, axis=1"])
 def kthvalue(x, k, axis=None, keepdim=False, name=None):
     """The k-th smallest element along an axis, and its index.
@@ -327,7 +328,7 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
     Args:
         x: Tensor [...].
         k: int, 1 for the smallest.
-        axis: Default: the last. `dim` is accepted as a name.
+        axis: Default: the last.
         keepdim: keep the axis with length 1.
     Returns:
         Tuple (values, indices int64).
@@ -355,14 +356,14 @@ def _picked(x, index, axis, keepdim):
 
 # ~: as for kthvalue
 @known_as(pir="mode axis:i32 keepdim:bool=False")
-@op(alias=X_DIM, cases=["const([1.0, 2.0, 2.0, 3.0])", "const([1.0, 1.0, 2.0, 2.0])", "i_(3,5), 0",
+@op(cases=["const([1.0, 2.0, 2.0, 3.0])", "const([1.0, 1.0, 2.0, 2.0])", "i_(3,5), 0",
                         "i_(3,5), 1, True", "f(2,3)", "f(2,3), 3", "~f()", "f(2,3), -2"])
 def mode(x, axis=-1, keepdim=False, name=None):
     """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
 
     Args:
         x: Tensor [...].
-        axis: int. `dim` is accepted as a name.
+        axis: int.
         keepdim: keep the axis with length 1.
     Returns:
         Tuple (values, indices int64).

@@ -216,7 +216,7 @@ def _windows_apart(layout, attrs):
 
 # the oracle does not add up the gradients of overlapping windows
 @op(view=_windows_apart,
-    alias={"input": "x", "dimension": "axis"},
+    alias={"dimension": "axis"},
     cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
            "f(5), 0, 2, 0", "f(3,5), -1, 5, 1", "i(4), 0, 1, 3"])
 def unfold(x, axis, size, step, name=None):
@@ -298,8 +298,7 @@ def _on_diagonal(op, x, y, offset, axis1, axis2):
 
 
 # the oracle gives y no gradient
-@composite(alias={"input": "x"},
-           cases=["~f(2,3), f(2)", "i(2,3), i(2), 1", "f(2,3), f(3)", "i(2,3,4), i(3,2), 0, 0, 2"])
+@composite(cases=["~f(2,3), f(2)", "i(2,3), i(2), 1", "f(2,3), f(3)", "i(2,3,4), i(3,2), 0, 0, 2"])
 def diagonal_scatter(x, y, offset=0, axis1=0, axis2=1, name=None):
     """x with y in place of a diagonal. Arguments as for `diagonal`.
 

@@ -47,7 +47,7 @@ def _results(x, axis, first, extras, dtype):
     return (made, *more) if more else made
 
 
-@composite(alias={"input": "x"}, cases=[
+@composite(cases=[
     "const([3, 1, 2, 1], 'int64')",
     "const([3, 1, 2, 1], 'int64'), return_index=True, return_inverse=True, return_counts=True",
     "i_(2,3), return_inverse=True",

@@ -54,8 +54,9 @@ class Op:
 
     def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False,
                  nondiff=False, jit=True, grad_from_output=None, view=None, constant="", cases=(),
-                 composite=False):
+                 composite=False, refuses=None):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
+        self.refuses = {name: why for names, why in (refuses or {}).items() for name in names.split()}
         # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.home = fn.__module__ or ""
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = (
@@ -304,15 +305,17 @@ def alike(name, *operands, whole=False):
 # declaration ------------------------------------------------------------------------------------------------
 
 
-def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(),
-       scalars=False, random=False, nondiff=False, jit=True, grad_from_output=None, view=None, constant="",
-       register=True, cases=()):
+def op(tensors="x", *, alias=None, refuses=None, inplace=False, out=False, method=True, promote=False,
+       alike=(), scalars=False, random=False, nondiff=False, jit=True, grad_from_output=None, view=None,
+       constant="", register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
         tensors: names of the array parameters, `*x` for a list of arrays.
         alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode":
             "min"}) changes defaults too.
+        refuses: names that torch's function of this name takes, as one text, and what the error says of them:
+            where `paddle.compat` has that function, which differs.
         inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another
             shape; "copies": and returns a copy of that).
         out: accept `out=`, a Tensor that receives the result ("unlisted": the signature does not show it).
@@ -337,18 +340,18 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
     def declare(fn):
         made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random,
                   nondiff=nondiff, jit=jit, grad_from_output=grad_from_output, view=view, constant=constant,
-                  cases=cases)
+                  cases=cases, refuses=refuses)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare
 
 
-def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
+def composite(*, alias=None, refuses=None, inplace=False, out=False, method=True, register=True, cases=()):
     """Declares a function over Tensors as part of the API: aliases, method, in-place twin and
     cases as for `op`."""
 
     def declare(fn):
-        made = Op(fn, alias=alias, cases=cases, composite=True)
+        made = Op(fn, alias=alias, cases=cases, composite=True, refuses=refuses)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare
@@ -475,6 +478,9 @@ def _aliased(made, values, extra, out):
         if isinstance(target, tuple):
             target, implied = target
             values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
+        if target is None and name in made.refuses:
+            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; "
+                                f"{made.refuses[name]}")
         if target is None:
             raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; "
                                 f"allowed are {', '.join([*defaults, *made.alias])}")

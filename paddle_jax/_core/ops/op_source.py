@@ -22,7 +22,7 @@ def source(made, out):
     """Text of the public function (Paddle's signature, a fast path for plain Tensor operands, aliases and
     out= aside) and its defaults."""
     head, star, defaults = [], False, {}
-    plain = made.composite and not made.alias and not out  # nothing to do but to call it
+    plain = made.composite and not (made.alias or made.refuses or out)  # nothing to do but to call it
     for p in made.params:
         if p.kind is p.KEYWORD_ONLY and not star:
             head.append("*" if plain else "*_more")

@@ -143,7 +143,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
 
 
 @known_as(pir="gelu approximate:bool", code="activations:gelu")
-@op(out="unlisted", method=False,
+@op(alias={"input": "x"}, out="unlisted", method=False,
     cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
            "f(3), 'none'", "f(3), None", "f(3), 'x'", "f(3), 1"])
 def gelu(x, approximate=False, name=None):
@@ -380,7 +380,7 @@ def tanhshrink(x, name=None):
 
 
 @known_as(pir="softplus beta:f64 threshold:f64", onnx="Div(Softplus(Mul(x, beta)), beta)")
-@op(out="unlisted", method=False,
+@op(alias={"input": "x"}, out="unlisted", method=False,
     cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
 def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.

@@ -8,8 +8,9 @@ from jax import lax
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import known
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.distance import p_norm
-from paddle_jax.tensor.axes import check_floating
+from paddle_jax.tensor.axes import check_floating, instead
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.search import where
 
@@ -210,12 +211,15 @@ def _trailing(op_name, x, normalized_shape):
 
 # ~ where the real Paddle's gradient is wrong: it forgets the means when there is no weight
 @known_as(pir="group_norm epsilon:f64 groups:i32=1 data_format:str='NCHW'", code="norms:group_norm")
-@op("x weight bias", alike=True, method=False,
-    cases=["~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'",
+@op("x weight bias", alias={"input": "x", "eps": "epsilon"}, alike=True, method=False,
+    cases=["~f(2,4,3), 2, f(4), f(4), 0.1", "f(2,4,3), 2, f(4), f(4), weight=f(4)",
+           "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'",
            "f(2,4,3,3), 4, 1e-5, f(4), f(4)", "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
            "f(0,4,3), 2", "d(2,4,3,2), 1, 1e-5, d(4), d(4)", "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'"])
 def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None):
     """Normalises groups of channels of each sample to mean 0 and variance 1.
+
+    Positional arguments may also stand in torch's order: group_norm(x, num_groups, weight, bias, epsilon).
 
     Args:
         x: Tensor [N, C, ...] or [N, ..., C].
@@ -239,6 +243,25 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     _, centred, variance = _moments(groups, (2,))
     y = (centred * lax.rsqrt(variance + epsilon)).reshape(first.shape)
     return _scaled(jnp.moveaxis(y, 1, axis), weight, bias, shape).astype(x.dtype)
+
+
+def _torch_order(public):
+    """Lets group_norm take weight, bias and epsilon in torch's order: where the third positional argument is
+    a Tensor or None."""
+
+    def call(*args, **kwargs):
+        if len(args) > 2 and (args[2] is None or isinstance(args[2], Tensor)):
+            names = ("weight", "bias", "epsilon", "data_format", "name")
+            named = dict(zip(names, args[2:], strict=False))
+            if twice := sorted(named.keys() & kwargs.keys()):
+                raise TypeError(f"group_norm() got multiple values for argument '{twice[0]}'")
+            return public(*args[:2], **named, **kwargs)
+        return public(*args, **kwargs)
+
+    return instead(public, call, False)
+
+
+group_norm = _torch_order(group_norm)
 
 
 def _grouped(op_name, x, num_groups, weight, bias, data_format):

@@ -177,7 +177,7 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     return y.astype(dtype)
 
 
-@composite(method=False, cases=[
+@composite(alias={"input": "x"}, method=False, cases=[
     "f(1,2,3,4), [6,8]", "f(1,2,3,4), [5,7]", "f(1,2,4,6), [2,3]", "f(1,2,3,4), scale_factor=2",
     "f(1,2,3,4), scale_factor=1.5", "f(1,2,3,4), scale_factor=[2,3]", "f(1,2,3,4), [6,8], mode='bilinear'",
     "f(1,2,3,4), [5,3], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear', align_corners=True",

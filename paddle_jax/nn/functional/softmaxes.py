@@ -32,7 +32,7 @@ def _prepare(op_name, x, axis, dtype):
 
 
 @known_as(pir="softmax(x:out) axis:i32", onnx="Softmax axis")
-@op(method=False, inplace=True, out=True, cases=CASES)
+@op(alias={"input": "x", "dim": "axis"}, method=False, inplace=True, out=True, cases=CASES)
 def softmax(x, axis=-1, dtype=None, name=None):
     """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
 

@@ -14,6 +14,7 @@ from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, position
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, sums
 from paddle_jax.nn.functional.windows import channel_last, ints
+from paddle_jax.tensor.axes import instead
 from paddle_jax.tensor.creation import zeros
 
 
@@ -124,6 +125,17 @@ def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
+def _fifth_is_ceil_mode(public):
+    """Lets a bool as the fifth and last positional argument be `ceil_mode`, as in torch's signature."""
+
+    def call(*args, **kwargs):
+        if len(args) == 5 and isinstance(args[4], bool):
+            return public(*args[:4], ceil_mode=args[4], **kwargs)
+        return public(*args, **kwargs)
+
+    return instead(public, call, False)
+
+
 def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format):
     p = float(norm_type)
     if p == 0:
@@ -140,7 +152,8 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     return jnp.where(some, jnp.sqrt(root) if p == 2 else jnp.power(root, 1 / p), 0)
 
 
-@op(method=False, cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2",
+@op(alias={"input": "x"}, method=False,
+    cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2",
                          "f(1,2,6), 0, 2", "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])
 def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL",
               name=None):
@@ -153,11 +166,15 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
+lp_pool1d = _fifth_is_ceil_mode(lp_pool1d)
+
+
 @known_as(pir="lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False "
               "exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False "
               "adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32",
           code="pooling:lp_pool2d")
-@op(method=False, cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2",
+@op(alias={"input": "x"}, method=False,
+    cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2",
                          "d(1,4,4,2), 2, 2, data_format='NHWC'", "f(1,1,4,4), float('inf'), 2"])
 def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW",
               name=None):
@@ -175,6 +192,9 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
         5.0
     """
     return _power_mean("lp_pool2d", 2, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
+
+
+lp_pool2d = _fifth_is_ceil_mode(lp_pool2d)
 
 
 def _random_cells(size, out, kernel, u):

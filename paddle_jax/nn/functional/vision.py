@@ -198,7 +198,7 @@ def _fetch(x, corner):
 
 @known_as(pir="grid_sample mode:str padding_mode:str align_corners:bool=False",
           onnx="GridSample mode padding_mode align_corners")
-@op("x grid", alike=True, out="unlisted", method=False, cases=[
+@op("x grid", alias={"input": "x"}, alike=True, out="unlisted", method=False, cases=[
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
     "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'",

@@ -4,7 +4,7 @@ from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax._core.tensor import Parameter
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
-from paddle_jax.nn.layer.helpers import alias, linked, show
+from paddle_jax.nn.layer.helpers import alias, linked, refuses, show
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.padding import (
     CircularPad1D,
@@ -57,6 +57,8 @@ class Linear(Layer):
         paddle.Size([2, 4])
     """
 
+    @refuses("bias device dtype", "use bias_attr, or paddle.compat.nn.Linear, which takes torch's names and "
+             "whose weight is [out_features, in_features]")
     def __init__(self, in_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
         self._dtype, self._weight_attr, self._bias_attr = get_default_dtype(), weight_attr, bias_attr
@@ -335,6 +337,8 @@ class Unfold(Layer):
         paddle.Size([1, 12, 9])
     """
 
+    @refuses("kernel_size dilation padding stride", "use kernel_sizes, dilations, paddings and strides, or "
+             "paddle.compat.nn.Unfold, which takes torch's names")
     def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
         self.kernel_sizes, self.dilations, self.paddings, self.strides, self.name = (kernel_sizes, dilations,

@@ -25,6 +25,25 @@ def alias(**names):
     return decorate
 
 
+def refuses(names, why):
+    """Makes the decorated constructor say `why` where it is called with one of the keywords `names` (a text):
+    torch's words for arguments of a layer that `paddle.compat` has."""
+    refused = frozenset(names.split())
+
+    def decorate(function):
+        @ft.wraps(function)
+        def call(*args, **kwargs):
+            if not refused.isdisjoint(kwargs):
+                wrong = sorted(refused & kwargs.keys())
+                raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument "
+                                f"'{wrong[0]}'; {why}")
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
 def length_of(tensor, axis):
     """The length of an axis; in a static program where it is not known, a Tensor of it."""
     if not -tensor.ndim <= axis < tensor.ndim:
