@@ -244,6 +244,16 @@ def _set_prim_all_enabled(value):
     Prim.forward = Prim.backward = bool(value)
 
 
+def _set_prim_forward_blacklist(*names):
+    """Keeps names of operations whose forward part Paddle keeps whole. Nothing changes."""
+    Prim.forward_excluded.update(names)
+
+
+def _set_prim_backward_blacklist(*names):
+    """Keeps names of operations whose gradient Paddle keeps whole. Nothing changes."""
+    Prim.backward_excluded.update(names)
+
+
 def _is_eager_prim_enabled():
     return Prim.eager
 

@@ -14,6 +14,8 @@ from paddle_jax.framework.pir.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
 
+INFER_MODEL_SUFFIX, INFER_PARAMS_SUFFIX = ".pdmodel", ".pdiparams"
+INFER_PARAMS_INFO_SUFFIX, INFER_PROPERTY_SUFFIX = ".pdiparams.info", ".meta"
 _LOAD_CONFIGS = ("model_filename", "params_filename")
 
 

@@ -222,6 +222,40 @@ def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, req
                   requires_grad)
 
 
+def fill_constant(shape, dtype, value, force_cpu=False, out=None, place=None, name=None):
+    """A tensor filled with one value: `full` under the name it had in Paddle 1.
+
+    Args:
+        shape, dtype, out: as for `full`.
+        value: as fill_value of `full`.
+        force_cpu: put it on the CPU.
+        place: where it is put otherwise. Default: the current device.
+    Example:
+        >>> paddle.tensor.fill_constant([2], "int64", 7).tolist()
+        [7, 7]
+    """
+    return full(shape, value, dtype, name, out=out, device="cpu" if force_cpu else place)
+
+
+def create_tensor(dtype, name=None, persistable=False):
+    """A tensor without a value yet (here: a zero), for functions that put their result into one.
+
+    Args:
+        dtype: dtype of the tensor.
+        name: str. Default: a name that is not in use.
+        persistable: the attribute of this name.
+    Example:
+        >>> x = paddle.tensor.create_tensor("float32")
+        >>> paddle.assign(paddle.ones([2]), output=x); x.tolist()
+        [1.0, 1.0]
+    """
+    made = full([], 0, dtype)
+    if name:
+        made.name = name
+    made.persistable = persistable
+    return made
+
+
 def fill(op, value, dtype):
     """A fill value as a 0-d array of the dtype."""
     if isinstance(value, Tensor):

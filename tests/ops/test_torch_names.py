@@ -12,19 +12,22 @@ from tests.ops.test_ops import find, public_path
 
 # what the real Paddle says of names that it takes or refuses
 pytestmark = pytest.mark.filterwarnings("ignore")
-WORDS = """input other dim size keepdim dims repeats sizes target tensor tensors mat1 mat2 vec vec2 exponent value
-    values src source index indices split_size_or_sections indices_or_sections sections chunks diagonal offset dim0
-    dim1 axis0 axis1 shifts start end steps boundaries sorted_sequence n m A B ord equation operands keepdims
-    eps lambd return_indices output_size kernel_size stride padding dilation start_dim end_dim dimension
-    count_include_pad x1 x2 input1 input2 normalized_shape x y axis shape""".split()
-# The real Paddle ends the process at some of these calls of `sum`, and the values of `empty` are any; CALLS has
-# the others. The cases of `yolo_loss` cannot be evaluated apart from a call.
+WORDS = """
+    input other dim size keepdim dims repeats sizes target tensor tensors mat1 mat2 vec vec2
+    exponent value values src source index indices split_size_or_sections indices_or_sections
+    sections chunks diagonal offset dim0 dim1 axis0 axis1 shifts start end steps boundaries
+    sorted_sequence n m A B ord equation operands keepdims eps lambd return_indices output_size
+    kernel_size stride padding dilation start_dim end_dim dimension count_include_pad x1 x2 input1
+    input2 normalized_shape x y axis shape
+""".split()
+# The real Paddle ends the process at some of these calls of `sum`, and the values of `empty` are any; CALLS
+# has the others. The cases of `yolo_loss` cannot be evaluated apart from a call.
 LEFT_OUT = {"sum", "empty", "empty_like", "yolo_loss"}
 NAMES = sorted(name for name in OPS if public_path(name) and not OPS[name].random and name not in LEFT_OUT)
 # Calls one a line. A call that starts with `~` is compared by dtype and shape only.
 CALLS = pathlib.Path(__file__).with_name("torch_calls.txt").read_text().splitlines()
-# The real Paddle takes `input` of gather and scatter beside `dim` only; the others are a bool for `dim`, or an
-# int where there is a `dim` already.
+# The real Paddle takes `input` of gather and scatter beside `dim` only; the others are a bool for `dim`, or
+# an int where there is a `dim` already.
 WIDER = {("gather", "input"), ("scatter", "input"), ("argsort", "dim"), ("topk", "dim"), ("diff", "dim"),
          ("unique_consecutive", "dim")}
 

@@ -7,3 +7,4 @@ class Prim:
     `paddle.incubate.autograd`."""
 
     forward = backward = eager = incubate = False
+    forward_excluded, backward_excluded = set(), set()  # names of operations

@@ -1,7 +1,8 @@
 """Programs of several processes that all do the same: data, tensor and sharding parallelism
 (`paddle.distributed.fleet`)."""
 
-from paddle_jax.distributed.fleet import base, data_generator, layers, meta_optimizers, meta_parallel, utils
+from paddle_jax.distributed.fleet import (
+    base, data_generator, layers, meta_optimizers, meta_parallel, recompute, utils)
 from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
 from paddle_jax.distributed.fleet.base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from paddle_jax.distributed.fleet.base.topology import CommunicateTopology, HybridCommunicateGroup

@@ -10,6 +10,8 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.device import is_compiled_with_cuda
+from paddle_jax.device.cuda import get_device_capability
 from paddle_jax.tensor.lowering import on_cpu
 
 _ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
@@ -26,6 +28,14 @@ def _check_algo(name, algo):
     if algo not in _ALGOS:
         raise ValueError(f"(InvalidArgument) {name}: algo: got {algo!r}; "
                          f"it must be one of {', '.join(_ALGOS)}")
+
+
+def _get_arch_info():
+    """The compute capability of the GPU as a number, 90 for 9.0; 0 where there is none."""
+    if not is_compiled_with_cuda():
+        return 0
+    major, minor = get_device_capability()
+    return 10 * major + minor
 
 
 def _check_arch(name, arch):

@@ -6,7 +6,7 @@ import pathlib
 
 from paddle_jax._core.errors import CheckError
 from paddle_jax.distributed.fleet.base.registry import Current
-from paddle_jax.distributed.fleet.utils.recomputing import recompute
+from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import Layer, LayerDict
 

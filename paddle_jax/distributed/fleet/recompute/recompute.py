@@ -5,6 +5,7 @@ from paddle_jax._core.random import get_rng_state, set_rng_state
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd import PyLayer, backward
+from paddle_jax.nn.layer.container import Sequential
 
 
 class _Recompute(PyLayer):
@@ -65,3 +66,47 @@ def recompute(function, *args, **kwargs):
         return function(*whole, **kwargs)
 
     return _Recompute.apply(*[args[i] for i in places], run=run, keep_random=keep_random)
+
+
+def recompute_sequential(ctx, functions, *args, **kwargs):
+    """Calls functions one after the other; the backward pass computes all but the last part of them again.
+
+    Args:
+        ctx: dict with `segments`, the count of parts (default 1: nothing is computed again), and
+            `preserve_rng_state` (default True), as for `recompute`.
+        functions: Sequential, or a list of callables of one argument.
+        args: Tensors, for the first function.
+        kwargs: as for `recompute`.
+    Returns:
+        The result of the last function.
+    Raises:
+        ValueError: segments is not in 1..number of functions.
+    Example:
+        >>> from paddle.distributed.fleet.recompute import recompute_sequential
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.ReLU(), paddle.nn.Linear(2, 1))
+        >>> x = paddle.ones([3, 2]); x.stop_gradient = False
+        >>> recompute_sequential({"segments": 3}, net, x).shape
+        paddle.Size([3, 1])
+    """
+    functions = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
+    segments = ctx.get("segments", 1)
+    if not 1 <= segments <= max(len(functions), 1):
+        raise ValueError(f"recompute_sequential: segments={segments} for {len(functions)} functions; "
+                         f"use 1..{len(functions)}")
+    kwargs = {"preserve_rng_state": ctx.get("preserve_rng_state", True)} | kwargs
+    length = len(functions) // segments
+    last = length * (segments - 1)
+    for start in range(0, last, length):
+        args = (recompute(_in_order(functions[start : start + length]), *args, **kwargs),)
+    return _in_order(functions[last:])(*args)
+
+
+def _in_order(functions):
+    """One function that calls all of them."""
+
+    def run(*args):
+        for function in functions:
+            args = (function(*args),)
+        return args[0]
+
+    return run

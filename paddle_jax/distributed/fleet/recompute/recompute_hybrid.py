@@ -1,0 +1,27 @@
+"""Recomputing in a model that is spread over processes."""
+
+from paddle_jax.distributed.fleet.recompute.recompute import recompute
+
+
+def recompute_hybrid(ctx, function, *args, **kwargs):
+    """Calls a function of a model with tensor parallelism; the backward pass computes it again.
+
+    Args:
+        ctx: dict with `mp_group`, the group of processes that share the layers. `offload` and `partition` say
+            where Paddle keeps the operands on GPUs; they change nothing here.
+        function: callable or Layer. It draws the same random numbers in both runs.
+        args, kwargs: its arguments.
+    Returns:
+        What the function returns.
+    Raises:
+        AssertionError: ctx has no mp_group.
+    Example:
+        >>> from paddle.distributed.fleet.recompute import recompute_hybrid
+        >>> x = paddle.ones([1, 2]); x.stop_gradient = False
+        >>> group = paddle.distributed.new_group([0])
+        >>> recompute_hybrid({"mp_group": group}, lambda y: (y * y).sum(), x).backward(); x.grad.tolist()
+        [[2.0, 2.0]]
+    """
+    if ctx.get("mp_group") is None:
+        raise AssertionError("recompute_hybrid: ctx: got no mp_group; give the group of tensor parallelism")
+    return recompute(function, *args, **kwargs)

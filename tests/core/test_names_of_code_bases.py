@@ -1,0 +1,78 @@
+"""Names outside the documentation that code bases import, against the real Paddle."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import paddle_jax
+
+
+@pytest.fixture(params=["oracle", "ours"])
+def module(request, oracle):
+    return oracle if request.param == "oracle" else paddle_jax
+
+
+def found(module, path, name):
+    return getattr(importlib.import_module(f"{module.__name__}.{path}"), name)
+
+
+FILLED = ["[2], 'float32', 1", "(2, 3), 'int64', 2.7", "2, 'float32', 1", "[], 'bool', 1",
+          "[2], 'float32', 'inf'", "[2], 'uint8', 300", "[2], 'float32', T(3.0)", "T([2]), 'int32', T(2.5)",
+          "[T(2), 1], 'float16', 1",
+          "[2], 'complex64', 1", "[2], 'float32', 1, False, None, 'cpu', 'a'",
+          "shape=[2], dtype='float32', value=1.5, force_cpu=True",
+          "[2], 'float32', None", "[-1], 'float32', 1",
+          "[1.5], 'int32', 2", "[2], 'float32', T([1.0, 2.0])"]
+
+
+@pytest.mark.parametrize("arguments", FILLED)
+def test_fill_constant(arguments, oracle):
+    results = []
+    for module in (oracle, paddle_jax):
+        names = {"f": found(module, "tensor", "fill_constant"), "T": module.to_tensor}
+        assert names["f"] is found(module, "tensor.creation", "fill_constant")
+        try:
+            made = eval(f"f({arguments})", names)  # noqa: S307
+            results.append((made.dtype.name, made.numpy()))
+        except (ValueError, TypeError) as error:
+            results.append(error)
+    want, got = results
+    if isinstance(want, Exception):
+        assert isinstance(got, type(want))
+    else:
+        assert got[0] == want[0]
+        np.testing.assert_array_equal(got[1], want[1])
+
+
+def test_create_tensor(module):
+    made = found(module, "tensor", "create_tensor")("float32", name="empty_one", persistable=True)
+    assert (made.name, made.persistable, made.dtype, made.stop_gradient) == (
+        "empty_one", True, module.float32, True)
+    assert module.assign(module.ones([2]), output=made) is made
+    assert made.tolist() == [1.0, 1.0]
+
+
+def test_suffixes_of_files(module):
+    names = "INFER_MODEL_SUFFIX INFER_PARAMS_SUFFIX INFER_PARAMS_INFO_SUFFIX INFER_PROPERTY_SUFFIX".split()
+    assert [found(module, "jit.translated_layer", name) for name in names] == [
+        ".pdmodel", ".pdiparams", ".pdiparams.info", ".meta"]
+
+
+def test_lists_of_operations_that_stay_whole(module):
+    core = module.framework.core
+    core._set_prim_backward_blacklist("tanh_grad", "exp_grad")
+    core._set_prim_forward_blacklist("tanh")
+    core._set_prim_backward_blacklist()
+    with pytest.raises(TypeError):
+        core._set_prim_backward_blacklist(["tanh_grad"])
+    x = module.to_tensor([0.5], stop_gradient=False)
+    (slope,) = module.grad(module.tanh(x), x, create_graph=True)
+    (second,) = module.grad(slope, x)
+    t = np.tanh(0.5)
+    np.testing.assert_allclose(second.numpy(), [-2 * t * (1 - t * t)], rtol=1e-5)
+
+
+def test_kind_of_gpu(module):
+    kind = found(module, "nn.quant.quantized_linear", "_get_arch_info")()
+    assert kind == 0 or module.is_compiled_with_cuda()
