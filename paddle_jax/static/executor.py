@@ -1,6 +1,7 @@
 """The Executor: compiles what a run of a Program needs, and runs it on the values in a Scope."""
 
 import itertools
+import math
 from collections.abc import Mapping
 
 import jax
@@ -317,6 +318,22 @@ def _fed(feed, name, symbol):
     return value if type(value) is np.ndarray and _fits(value, symbol) else _taken(value, name, symbol)
 
 
+def _with_ones_as(shape, declared):
+    """The lengths of what is fed with the axes of length 1 that the input was declared with, as [32, 1] for
+    [32] where it has [-1, 1]; None where they differ by more, or not at all."""
+    declared = [-1 if n is None else n for n in declared]
+    if len(shape) == len(declared):
+        return None
+    lengths = [n for n in shape if n != 1]
+    others = sum(n != 1 for n in declared)
+    if len(lengths) == others - 1 and declared.count(-1) == 1:  # the unknown length is 1
+        declared[declared.index(-1)] = 1
+    rest = iter(lengths)
+    found = [1 if n == 1 else next(rest, -1) for n in declared]
+    alike = all(n in (-1, length) for n, length in zip(declared, found, strict=True))
+    return found if alike and -1 not in found and math.prod(found) == math.prod(shape) else None
+
+
 def _taken(value, name, symbol):
     """What is fed for an input, checked."""
     if isinstance(value, Tensor):
@@ -329,6 +346,9 @@ def _taken(value, name, symbol):
     if value.dtype != symbol.dtype:
         raise ValueError(f"Executor.run: feed: {name!r}: got dtype {value.dtype}; "
                          f"the input is {symbol.dtype}; use astype")
+    shape = _with_ones_as(value.shape, symbol.shape)
+    if shape is not None:
+        value = value.reshape(shape)
     if not _fits(value, symbol):
         raise ValueError(f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; "
                          f"the input has {list(symbol.shape)} (-1: any length)")

@@ -246,7 +246,7 @@ def create_tensor(dtype, name=None, persistable=False):
         persistable: the attribute of this name.
     Example:
         >>> x = paddle.tensor.create_tensor("float32")
-        >>> paddle.assign(paddle.ones([2]), output=x); x.tolist()
+        >>> made = paddle.assign(paddle.ones([2]), output=x); x.tolist()
         [1.0, 1.0]
     """
     made = full([], 0, dtype)

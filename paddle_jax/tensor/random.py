@@ -16,12 +16,19 @@ from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
 ALIAS = {"size": "shape"}
 
 
-def _floating(name, dtype):
+def _inexact(name, dtype):
     dtype = as_numpy_dtype(dtype)
-    if not jnp.issubdtype(dtype, jnp.floating):
-        raise RuntimeError(f"{name}: dtype: got {dtype.name}; allowed are float16, bfloat16, "
-                           "float32, float64")
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        raise RuntimeError(f"{name}: dtype: got {dtype.name}; allowed are floating and complex dtypes")
     return dtypes.convert(dtype)
+
+
+def _between(key, shape, dtype, low, high):
+    """Uniform numbers from [low, high); both parts of a complex one are."""
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        parts = jax.random.uniform(key, (2, *shape), np.empty(0, dtype).real.dtype) * (high - low) + low
+        return jax.lax.complex(parts[0], parts[1]).astype(dtype)
+    return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
 
 
 def lengths(name, shape, listed=False):
@@ -44,6 +51,8 @@ def draw_normal(shape, dtype, *, key):
 def draw_uniform(low, high, shape, dtype, *, key):
     """Numbers from [low, high)."""
     low, high = low.reshape(()), high.reshape(())
+    if jnp.issubdtype(dtype.np, jnp.complexfloating):
+        return _between(key, shape, dtype.np, low, high)
     return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
 
 
@@ -73,21 +82,23 @@ def bound(op, name, value, dtype=np.float64):
 
 
 @composite(method=False, alias=ALIAS,
-           cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~const([2, 3], 'int64')", "[-1]"])
+           cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~const([2, 3], 'int64')", "[-1]",
+                  "~[2], 'complex64'", "[2], 'int32'"])
 def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """Random numbers, uniform on [0, 1).
 
     Args:
         shape: list or tuple of ints, or 1-D int Tensor; the lengths may also be given as separate arguments.
-        dtype: floating dtype. Default: the default floating dtype.
+        dtype: floating or complex dtype. Default: the default floating dtype. Both parts of a complex
+            number are drawn from [0, 1).
         out, device, requires_grad, pin_memory: as for `zeros`.
     Raises:
-        RuntimeError: the dtype is not floating.
+        RuntimeError: the dtype is neither floating nor complex.
     Example:
         >>> bool((paddle.rand([100]) < 1).all())
         True
     """
-    made = draw_uniform(_operand(0.0), _operand(1.0), lengths("rand", shape), _floating("rand", dtype))
+    made = draw_uniform(_operand(0.0), _operand(1.0), lengths("rand", shape), _inexact("rand", dtype))
     return finish(made._raw, out, device, requires_grad)
 
 
@@ -127,24 +138,26 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
 
 
 @composite(method=False, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5",
-                                             "~[2], 'float32', 2, 1", "~[]", "[-2]"])
+                                "~[2], 'float32', 2, 1", "~[]", "[-2]", "[2], 'bool'",
+                                "~[2], 'complex128', 2, 3, 7", "[2], 'complex64', 1j"])
 def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None,
             requires_grad=False):
     """Random numbers, uniform on [min, max).
 
     Args:
         shape: list or tuple of ints, or 1-D int Tensor.
-        dtype: floating dtype. Default: the default floating dtype.
+        dtype: floating or complex dtype. Default: the default floating dtype. Both parts of a complex
+            number are drawn from [min, max).
         min, max: numbers or Tensors of one element.
         seed: a number other than 0 gives the same numbers at each call.
         out, device, requires_grad: as for `zeros`.
     Raises:
-        RuntimeError: the dtype is not floating.
+        RuntimeError: the dtype is neither floating nor complex.
     Example:
         >>> bool((paddle.uniform([100], min=2.0, max=3.0) >= 2).all())
         True
     """
-    dtype, shape = _floating("uniform", dtype), lengths("uniform", shape)
+    dtype, shape = _inexact("uniform", dtype), lengths("uniform", shape)
     low, high = bound("uniform", "min", min), bound("uniform", "max", max)
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
@@ -155,7 +168,7 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
 
 def _seeded_uniform(seed, shape, dtype, low, high):
     key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
-    return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
+    return _between(key, shape, dtype, low, high)
 
 
 @composite(method=False, cases=["~5", "~0, 5, [3]", "~0, 5, [3], 'int32'", "5, 0, [3]", "0", "-5",

@@ -324,6 +324,9 @@ def normal_(x, mean=0.0, std=1.0, name=None):
     _ready("normal_", x, floating=False)
     if not jnp.issubdtype(x._raw.dtype, jnp.inexact):
         raise RuntimeError(f"normal_: x: got dtype {x._raw.dtype.name}; it must be floating or complex")
+    if isinstance(mean, complex) and not jnp.issubdtype(x._raw.dtype, jnp.complexfloating):
+        raise TypeError(f"normal_: mean: got {mean} for a tensor of {x._raw.dtype.name}; "
+                        "it must be a real number")
     return x._adopt(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
 

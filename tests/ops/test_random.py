@@ -107,6 +107,22 @@ def test_complex_normal_has_unit_variance_in_all(draw):
     assert abs((sample.real * sample.imag).mean()) < 0.02
 
 
+@pytest.mark.parametrize("draw", [lambda m: m.rand([N], "complex64"),
+                                  lambda m: m.uniform([N], "complex128", 2, 3, 5),
+                                  lambda m: m.uniform([N], "complex64", min=-1.0, max=2.0),
+                                  lambda m: m.rand_like(m.zeros([N], "complex64")),
+                                  lambda m: m.create_parameter(
+                                      [N], "complex64",
+                                      default_initializer=m.nn.initializer.Uniform(1.0, 3.0))])
+def test_both_parts_of_complex_numbers_are_uniform(draw, oracle):
+    ours, real = draw(paddle).numpy(), draw(oracle).numpy()
+    assert ours.dtype == real.dtype
+    for part in ("real", "imag"):
+        a, b = np.sort(getattr(ours, part)), np.sort(getattr(real, part))
+        np.testing.assert_allclose(a, b, atol=0.05 * (b[-1] - b[0]))
+    assert abs(np.corrcoef(ours.real, ours.imag)[0, 1]) < 0.05
+
+
 def test_randperm_is_a_permutation_and_each_place_is_equally_likely():
     draws = np.stack([paddle.randperm(5).numpy() for _ in range(400)])
     assert (np.sort(draws, 1) == np.arange(5)).all()

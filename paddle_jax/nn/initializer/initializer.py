@@ -62,8 +62,10 @@ def normal(shape, dtype, mean=0.0, std=1.0):
 
 
 def uniform(shape, dtype, low, high):
-    """Values distributed evenly between low and high."""
-    check_inexact("Uniform", dtype)
+    """Values distributed evenly between low and high; for complex dtypes both parts are."""
+    if check_inexact("Uniform", dtype) == "c":
+        parts = generator().random((2, *shape)) * (high - low) + low
+        return (parts[0] + 1j * parts[1]).astype(dtype)
     work = np.float64 if dtype == np.float64 else np.float32
     return (generator().random(shape, work) * work(high - low) + work(low)).astype(dtype)
 

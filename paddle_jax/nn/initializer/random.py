@@ -66,7 +66,8 @@ class TruncatedNormal(Initializer):
         self._mean, self._std_dev, self._a, self._b = mean, std, a, b
 
     def _values(self, shape, dtype):
-        check_inexact("TruncatedNormal", dtype)
+        if check_inexact("TruncatedNormal", dtype) == "c":
+            raise RuntimeError(f"TruncatedNormal: dtype: got {dtype}; it must be floating")
         if self._std_dev == 0:
             return np.full(shape, np.clip(self._mean, self._a, self._b)).astype(dtype)
         low, high = sorted(((self._a - self._mean) / self._std_dev, (self._b - self._mean) / self._std_dev))

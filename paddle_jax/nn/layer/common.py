@@ -2,6 +2,7 @@
 
 from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
 from paddle_jax.nn.layer.helpers import alias, linked, refuses, show
@@ -160,7 +161,9 @@ class Embedding(Layer):
             return given if isinstance(given, Parameter) else Parameter(given._raw)
         weight = self.create_parameter(self._size, attr=self._weight_attr, dtype=self._dtype,
                                        device=self._device)
-        if weight is not None and self._padding_idx is not None:
+        # a static program fills the row as any other, and the lookup gives zeros for it
+        recorded = weight is not None and type(weight._raw) is Symbol
+        if weight is not None and self._padding_idx is not None and not recorded:
             after_filling(weight, self._clear_padding)
         return weight
 

@@ -82,11 +82,11 @@ def recompute_sequential(ctx, functions, *args, **kwargs):
     Raises:
         ValueError: segments is not in 1..number of functions.
     Example:
-        >>> from paddle.distributed.fleet.recompute import recompute_sequential
-        >>> net = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.ReLU(), paddle.nn.Linear(2, 1))
-        >>> x = paddle.ones([3, 2]); x.stop_gradient = False
-        >>> recompute_sequential({"segments": 3}, net, x).shape
-        paddle.Size([3, 1])
+        >>> recompute_sequential = paddle.distributed.fleet.recompute.recompute_sequential
+        >>> net = paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh(), paddle.nn.Flatten(0))
+        >>> x = paddle.zeros([1, 2]); x.stop_gradient = False
+        >>> recompute_sequential({"segments": 2}, net, x).tolist()
+        [0.0, 0.0]
     """
     functions = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
     segments = ctx.get("segments", 1)

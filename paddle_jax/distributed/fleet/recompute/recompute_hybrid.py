@@ -15,8 +15,10 @@ def recompute_hybrid(ctx, function, *args, **kwargs):
         What the function returns.
     Raises:
         AssertionError: ctx has no mp_group.
+    Differs from Paddle: it works on CPUs as well.
+
     Example:
-        >>> from paddle.distributed.fleet.recompute import recompute_hybrid
+        >>> recompute_hybrid = paddle.distributed.fleet.recompute.recompute_hybrid
         >>> x = paddle.ones([1, 2]); x.stop_gradient = False
         >>> group = paddle.distributed.new_group([0])
         >>> recompute_hybrid({"mp_group": group}, lambda y: (y * y).sum(), x).backward(); x.grad.tolist()
