@@ -326,7 +326,8 @@ def _with_ones_as(shape, declared):
         return None
     lengths = [n for n in shape if n != 1]
     others = sum(n != 1 for n in declared)
-    if len(lengths) == others - 1 and declared.count(-1) == 1:  # the unknown length is 1
+    # The unknown length is 1. A sample without its axis of the batch is refused, as [3] for [-1, 3].
+    if len(lengths) == others - 1 and declared.count(-1) == 1 and (1 in shape or not shape):
         declared[declared.index(-1)] = 1
     rest = iter(lengths)
     found = [1 if n == 1 else next(rest, -1) for n in declared]
