@@ -193,9 +193,9 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
             [N], boxes of each image.
         top: (how many of a class are looked at, how many of an image are kept), -1 for all.
     Returns:
-        Tensor [K, 6] of (class, score, x1, y1, x2, y2), by class and falling score (Paddle: in the second
-        form not by score); int32 Tensor [K, 1] of where boxes and scores stand; int32 Tensor [N] of how
-        many each image has.
+        Tensor [K, 6] of (class, score, x1, y1, x2, y2), by class and falling score, in the second form by
+        class and number of the box; int32 Tensor [K, 1] of where boxes and scores stand; int32 Tensor [N]
+        of how many each image has.
     Raises:
         ValueError: the boxes do not have four numbers, or there are no counts for scores [M, C].
     """
@@ -214,8 +214,9 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
         images = [(corners[i:j].swapaxes(0, 1), values[i:j].T,
                    lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind)
                   for i, j in zip((0, *ends[:-1]), ends, strict=True)]
+    in_order = list if values.ndim == 3 else sorted
     found = [[([kind, v[kind, box], *b[kind, box]], place(kind, box))
-              for kind, box in _of_classes(b, v, *shared)] for b, v, place in images]
+              for kind, box in in_order(_of_classes(b, v, *shared))] for b, v, place in images]
     flat = [one for image in found for one in image]
     return (to_tensor(np.asarray([row for row, _ in flat], corners.dtype).reshape(-1, 6)),
             to_tensor(np.asarray([place for _, place in flat], np.int32).reshape(-1, 1)),
