@@ -130,7 +130,7 @@ def dot(x, y, name=None):
 
     Args:
         x: Tensor [n] or [b, n]. `input` is accepted as a name.
-        y: Tensor of the same shape. `other` is accepted as a name.
+        y: Tensor of the same shape. `tensor` is accepted as a name.
     Returns:
         Tensor [] or [b]. Complex numbers are not conjugated.
     Raises:

@@ -122,7 +122,8 @@ def view(x, shape_or_dtype, name=None):
 
     Args:
         x: Tensor [...].
-        shape_or_dtype: list or tuple of ints as for `reshape`, or a dtype.
+        shape_or_dtype: list or tuple of ints as for `reshape`, or a dtype. `size` and `dtype` are
+            accepted as names.
     Raises:
         ValueError: the number of elements, or of bytes on the last axis, does not fit.
     Example:
@@ -195,7 +196,7 @@ def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
     Args:
         x: Tensor [...].
         perm: list of the axes in their new order. Two numbers, x.transpose(0, 1), swap those axes.
-        dim0, dim1: the axes to swap, instead of perm.
+        dim0, dim1: the axes to swap, instead of perm. `axis0` and `axis1` are accepted as names.
     Returns:
         Tensor whose axis i is axis perm[i] of x.
     Raises:

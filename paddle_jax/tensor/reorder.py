@@ -110,7 +110,7 @@ def roll(x, shifts, axis=None, name=None):
     Args:
         x: Tensor [...].
         shifts: int, list or Tensor of ints: how far.
-        axis: as many axes. Default: roll the flattened tensor. `dim` is accepted as a name.
+        axis: as many axes. Default: roll the flattened tensor. `dims` is accepted as a name.
     Raises:
         ValueError: an axis is out of range, or there are not as many shifts as axes.
     Example:

@@ -150,7 +150,7 @@ def gelu(x, approximate=False, name=None):
     """Multiplies x by the probability that a standard normal variable is below x.
 
     Args:
-        x: Tensor [...], floating.
+        x: Tensor [...], floating. `input` is accepted as a name.
         approximate: True or "tanh" uses the formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); False,
             "none" or None the exact one.
     Raises:
@@ -386,7 +386,7 @@ def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
 
     Args:
-        x: Tensor [...], floating.
+        x: Tensor [...], floating. `input` is accepted as a name.
         beta, threshold: numbers.
     Example:
         >>> round(paddle.nn.functional.softplus(paddle.to_tensor([0.0])).item(), 4)

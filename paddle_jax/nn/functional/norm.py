@@ -222,9 +222,9 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     Positional arguments may also stand in torch's order: group_norm(x, num_groups, weight, bias, epsilon).
 
     Args:
-        x: Tensor [N, C, ...] or [N, ..., C].
+        x: Tensor [N, C, ...] or [N, ..., C]. `input` is accepted as a name.
         num_groups: int that divides C.
-        epsilon: added to the variance.
+        epsilon: added to the variance. `eps` is accepted as a name.
         weight, bias: Tensors [C] or None.
         data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
     Returns:

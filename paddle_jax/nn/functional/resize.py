@@ -207,7 +207,7 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=F
     """Resizes the spatial axes of a batch of sequences, images or volumes.
 
     Args:
-        x: Tensor [N, C, L], [N, C, H, W] or [N, C, D, H, W], or channels last.
+        x: Tensor [N, C, L], [N, C, H, W] or [N, C, D, H, W], or channels last. `input` is accepted as a name.
         size: output lengths: list of ints, or 1-D Tensor.
         scale_factor: number, or list of numbers, used when size is not given.
         mode: "nearest", "linear" (3-D x), "bilinear", "bicubic" (4-D), "trilinear" (5-D) or "area" (mean of

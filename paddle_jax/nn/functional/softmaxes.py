@@ -37,8 +37,8 @@ def softmax(x, axis=-1, dtype=None, name=None):
     """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
 
     Args:
-        x: Tensor [...], floating.
-        axis: int.
+        x: Tensor [...], floating. `input` is accepted as a name.
+        axis: int. `dim` is accepted as a name.
         dtype: x is cast to this dtype first. Default: that of x.
     Returns:
         Tensor of the shape of x; it sums to 1 along axis.

@@ -181,10 +181,11 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of an image.
 
     Args:
-        x: Tensor [N, C, H, W] or [N, H, W, C].
+        x: Tensor [N, C, H, W] or [N, H, W, C]. `input` is accepted as a name.
         norm_type: number other than 0; infinity takes the maximum. A negative x with a
             fractional power is NaN.
-        kernel_size, stride, padding, ceil_mode, data_format: as for `max_pool2d`.
+        kernel_size, stride, padding, ceil_mode, data_format: as for `max_pool2d`. A bool as the fifth of five
+            positional arguments is ceil_mode.
     Raises:
         ValueError: norm_type is 0 or an argument does not fit x.
     Example:

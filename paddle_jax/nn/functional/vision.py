@@ -213,7 +213,7 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     """Samples images or volumes at given positions.
 
     Args:
-        x: Tensor [N, C, H, W] or [N, C, D, H, W].
+        x: Tensor [N, C, H, W] or [N, C, D, H, W]. `input` is accepted as a name.
         grid: Tensor [N, H', W', 2] of (x, y), or [N, D', H', W', 3] of (x, y, z); -1 and 1 are the borders.
         mode: "bilinear" or "nearest".
         padding_mode: what lies outside: "zeros", "border" (the nearest pixel) or "reflection".
