@@ -44,7 +44,7 @@ class _Capsule:
         name = name_of(self._capsule)
         offset = _DEVICE_AT.get(name)
         if offset is None:
-            raise ArgumentError("from_dlpack: dlpack: the capsule was used before; ask its owner for a new one")
+            raise ArgumentError("from_dlpack: dlpack: the capsule was used before; ask for a new one")
         kind, number = (ctypes.c_int32 * 2).from_address(pointer_of(self._capsule, name) + offset)
         return kind, number
 
