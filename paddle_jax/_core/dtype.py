@@ -232,6 +232,17 @@ def _rank(dtype):
     return 0 if dtype == np.bool_ else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
 
 
+def number_np(value) -> np.dtype:
+    """The dtype of a number that stands alone: a NumPy number keeps its own, others get Paddle's defaults."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, bool):
+        return bool_.np
+    if isinstance(value, int):
+        return int64.np
+    return default_complex().np if isinstance(value, complex) else default().np
+
+
 def scalar_np(value, like: np.dtype) -> np.dtype:
     """The dtype an operation between a tensor of dtype `like` and the Python scalar `value` runs in."""
     d = _BY_NP[like]

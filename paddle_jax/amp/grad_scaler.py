@@ -247,17 +247,18 @@ class AmpScaler:
         self._decr_every_n_nan_or_inf = new_decr_every_n_nan_or_inf
 
     def state_dict(self):
-        """The scale, the counters and the settings; {} when not enabled.
+        """The scale, the counters and the settings; {} of a scaler that was made with enable=False.
 
         Returns:
             dict, to be given to `load_state_dict`, here or in the real Paddle.
-        Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+        Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing. A scaler that has
+        switched itself off gives its state too, so that a fresh one can take it over.
         Example:
             >>> state = paddle.amp.GradScaler(init_loss_scaling=4.0).state_dict()
             >>> state["scale"].tolist(), state["incr_count"]
             ([4.0], 0)
         """
-        if not self._enable:
+        if self._scale is None:
             return {}
         counts = {"incr_count": int(self._incr), "decr_count": int(self._decr)}
         return {"scale": self._scale.numpy(), **{name: getattr(self, "_" + name) for name in _SETTINGS},

@@ -113,7 +113,7 @@ class States:
         self._load_own()
         for group in self._groups:
             for stack in group.stacks:
-                for slot, value in self._loaded(stack).items():
+                for slot, value in self._loaded(stack, new=False).items():
                     stack.state[slot]._value = value
 
     load_state_dict = set_state_dict
@@ -157,29 +157,38 @@ class States:
                 else param.name)
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
-    def _loaded(self, stack):
+    def _loaded(self, stack, new=True):
         """{slot: array} of the states of a stack after those were taken over that are loaded
-        for its parameters."""
+        for its parameters. new: the stack holds the states that its parameters begin with."""
         if not self._holder:
             return {}
         # in a function that is being compiled, too: it takes the states as operands, and would begin anew
         # with them at each call
         with eagerly():
-            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw))
+            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw), new)
                     for slot, tensor in stack.state.items()}
 
-    def _loaded_slot(self, stack, slot, own):
+    def _loaded_slot(self, stack, slot, own, new):
         values = []
         for row, param in enumerate(stack.params):
             ours = stack.part(own, row)
             theirs = (self._holder["master_weights"].get(param.name) if slot == "master"
                       else self._find(self._state_name(param, slot)))
-            if theirs is None and slot != "master":
+            if theirs is None and slot != "master" and not (new and self._had_no_gradient(param)):
                 name = self._state_name(param, slot)
                 raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; "
                                      "load the state of this model.")
             values.append(ours if theirs is None else self._fitting(theirs, ours, param.name, slot))
         return put(stack.together(slot, values), layout_of(stack.state[slot]))
+
+    def _had_no_gradient(self, param):
+        """Whether the loaded states are those of other parameters of the optimizer alone: this one had no
+        gradient before they were saved."""
+
+        def is_loaded(other):
+            return any(self._find(self._state_name(other, slot)) is not None for slot in self._slots)
+
+        return not is_loaded(param) and any(is_loaded(other) for other in self._all_params())
 
     def _find(self, name):
         found = self._holder.get(name)

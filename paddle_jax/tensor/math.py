@@ -107,11 +107,12 @@ def divide(x, y, name=None, *, rounding_mode=None):
 
 @guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
 @known_as(pir="floor_divide", code="arithmetic:floor_divide")
-@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True,
+@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars="own", nondiff=True,
     cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
            "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')", "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
-    """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
+    """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
+    counts as the 0-d Tensor that `to_tensor` makes of it.
 
     Raises:
         ZeroDivisionError: integers are divided by zero; also Paddle's EnforceNotMet.
@@ -142,7 +143,16 @@ def remainder(x, y, name=None):
         >>> paddle.remainder(paddle.to_tensor([7, -7]), paddle.to_tensor([4, 4])).tolist()
         [3, 1]
     """
-    return x - jnp.round(x / y) * y if jnp.iscomplexobj(x) else jnp.remainder(x, y)
+    if not jnp.iscomplexobj(x):
+        return jnp.remainder(x, y)
+    quotient = x / y
+    return x - jax.lax.complex(_half_away(quotient.real), _half_away(quotient.imag)) * y
+
+
+def _half_away(x):
+    """The nearest whole number; halves are rounded away from zero, as in C."""
+    whole = jnp.trunc(x)
+    return whole + jnp.where(jnp.abs(x - whole) >= 0.5, jnp.sign(x), 0)
 
 
 @jax.custom_jvp

@@ -15,6 +15,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops
 from paddle_jax.tensor.axes import check_divisor
 
+_DIVISIONS = ("__truediv__", "__rtruediv__")
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
 
 
@@ -27,6 +28,8 @@ def operands(x, other, name):
     """
     if isinstance(other, _NUMBERS):
         dtype = dtypes.scalar_np(other, x._raw.dtype)
+        if name in _DIVISIONS and dtype.kind == "b" and isinstance(other, np.integer):
+            dtype = np.dtype(np.int64)  # the quotient is a float32 one, as beside an int
         if dtype != x._raw.dtype:
             x = math.to_dtype(x, dtypes.convert(dtype))
         return x, scalar(other, dtype)

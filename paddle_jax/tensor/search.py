@@ -152,18 +152,9 @@ def choose(condition, x, y):
     return jnp.where(condition, x, y)
 
 
-def _number_dtype(value):
-    """The dtype that a Python number has as a tensor."""
-    if isinstance(value, bool | int):
-        return np.bool_ if isinstance(value, bool) else np.int64
-    return dtypes.default_complex().np if isinstance(value, complex) else dtypes.default().np
-
-
 def _branch(name, value):
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool | int | float | complex):
-        return wrap(np.asarray(value, _number_dtype(value)))
+    if isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        return wrap(np.asarray(value, dtypes.number_np(value)))
     if isinstance(value, Tensor):
         return value
     raise ArgumentError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")

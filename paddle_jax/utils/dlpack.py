@@ -3,6 +3,7 @@
 import ctypes
 
 import jax
+import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor, wrap
@@ -21,6 +22,12 @@ def to_dlpack(x):
     return x.__dlpack__()
 
 
+# where the device is in the structure behind a capsule, by the capsule's name
+_DEVICE_AT = {b"dltensor": ctypes.sizeof(ctypes.c_void_p),
+              b"dltensor_versioned": 2 * ctypes.sizeof(ctypes.c_void_p) + 24}
+_CPU = 1  # the number of host memory among DLPack's kinds of devices
+
+
 class _Capsule:
     """A DLPack capsule as an object that hands it out once, and tells the device that stands in it."""
 
@@ -31,11 +38,35 @@ class _Capsule:
         return self._capsule
 
     def __dlpack_device__(self):
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        kind, number = (ctypes.c_int32 * 2).from_address(pointer(self._capsule, b"dltensor")
-                                                         + ctypes.sizeof(ctypes.c_void_p))
+        name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+        name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        name = name_of(self._capsule)
+        offset = _DEVICE_AT.get(name)
+        if offset is None:
+            raise ArgumentError("from_dlpack: dlpack: the capsule was used before; ask for a new one")
+        kind, number = (ctypes.c_int32 * 2).from_address(pointer_of(self._capsule, name) + offset)
         return kind, number
+
+
+def _host_copy(dlpack) -> jax.Array | None:
+    """A copy of an array in host memory, with any strides; None where NumPy does not read it (bfloat16)."""
+    try:
+        view = np.from_dlpack(dlpack)
+    except (RuntimeError, BufferError):
+        return None
+    return jax.device_put(np.array(view, order="C"), jax.local_devices(backend="cpu")[0])
+
+
+def _from_dlpack(dlpack, copy) -> jax.Array:
+    """What JAX reads; it takes only arrays without gaps."""
+    try:
+        return jax.dlpack.from_dlpack(dlpack, copy=copy)
+    except jax.errors.JaxRuntimeError as error:
+        if "striding" not in str(error):
+            raise
+        raise BufferError("from_dlpack: dlpack: its elements do not lie side by side, so its memory cannot "
+                          "be shared; pass a contiguous array, or copy=None for one in host memory") from None
 
 
 def from_dlpack(dlpack, *, device=None, copy=None):
@@ -50,7 +81,8 @@ def from_dlpack(dlpack, *, device=None, copy=None):
             the array (one of JAX or paddle_jax).
     Raises:
         ValueError: the object does not speak DLPack, or the capsule was used before.
-        BufferError: it is a Tensor that needs a gradient.
+        BufferError: it is a Tensor that needs a gradient, or the elements of an array that cannot be copied
+            here do not lie side by side.
     Differs from Paddle: without copy=False the memory is not shared.
     Example:
         >>> import numpy as np
@@ -59,12 +91,17 @@ def from_dlpack(dlpack, *, device=None, copy=None):
     """
     if type(dlpack).__name__ == "PyCapsule":
         dlpack = _Capsule(dlpack)
-    if not hasattr(dlpack, "__dlpack__"):
+    if not (hasattr(dlpack, "__dlpack__") and hasattr(dlpack, "__dlpack_device__")):
         raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ "
                             "and __dlpack_device__")
-    value = jax.dlpack.from_dlpack(dlpack, copy=copy)
-    if copy is None and not isinstance(dlpack, jax.Array | Tensor):
-        value = jax.block_until_ready(jax.numpy.array(value, copy=True))  # read before its owner goes on
+    value = None
+    foreign = not isinstance(dlpack, jax.Array | Tensor)
+    if foreign and copy is not False and dlpack.__dlpack_device__()[0] == _CPU:
+        value = _host_copy(dlpack)
+    if value is None:
+        value = _from_dlpack(dlpack, copy)
+        if foreign and copy is None:
+            value = jax.block_until_ready(jax.numpy.array(value, copy=True))  # read before its owner goes on
     if device is not None:
         from paddle_jax._core.place import put
 

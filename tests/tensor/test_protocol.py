@@ -117,3 +117,50 @@ def test_arrays_in_the_byte_order_of_other_machines(paddle, dtype):
     for tensor in (paddle.to_tensor(foreign), paddle.to_tensor(foreign, dtype=foreign.dtype.name),
                    paddle.to_tensor([foreign])[0]):
         np.testing.assert_array_equal(tensor.numpy(), foreign)
+
+
+BASE = np.arange(24.0).reshape(4, 6)
+LAYOUTS = {
+    "every second row": BASE[::2], "backwards": BASE[::-1], "both": BASE[::-2, 1:5:2],
+    "transposed": BASE.T[1:], "Fortran": np.asfortranarray(BASE)[1:3, ::2],
+    "repeated": np.broadcast_to(BASE[0], (3, 6)),
+    "no axes": np.array(3.5), "a bool": np.array(True), "nothing": np.zeros((0, 3))[::-1],
+    "complex": BASE.astype("complex64").T[::2], "one element": BASE[:1, :1],
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_dlpack_import_of_any_layout(paddle, name):
+    array = LAYOUTS[name]
+    capsules = [array.__dlpack__(max_version=(1, 0))]
+    if array.flags.writeable:
+        capsules.append(array.__dlpack__())
+    for tensor in (*map(paddle.from_dlpack, [array, *capsules]), paddle.from_dlpack(array, copy=True)):
+        assert tensor.shape == list(array.shape)
+        assert str(tensor.dtype).endswith(array.dtype.name)
+        np.testing.assert_array_equal(tensor.numpy(), array)
+        np.testing.assert_array_equal((tensor.astype("complex64") * 2).numpy(), array * 2)
+
+
+def test_dlpack_refusals(paddle):
+    with pytest.raises(BufferError, match="side by side"):
+        paddle.from_dlpack(BASE[::2], copy=False)
+    capsule = BASE.__dlpack__()
+    paddle.from_dlpack(capsule)
+    with pytest.raises(ValueError, match="used before"):
+        paddle.from_dlpack(capsule)
+
+
+def test_dlpack_import_of_a_dtype_that_numpy_lacks(paddle):
+    x = paddle.to_tensor([1.0, 2.0]).astype("bfloat16")
+
+    class Foreign:
+        def __dlpack__(self, **settings):
+            return x.__dlpack__(**settings)
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+
+    tensor = paddle.from_dlpack(Foreign())
+    assert tensor.dtype == paddle.bfloat16
+    assert tensor.astype("float32").tolist() == [1.0, 2.0]

@@ -231,11 +231,16 @@ class Op:
                 and isinstance(value, bool | int | float | complex | np.number | np.bool_)):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
-                dtype = like._raw.dtype
-                whole = (self.scalars == "whole" and dtype.kind in "iu" and isinstance(value, float)
-                         and value.is_integer())
-                return scalar(value, dtype if whole else dtypes.scalar_np(value, dtype))
+                return scalar(value, self._scalar_dtype(value, like._raw.dtype))
         raise ArgumentError(self._expected(name, position, value, "Tensor"))
+
+    def _scalar_dtype(self, value, like: np.dtype) -> np.dtype:
+        """The dtype of a number beside a Tensor of dtype `like`."""
+        if self.scalars == "own":
+            return dtypes.number_np(value)
+        if self.scalars == "whole" and like.kind in "iu" and isinstance(value, float) and value.is_integer():
+            return like
+        return dtypes.scalar_np(value, like)
 
     def _expected(self, name, position, value, what):
         got = "nothing" if value is _MISSING else "None" if value is None else type(value).__name__
@@ -323,7 +328,8 @@ def op(tensors="x", *, alias=None, refuses=None, inplace=False, out=False, metho
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
         alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
-        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0).
+        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0;
+            "own": a number has the dtype that `to_tensor` gives it).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.

@@ -5,6 +5,8 @@ from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor
 from paddle_jax.tensor.search import where
 
+_STEPS = "lookahead_steps"  # the name of the count in a state dict
+
 
 class LookAhead(Optimizer):
     """Every k steps of another optimizer moves the weights back towards slow ones: slow + alpha * (weights -
@@ -68,18 +70,31 @@ class LookAhead(Optimizer):
         self.inner_optimizer.clear_grad(set_to_zero)
 
     def state_dict(self):
-        """Returns the slow weights as Tensors under names such as `linear_0.w_0_slow_0`."""
-        found = {f"{param.name}_slow_0": assign(slow)
-                 for param, slow in zip(self._all_params(), self._slow, strict=True)}
-        for name, tensor in found.items():
+        """Returns the slow weights as Tensors under names such as `linear_0.w_0_slow_0`, the count of
+        steps as `lookahead_steps`, and the state of the inner optimizer.
+
+        Differs from Paddle: there only the slow weights are in it.
+        """
+        state = self.inner_optimizer.state_dict()
+        slow_weights = {f"{param.name}_slow_0": assign(slow)
+                        for param, slow in zip(self._all_params(), self._slow, strict=True)}
+        for name, tensor in slow_weights.items():
             tensor.name = name
-        return found
+        return state | slow_weights | {_STEPS: assign(self._count)}
 
     def set_state_dict(self, state_dict):
-        """Takes over the slow weights of a `state_dict()`; what is missing stays."""
+        """Takes over a `state_dict()`; what is missing stays. With slow weights alone, as Paddle writes
+        them, the next step back comes after k steps."""
+        state = dict(state_dict)
+        steps = state.pop(_STEPS, None)
         for param, slow in zip(self._all_params(), self._slow, strict=True):
-            if (loaded := state_dict.get(f"{param.name}_slow_0")) is not None:
+            loaded = state.pop(f"{param.name}_slow_0", None)
+            if loaded is not None:
                 slow.set_value(loaded)
                 self._count.set_value(to_tensor(self.k))
+        if steps is not None:
+            self._count.set_value(steps)
+        if state:
+            self.inner_optimizer.set_state_dict(state)
 
     load_state_dict = set_state_dict

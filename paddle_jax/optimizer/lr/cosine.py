@@ -84,6 +84,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_mult = T_mult
         self.eta_min = float(eta_min)
         self.T_cur = last_epoch
+        if last_epoch >= 0:
+            self._locate(last_epoch)
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self):
@@ -116,14 +118,42 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def _locate(self, epoch):
         need(epoch >= 0, f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.",
              ValueError)
-        if epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
-            self.T_cur = epoch % self.T_0
-        else:
-            restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_cur = epoch - self.T_0 * (self.T_mult**restarts - 1) / (self.T_mult - 1)
-            self.T_i = self.T_0 * self.T_mult**restarts
+        self.T_cur, self.T_i = self._position(epoch)
+
+    def _position(self, epoch):
+        """The steps since the last restart before `epoch`, and the length of that period."""
+        if self.T_mult == 1:
+            return epoch % self.T_0, self.T_0
+        start = 0
+        length = self.T_0
+        while epoch >= start + length:
+            start += length
+            length *= self.T_mult
+        return epoch - start, length
+
+    def state_dict(self):
+        """Returns the scheduler's state as other schedulers do; after a step to a fraction of an epoch
+        also the position in the period."""
+        state = super().state_dict()
+        if (self.T_cur, self.T_i) != self._position(self.last_epoch):
+            state["T_cur"] = self.T_cur
+            state["T_i"] = self.T_i
+        return state
+
+    def set_state_dict(self, state_dict):
+        """Takes over a state made by `state_dict()`, here or in the real Paddle, and goes on from there.
+
+        Differs from Paddle: the position in the period is restored.
+        """
+        super().set_state_dict(state_dict)
+        position = self._position(self.last_epoch)
+        self.T_cur = state_dict.get("T_cur", position[0])
+        self.T_i = state_dict.get("T_i", position[1])
+
+    set_dict = set_state_dict
+
+    def _unused(self, state_dict):
+        return [key for key in super()._unused(state_dict) if key not in ("T_cur", "T_i")]
 
 
 def _cosine(start, end, part):
