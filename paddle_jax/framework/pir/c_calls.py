@@ -21,7 +21,7 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import OPS, check_inplace, freeze
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._paths import Paths
-from paddle_jax.framework.pir import c_detection, c_rules  # noqa: F401  the first defines rules
+from paddle_jax.framework.pir import c_rules
 from paddle_jax.framework.pir.interpreter import WRITTEN, to_tensor
 from paddle_jax.framework.pir.reading import rule_of
 

@@ -9,12 +9,13 @@ Paddle's does (`median` has two results there). What an op of ours is written as
 
 import numpy as np
 
+from paddle_jax.framework.pir import detection, graphs
 from paddle_jax.framework.pir.forms.indexing import put_index
 from paddle_jax.framework.pir.reading import P, converting, numbers, tensor
 
 RANDOM = {"bernoulli", "multinomial", "poisson", "gaussian", "uniform", "randint", "randperm",
           "gumbel_softmax", "exponential_", "binomial", "standard_gamma", "truncated_gaussian_random",
-          "dirichlet"}
+          "dirichlet", "fractional_max_pool2d", "fractional_max_pool3d", "class_center_sample"}
 
 
 def _axes(given):
@@ -173,6 +174,7 @@ _CONVERTED = {
         P.hsigmoid_loss(x, label, a.num_classes, w, b, table, code), None, None),
 }
 RULES = {name: converting(rule) for names, rule in _CONVERTED.items() for name in names.split()}
+RULES |= detection.RULES | graphs.RULES
 # lists of tensors; their items may be numbers on the host
 RULES |= {
     "builtin.combine": lambda a, *xs: list(xs),

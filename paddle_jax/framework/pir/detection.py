@@ -1,7 +1,7 @@
-"""What `_C_ops` has for detectors: boxes, regions and which of them are kept."""
+"""Operations of detectors in Paddle's model files and `_C_ops`: boxes, regions and which of them are
+kept."""
 
-from paddle_jax.framework.pir.c_rules import define
-from paddle_jax.framework.pir.reading import P
+from paddle_jax.framework.pir.reading import P, converting
 
 
 def _prior_box(a, x, image):
@@ -42,9 +42,27 @@ def _pooled(function, **more):
         **{name: getattr(a, key) for name, key in more.items()})
 
 
-define({
-    "prior_box": _prior_box, "box_coder": _box_coder, "matrix_nms": _matrix_nms,
+def _roi_pool(a, x, boxes, counts):
+    return _pooled("roi_pool")(a, x, boxes, counts), None
+
+
+def _yolo_box(a, x, sizes):
+    return P.yolo_box(x, sizes, list(a.anchors), a.class_num, a.conf_thresh, a.downsample_ratio, a.clip_bbox,
+                      scale_x_y=a.scale_x_y, iou_aware=a.iou_aware, iou_aware_factor=a.iou_aware_factor)
+
+
+def _deformable_conv(a, x, offset, weight, mask):
+    return P.deform_conv2d(x, offset, weight, None, list(a.strides), list(a.paddings), list(a.dilations),
+                           a.deformable_groups, a.groups, mask)
+
+
+_RULES = {
+    "nms": lambda a, boxes: P.nms(boxes, a.threshold), "deformable_conv": _deformable_conv,
+    "yolo_box": _yolo_box, "prior_box": _prior_box, "box_coder": _box_coder, "matrix_nms": _matrix_nms,
     "generate_proposals": _generate_proposals, "multiclass_nms3": _multiclass_nms,
     "roi_align": _pooled("roi_align", sampling_ratio="sampling_ratio", aligned="aligned"),
-    "roi_pool": _pooled("roi_pool"), "psroi_pool": _pooled("psroi_pool"),
-})
+    "roi_pool": _roi_pool, "psroi_pool": _pooled("psroi_pool"),
+}
+RULES = {name: converting(rule) for name, rule in _RULES.items()}
+
+__all__ = ["RULES"]
