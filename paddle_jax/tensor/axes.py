@@ -119,6 +119,15 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
         raise refusal(*found)
 
 
+def may_be_outside(index, size):
+    """Whether an element is outside [0, size), or may be in a compiled function, so that a closer check is
+    worth its operations."""
+    if traced(index) is not None:
+        return True
+    found = bounds(index)
+    return found is not None and not (found[0] >= 0 and found[1] < size)
+
+
 def _check_tensor(op, value, name):
     if not isinstance(value, Tensor):
         raise ArgumentError(f"{op}: {name}: got {type(value).__name__}; it must be a Tensor")

@@ -12,6 +12,7 @@ from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import wrap
+from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 
@@ -340,11 +341,15 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
         unpack_ludata, unpack_pivots: False leaves an empty Tensor in place of L and U, or of P.
     Returns:
         (P [..., m, m], L [..., m, k], U [..., k, n]), k = min(m, n).
+    Raises:
+        ValueError: a pivot is not in 1..m.
     Example:
         >>> p, l, u = paddle.linalg.lu_unpack(*paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 2.0]])))
         >>> p.tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
+    if unpack_pivots:
+        check_index("lu_unpack", y, x.shape[-2] + 1, ValueError, low=1, name="y")
     p, lower, upper = _unpack(x, y)
     empty = wrap(jnp.zeros((0,), x._raw.dtype))
     return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))

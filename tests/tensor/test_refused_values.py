@@ -139,3 +139,98 @@ def test_in_each_tier(tier):
             ours.nn.functional.binary_cross_entropy(ours.to_tensor([1.5]), ours.to_tensor([1.0]))
     finally:
         ours.set_flags(before)
+
+
+def arrays(p, *values, dtype="int64"):
+    return [p.to_tensor(value, dtype=dtype) for value in values]
+
+
+def ctc(p, labels=(1, 2), frames=5, length=2):
+    labels, frames, length = arrays(p, [labels], [frames], [length])
+    return p.nn.functional.ctc_loss(p.zeros([5, 1, 4]), labels.astype("int32"), frames, length)
+
+
+def rnnt(p, labels=(1, 2), frames=4, length=2):
+    return p.nn.functional.rnnt_loss(p.zeros([1, 4, 3, 5]), *arrays(p, [labels], [frames], [length],
+                                                                    dtype="int32"))
+
+
+def tree(p, parents):
+    ids, parents = arrays(p, np.zeros((3, 1, 2)), np.reshape(parents, (3, 1, 2)))
+    return p.nn.functional.gather_tree(ids, parents)
+
+
+def unpacked(p, *pivots):
+    return p.linalg.lu_unpack(p.ones([3, 3]), *arrays(p, pivots, dtype="int32"))[0]
+
+
+def dice(p, *labels):
+    return p.nn.functional.dice_loss(p.ones([3, 4]) / 4, *arrays(p, [[label] for label in labels]))
+
+
+# call, and whether it is refused; Paddle refuses the same, reads beyond the memory or ends the process
+INDICES = {
+    "parent too large": (lambda p: tree(p, [0, 0, 0, 2, 0, 1]), True),
+    "negative parent": (lambda p: tree(p, [0, 0, 0, 0, 0, -1]), True),
+    "parent of the first step": (lambda p: tree(p, [7, -3, 0, 1, 0, 1]), False),
+    "parent that is not followed": (lambda p: tree(p, [0, 0, 0, 7, 0, 0]), False),
+    "pivot too large": (lambda p: unpacked(p, 1, 4, 3), True),
+    "pivot 0": (lambda p: unpacked(p, 1, 0, 3), True),
+    "pivots": (lambda p: unpacked(p, 3, 3, 3), False),
+    "label of dice_loss too large": (lambda p: dice(p, 0, 4, 1), True),
+    "negative label of dice_loss": (lambda p: dice(p, 0, -1, 1), True),
+    "labels of dice_loss": (lambda p: dice(p, 0, 3, 1), False),
+    "label of ctc_loss too large": (lambda p: ctc(p, (1, 4)), True),
+    "negative label of ctc_loss": (lambda p: ctc(p, (1, -1)), True),
+    "padding of ctc_loss": (lambda p: ctc(p, (1, -1), length=1), False),
+    "too many frames of ctc_loss": (lambda p: ctc(p, frames=6), True),
+    "too many labels of ctc_loss": (lambda p: ctc(p, length=3), True),
+    "negative length of ctc_loss": (lambda p: ctc(p, length=-1), True),
+    "label of rnnt_loss too large": (lambda p: rnnt(p, (1, 5)), True),
+    "padding of rnnt_loss": (lambda p: rnnt(p, (1, -1), length=1), False),
+    "too many frames of rnnt_loss": (lambda p: rnnt(p, frames=5), True),
+    "too many labels of rnnt_loss": (lambda p: rnnt(p, length=3), True),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_out_of_range(name):
+    call, refused = INDICES[name]
+    if not refused:
+        assert np.isfinite(call(ours).numpy()).all()
+        return
+    with pytest.raises(ValueError, match="got .* use "):
+        call(ours)
+
+
+def test_indices_that_are_not_followed_have_no_effect():
+    want = oracle.nn.functional.gather_tree(*arrays(oracle, [[[2, 2]], [[3, 9]], [[0, 1]]],
+                                                    [[[7, -3]], [[1, 0]], [[0, 0]]]))
+    got = ours.nn.functional.gather_tree(*arrays(ours, [[[2, 2]], [[3, 9]], [[0, 1]]],
+                                                 [[[7, -3]], [[1, 0]], [[0, 0]]]))
+    np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+def test_indices_in_a_compiled_function():
+    """The checks ride with the program."""
+    tree = ours.jit.to_static(ours.nn.functional.gather_tree)
+    ids = ours.zeros([3, 1, 2], "int64")
+    assert tree(ids, ids).tolist() == ids.tolist()
+    with pytest.raises(ValueError, match="gather_tree: parents: got 2"):
+        tree(ids, ids + 2).numpy()
+    loss = ours.jit.to_static(lambda *args: ours.nn.functional.ctc_loss(*args))
+    scores, lengths = ours.zeros([5, 1, 4]), arrays(ours, [5], [2])
+    assert loss(scores, ours.to_tensor([[1, 2]], dtype="int32"), *lengths).item() > 0
+    with pytest.raises(ValueError, match="ctc_loss: labels: got 4"):
+        loss(scores, ours.to_tensor([[1, 4]], dtype="int32"), *lengths).item()
+
+
+def test_indices_of_a_static_program():
+    ours.enable_static()
+    try:
+        with ours.static.program_guard(ours.static.Program()) as _:
+            parents = ours.static.data("parents", [3, 1, 2], "int64")
+            result = ours.nn.functional.gather_tree(parents, parents)
+            assert [op.type for op in result.block.ops] == ["gather_tree"]
+    finally:
+        ours.disable_static()

@@ -7,6 +7,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host
+from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
@@ -44,6 +45,29 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
     return _mask(x, int(maxlen), dtypes.convert(dtype))
 
 
+@op("parents", method=False, register=False, nondiff=True)
+def _links(parents):
+    """The parents that `gather_tree` follows; those of the first step have no effect."""
+
+    def back(beam, parent):
+        taken = jnp.take_along_axis(parent, jnp.clip(beam, 0, parent.shape[1] - 1), 1)
+        return taken, taken
+
+    start = jnp.broadcast_to(jnp.arange(parents.shape[2], dtype=parents.dtype), parents.shape[1:])
+    return lax.scan(back, start, parents[1:], reverse=True)[1]
+
+
+def _check_parents(ids, parents):
+    """Refuses parents that are no beams, if they are followed."""
+    if not isinstance(ids, Tensor) or not isinstance(parents, Tensor) or ids.shape != parents.shape:
+        return  # the op refuses these
+    if parents.ndim != 3 or 0 in parents.shape or parents.shape[0] == 1:
+        return
+    if may_be_outside(parents, parents.shape[2]):
+        check_index("gather_tree", _links(parents), parents.shape[2], ValueError, low=0, name="parents")
+
+
+@guarded(_check_parents)
 @op("ids parents", method=False, nondiff=True, cases=[
     "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])",
     "const([[2,2]]), const([[0,0]])", "idx(9,4,1,3), idx(3,4,1,3)", "idx32(9,3,2,2), idx32(2,3,2,2)",
@@ -57,7 +81,7 @@ def gather_tree(ids, parents):
     Returns:
         Tensor [time, batch, beam].
     Raises:
-        ValueError: the shapes are not equal or not 3-D.
+        ValueError: the shapes are not equal or not 3-D, or a parent that is followed is out of range.
     Example:
         >>> ids, parents = paddle.to_tensor([[[1, 2]], [[3, 4]]]), paddle.to_tensor([[[0, 0]], [[1, 0]]])
         >>> paddle.nn.functional.gather_tree(ids, parents).tolist()

@@ -30,7 +30,7 @@ from paddle_jax.nn.functional.margin_losses import (
 )
 from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
-from paddle_jax.tensor.axes import at_hand, guarded
+from paddle_jax.tensor.axes import at_hand, check_index, guarded
 from paddle_jax.tensor.inner import magnitude
 
 PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'",
@@ -333,6 +333,12 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
                    reduction)
 
 
+def _check_dice(input=None, label=None, *_, **__):
+    if isinstance(input, Tensor) and isinstance(label, Tensor) and input.ndim and label.dtype.is_integer:
+        check_index("dice_loss", label, input.shape[-1], ValueError, low=0, name="label")
+
+
+@guarded(_check_dice)
 @known_as(amp="reduce_mean")
 @op("input label", method=False,
     cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
@@ -348,6 +354,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
         0-D Tensor.
     Raises:
         AssertionError: shapes do not fit, or label holds no integers.
+        ValueError: a label is not a class.
     Example:
         >>> round(paddle.nn.functional.dice_loss(paddle.to_tensor([[1.0, 0.0]]),
         ...                                      paddle.to_tensor([[0]])).item(), 3)

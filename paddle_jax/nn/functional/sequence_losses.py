@@ -5,9 +5,42 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
 
 
+@op("labels lengths", method=False, register=False, nondiff=True)
+def _used(labels, lengths):
+    """The labels within their lengths, and 0 in place of the padding."""
+    return jnp.where(jnp.arange(labels.shape[1]) < lengths[:, None], labels, 0)
+
+
+def _check_sequences(op_name, labels, input_lengths, label_lengths, frames, classes):
+    """Refuses lengths beyond the arrays, and labels that are no classes."""
+    if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape:
+        return  # the op says so itself
+    check_index(op_name, input_lengths, frames + 1, ValueError, low=0, name="input_lengths")
+    check_index(op_name, label_lengths, labels.shape[1] + 1, ValueError, low=0, name="label_lengths")
+    if may_be_outside(labels, classes):
+        check_index(op_name, _used(labels, label_lengths), classes, ValueError, low=0, name="labels")
+
+
+def _check_ctc(log_probs=None, labels=None, input_lengths=None, label_lengths=None, *_, **__):
+    operands = (log_probs, labels, input_lengths, label_lengths)
+    if all(isinstance(value, Tensor) for value in operands) and log_probs.ndim == 3:
+        frames, _, classes = log_probs.shape
+        _check_sequences("ctc_loss", labels, input_lengths, label_lengths, frames, classes)
+
+
+def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, *_, **__):
+    operands = (input, label, input_lengths, label_lengths)
+    if all(isinstance(value, Tensor) for value in operands) and input.ndim == 4:
+        _, frames, _, classes = input.shape
+        _check_sequences("rnnt_loss", label, input_lengths, label_lengths, frames, classes)
+
+
+@guarded(_check_ctc)
 @op("log_probs labels input_lengths label_lengths", method=False, cases=[
     "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])",
     "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
@@ -33,7 +66,8 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
     Returns:
         Tensor: 0-D, or [N] for "none".
     Raises:
-        ValueError: blank is not a class, reduction is something else, or the shapes do not go together.
+        ValueError: blank or a label is not a class, a length is out of range, reduction is something else, or
+            the shapes do not go together.
     Example:
         >>> scores = paddle.zeros([1, 1, 2]); one = paddle.to_tensor([1])
         >>> round(paddle.nn.functional.ctc_loss(scores, paddle.to_tensor([[1]], dtype="int32"), one,
@@ -70,6 +104,7 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
     return reduced("ctc_loss", loss, reduction)
 
 
+@guarded(_check_rnnt)
 @op("input label input_lengths label_lengths", method=False, cases=[
     "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
     ("f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), "
@@ -91,7 +126,7 @@ def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lamb
     Returns:
         Tensor: 0-D, or [N] for "none".
     Raises:
-        ValueError: blank is not a class.
+        ValueError: blank or a label is not a class, or a length is out of range.
         AssertionError: reduction is something else.
     Example:
         >>> x = paddle.log(paddle.full([1, 1, 2, 2], 0.5)); one = paddle.to_tensor([1], dtype="int32")
