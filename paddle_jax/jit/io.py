@@ -119,10 +119,6 @@ def encode(function, specs, owner, chosen=None):
                                 if isinstance(holder, Layer) else set())
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
-            unused = [n for n, symbol in zip(names, recording.inputs, strict=True)
-                      if not _used(recording, symbol)]
-            if unused and len(unused) == len(names):
-                raise ValueError(f"jit.save: none of the inputs {', '.join(unused)} reaches a result")
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
             at = (getattr(error, "place", None)
@@ -144,10 +140,6 @@ def converted_form(function):
     from paddle_jax.jit.dy2static import convert
 
     return function._conversion() if isinstance(function, StaticFunction) else convert(function)
-
-
-def _used(recording, symbol):
-    return symbol in recording.outputs or any(symbol in step.inputs for step in recording.steps)
 
 
 def _fresh(given, function, layer, hooked=None):

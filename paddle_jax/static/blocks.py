@@ -2,6 +2,7 @@
 Region of converted code is, and the whole is one operation."""
 
 import contextlib
+import functools as ft
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax._core.values.symbol import joined
 from paddle_jax.jit.dy2static.branches import select
 from paddle_jax.jit.dy2static.loops import repeat
@@ -113,6 +115,8 @@ def _stops(blocks, symbols):
 def _chosen(region, pick, shape, dtype):
     """The Symbol of one result: of a Leaf, or of a number."""
     if isinstance(pick, tuple):
+        if is_length(pick[0]):
+            return local.ctx.frame.tensor_of(pick[0], dtype)._raw
         number = np.full([1 if n == -1 else n for n in shape], pick[0], dtype)
         return local.ctx.frame.constant(number)._raw
     return region.results[pick]
@@ -129,8 +133,9 @@ def branched(index, regions, outputs):
     uneven = any(a.avals != b.avals for a, b in pairs)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
-    inferred = Inferred(tuple, [joined(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
     recorder = local.ctx.frame
+    join = ft.partial(recorder.join, answers=recorder.answers(index)) if recorder.symbolic else joined
+    inferred = Inferred(tuple, [join(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
     return recorder.add(kernel, [recorder.symbol(index), *outside], (True, *_stops((yes, no), outside)),
                         inferred, [out.stop for out in outputs])
 

@@ -17,7 +17,7 @@ from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, behind, translate
 from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.runtime.uninterrupted import eagerly
-from paddle_jax._core.values.symbol import PROBES
+from paddle_jax._core.values.symbol import PROBES, lengths
 
 _MAX, _TRIES, _SMALL = 1 << 14, 160, 64
 _known: dict = {}
@@ -193,6 +193,43 @@ def _with_values(kernel, symbols):
         except TracedValueError:
             return _sampled(kernel, symbols)
     return _paired(kernel, results[0][0], results[0][1], results[1][1])
+
+
+def varying_results(kernel, symbols, hints):
+    """(tuple, list or None, avals, avals) of a kernel whose results have shapes that depend on values, for
+    the first and second values of lengths: what varies has two lengths of its own.
+
+    hints: these two lengths.
+    """
+    samples = [Sample(s) for s in symbols]
+    found = _sampled(kernel, samples)
+    pairs = []
+    for one, other in found.avals:
+        shapes = [[hints[which] if n != m else n for n, m in zip(one.shape, other.shape, strict=True)]
+                  for which in (0, 1)]
+        pairs.append([aval_of(tuple(shape), one.dtype) for shape in shapes])
+    return found.many, tuple([pair[0] for pair in pairs]), tuple([pair[1] for pair in pairs])
+
+
+class Sample:
+    """A Symbol of which small samples are made: -1 for lengths that vary.
+
+    Attributes:
+        kind: str, of the Symbol.
+        dtype: NumPy dtype.
+        value: what a constant Symbol holds.
+        avals: tuple of its two Avals.
+        shape: tuple of ints.
+        is_open: bool, whether a length varies.
+    """
+
+    def __init__(self, symbol):
+        self.kind = symbol.kind
+        self.dtype = symbol.dtype
+        self.value = symbol.value
+        self.avals = symbol.avals
+        self.shape = lengths(symbol.avals)
+        self.is_open = -1 in self.shape
 
 
 def _sampled(kernel, symbols):

@@ -14,6 +14,7 @@ from paddle_jax._core.ops.op import _inplace, freeze
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Tensor, elements, held, settled
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax._core.values.symbol import ABSTRACT
 
 
@@ -50,7 +51,7 @@ def ints(op, values, name):
     or for its items."""
     values = freeze(values)
     if isinstance(values, int):
-        return (int(values),)
+        return (values if is_length(values) else int(values),)
     if is_open(values):
         return (values,)
     if not isinstance(values, tuple):

@@ -15,7 +15,9 @@ from paddle_jax._core.failures.exhausted import told_as_memory
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import known
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.values.lengths import LengthBool, has_lengths, is_length
 from paddle_jax.tensor.axes import ints, variadic
 
 _SMALL = 1 << 16  # elements
@@ -57,6 +59,8 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
             stop_gradient = False  # JAX decides what it differentiates
         return wrap(value, stop_gradient)
+    if local.ctx.frame.symbolic and has_lengths(data):
+        return local.ctx.frame.tensor_of(data, want)
     array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
@@ -115,6 +119,8 @@ def finish(value, out=None, device=None, requires_grad=False):
 
 def filled(shape, value, dtype):
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
+    if local.ctx.frame.symbolic and (has_lengths(shape) or is_length(value)):
+        return local.ctx.frame.filled(shape, value, dtype)
     if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         try:
             return jnp.full(shape, value, dtype)
@@ -263,7 +269,7 @@ def fill(op, value, dtype):
             raise ValueError(f"{op}: fill_value: got a tensor of shape {list(value.shape)}; "
                              "it must have one element")
         return value._value.reshape(()).astype(dtype)
-    if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_):
+    if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_ | LengthBool):
         raise TypeError(f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, "
                         "numeric texts and Tensors")
     if isinstance(value, str):
@@ -272,6 +278,8 @@ def fill(op, value, dtype):
         except ValueError:
             raise ArgumentError(f"{op}: fill_value: got {value!r}; a text must be that of a number, "
                                 "as 'nan' or '1.5'") from None
+    if is_length(value):
+        return value
     value = value.real if isinstance(value, complex) and np.dtype(dtype).kind != "c" else value
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(value).astype(dtype)

@@ -11,7 +11,17 @@ import numpy as np
 from paddle_jax._core.deferred.value import aval_of, host
 from paddle_jax._core.failures.outcomes import ride_between, traced
 from paddle_jax._core.size import is_open, known
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.values.expressions import bounds
+from paddle_jax._core.values.lengths import (
+    UndecidedError,
+    chosen,
+    extreme,
+    has_lengths,
+    is_length,
+    node_of,
+)
 from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
@@ -137,6 +147,11 @@ def add_int(found, item, axis, length):
     """Adds an integer to the pattern; returns how many axes it takes."""
     if type(item) is not int and hasattr(item, "dtype") and dtype_of(item).kind not in "iu":
         raise _error(item)
+    if is_length(item) or is_length(length):
+        if not isinstance(item, Tensor):
+            found.starts.append(place_of(item, length))
+            found.axes.append(("i",))
+            return 1
     if type(item) is not int and _traced(item):
         if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
             found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
@@ -158,8 +173,10 @@ def add_int(found, item, axis, length):
 
 def _bound(value):
     """A bound of a slice as an int or None."""
-    if value is None or type(value) is int or is_open(value):
+    if value is None or type(value) is int or is_open(value) or is_length(value):
         return value
+    if local.ctx.frame.symbolic and isinstance(value, Tensor) and value._raw.size == 1:
+        return local.ctx.frame.numbers_of(value.reshape([]))
     of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
         got = (f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
@@ -172,6 +189,8 @@ def _bound(value):
 def cut_of(item, length):
     """What a slice of integers does to an axis, as an entry of the pattern, and the least
     position it picks."""
+    if has_lengths((length, item)):
+        return cut_of_lengths(item, length)
     if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
         return _open_cut(item, length)
     start, stop, step = item.indices(length)
@@ -182,6 +201,48 @@ def cut_of(item, length):
         start += (count - 1) * step if step < 0 and count else 0
         step = step if count > 1 else 1
     return (ALL if count == length and step == 1 else ("s", count, step)), start
+
+
+def place_of(position, length):
+    """A position counted from the front, where it or the length is a Length."""
+    return chosen(position < 0, position + length, position)
+
+
+def _end_of(bound, length):
+    """A bound of a slice, counted from the front and within the axis."""
+    low, _ = bounds(node_of(bound))
+    if low is not None and low >= 0:
+        return extreme("min", (bound, length))
+    _, high = bounds(node_of(bound))
+    if high is not None and high < 0:
+        return extreme("max", (bound + length, 0))
+    return chosen(bound < 0, extreme("max", (bound + length, 0)), extreme("min", (bound, length)))
+
+
+def cut_of_lengths(item, length):
+    """As `cut_of` where a bound or the length of the axis is a Length."""
+    step = 1 if item.step is None else item.step
+    if is_length(step):
+        raise UndecidedError("Tensor index: the step of a slice is a length that is not known; "
+                             "give it as a number")
+    if step < 0:
+        return _backward_cut(item, length, step)
+    start = 0 if item.start is None else _end_of(item.start, length)
+    stop = length if item.stop is None else _end_of(item.stop, length)
+    room = extreme("max", (stop - start, 0))
+    count = (room + (step - 1)) // step
+    if step == 1 and node_of(start) == 0 and node_of(count) == node_of(length):
+        return ALL, 0
+    return ("s", count, step), start
+
+
+def _backward_cut(item, length, step):
+    """A slice that goes backwards over a whole axis; other ones have no form here."""
+    if item.start is not None or item.stop is not None:
+        raise UndecidedError("Tensor index: a slice that goes backwards between bounds, over a length that "
+                             "is not known; flip the tensor first")
+    count = (length + (-step - 1)) // -step
+    return ("s", count, step), length - 1 + (count - 1) * step
 
 
 def _open_cut(item, length):
@@ -248,6 +309,8 @@ def _add_mask(found, item, axis, shape):
 
 def starts_of(found):
     """Where integers and slices of an index start, as one int32 operand."""
+    if has_lengths(found.starts):
+        return local.ctx.frame.tensor_of(list(found.starts), INT32)
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
         from paddle_jax.tensor.joining import stack
 

@@ -23,6 +23,7 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.ops.views import Showing, link
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
+from paddle_jax._core.values.lengths import has_lengths
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import (
     ALL,
@@ -309,6 +310,8 @@ _SHORT, _CUTS = {1: run1, 2: run2, 3: run3}, (slice, tuple)
 def _run_pattern(op, operands, axes, slots, starts, arrays):
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what
     eager loops do most."""
+    if local.ctx.frame.symbolic and has_lengths(axes):
+        return local.ctx.frame.call_with_lengths(op, (*operands, starts, arrays), (axes, slots))
     key = (axes, slots, starts is not None)
     kernel = op.fast.get(key)
     if kernel is None:
@@ -379,6 +382,8 @@ def getitem(x, item):
     """
     raw = x._raw
     shape = raw.aval.shape if type(raw) is Value else raw.shape
+    if local.ctx.frame.symbolic and has_lengths((item, shape)):
+        return _run_parsed(take_index.op, (x,), parse(item, shape))
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
@@ -398,10 +403,17 @@ def getitem(x, item):
     return _run_parsed(take_index.op, (x,), parse(item, shape))
 
 
+def _is_mask(item):
+    """Whether an index is an array of bools."""
+    return isinstance(item, Tensor | np.ndarray) and dtype_of(item) == np.bool_ and item.ndim > 0
+
+
 def _assigned(value, x):
     """The right-hand side as a Tensor."""
     if isinstance(value, Tensor):
         return value
+    if local.ctx.frame.symbolic and has_lengths(value):
+        return local.ctx.frame.tensor_of(value, x._raw.dtype)
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
         if isinstance(value, complex | np.complexfloating) and x._raw.dtype.kind not in "bc":
             raise ValueError(f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
@@ -435,6 +447,9 @@ def setitem(x, item, value):
                      else _assigned(value, x))
         raw = x._raw
         shape = raw.aval.shape if type(raw) is Value else raw.shape
+        if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):
+            x._adopt(_run_parsed(put_index.op, (x, value), parse(item, shape)))
+            return
         if type(item) is int and shape and -shape[0] <= item < shape[0]:
             x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, host_starts((item % shape[0],))))
             return
@@ -446,8 +461,8 @@ def setitem(x, item, value):
         if quick is not None:
             x._adopt(_run_pattern(put_index.op, (x, value), *quick))
             return
-        is_mask = isinstance(item, Tensor | np.ndarray) and dtype_of(item) == np.bool_ and item.ndim > 0
-        if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
+        fits = _is_mask(item) and tuple(item.shape) == shape[: item.ndim]
+        if fits and value.ndim <= len(shape) - item.ndim:
             result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
         else:
             result = _run_parsed(put_index.op, (x, value), parse(item, shape))

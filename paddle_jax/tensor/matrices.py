@@ -9,10 +9,13 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.ops.record import known_as
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import has_lengths
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
 from paddle_jax.tensor.gathering import take_rows
+from paddle_jax.tensor.sequences import arange
 
 
 def _size(op, name, value):
@@ -39,6 +42,10 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
         >>> paddle.eye(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
+    if local.ctx.frame.symbolic and has_lengths((num_rows, num_columns)):
+        rows = arange(num_rows).reshape([-1, 1])
+        columns = arange(num_rows if num_columns is None else num_columns)
+        return (rows == columns).astype(as_numpy_dtype(dtype).name)
     rows = _size("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
     return finish(kept(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)

@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import is_open, known
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
@@ -57,6 +59,8 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
     """
     if end is None:
         start, end = 0, start
+    if local.ctx.frame.symbolic and _unknown(start, end, step):
+        return _unknown_sequence(start, end, step, dtype)
     bounds = [_bound("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))]
     dtype = _sequence_dtype(bounds, dtype)
     if not known(*bounds):
@@ -71,6 +75,33 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
     whole = all(isinstance(b, int) for b in (start, end, step))
     count = max(0, len(builtins.range(start, end, step)) if whole else int(np.ceil((end - start) / step)))
     return finish(_steps(start, step, count, dtype), out, device, requires_grad)
+
+
+def _unknown(*numbers):
+    """Whether a number is not known: a Length, or a Variable, while a model file is recorded."""
+    return local.ctx.frame.has_unknown(numbers)
+
+
+def _unknown_sequence(start, end, step, dtype):
+    bounds = [local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b
+              for b in (start, end, step)]
+    whole = all(isinstance(b, int) for b in bounds)
+    kind = as_numpy_dtype(dtype, dtypes.int64 if whole else None)
+    return unknown_arange(*bounds, kind.name)
+
+
+@known_as(code="creation:arange")
+@op("", register=False, method=False)
+def unknown_arange(start, end, step, dtype):
+    """`arange` while a model file is recorded, where a bound is not known."""
+    return jnp.arange(start, end, step, dtype)
+
+
+@known_as(code="creation:linspace")
+@op("", register=False, method=False)
+def unknown_linspace(start, stop, num, dtype):
+    """`linspace` while a model file is recorded, where a number is not known."""
+    return jnp.linspace(start, stop, num, dtype=dtype)
 
 
 def _steps(start, step, count, dtype):
@@ -118,6 +149,10 @@ def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, 
         >>> paddle.linspace(0, 1, 3).tolist()
         [0.0, 0.5, 1.0]
     """
+    if local.ctx.frame.symbolic and _unknown(start, stop, num):
+        bounds = [local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b
+                  for b in (start, stop, num)]
+        return unknown_linspace(*bounds, as_numpy_dtype(dtype).name)
     num = number("linspace", int(num) if isinstance(num, float) else num, "num")
     if num < 0:
         raise ValueError(f"linspace: num={num}; it must be >= 0")

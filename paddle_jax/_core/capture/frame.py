@@ -50,6 +50,7 @@ class Frame:
     region = False  # whether it is a branch or loop, whose gradients JAX derives
     precision = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
+    symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
 
     def __init__(self):
         self.outer = self.executor = self.packing = None

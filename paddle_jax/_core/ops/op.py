@@ -38,6 +38,7 @@ from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.runtime.uninterrupted import eagerly, swapped
 from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
+from paddle_jax._core.values.lengths import is_length
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
@@ -86,8 +87,11 @@ class Op:
     def call(self, operands, attrs):
         """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
         frame = local.ctx.frame
-        if frame.recording and frame.holds(attrs):
-            return frame.whole(self.name, self.call, (operands, attrs), {})
+        if frame.recording:
+            if frame.symbolic and frame.has_unknown(attrs):
+                return frame.call_with_lengths(self, operands, attrs)
+            if frame.holds(attrs):
+                return frame.whole(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
         amp = local.ctx.amp
         if amp is not None:
@@ -269,6 +273,8 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
 def scalar(value, dtype) -> Tensor:
     """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them
     again and again."""
+    if is_length(value):
+        return local.ctx.frame.tensor_of(value, dtype)
     return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype,
                           local.ctx.segment is not None)
 
@@ -277,6 +283,8 @@ def freeze(value):
     """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers
     become Python numbers."""
     if isinstance(value, Tensor):
+        if local.ctx.frame.symbolic:
+            return freeze(local.ctx.frame.numbers_of(value))
         return freeze(on_host(value, "an argument that is no tensor").tolist())
     if isinstance(value, list | tuple):
         return tuple([freeze(v) for v in value])

@@ -1,5 +1,7 @@
 """Symbols: what a Tensor holds while a static Program is recorded; and what is being recorded into."""
 
+import math
+
 import jax
 import numpy as np
 
@@ -58,8 +60,10 @@ class Symbol:
         first, second = self.avals
         if first is second:
             return first.shape
-        probe = local.ctx.frame.probe
-        return lengths(self.avals) if probe is None else self.avals[probe].shape
+        frame = local.ctx.frame
+        if frame.probe is None:
+            return lengths(self.avals)
+        return frame.lengths_of(self) if frame.symbolic else self.avals[frame.probe].shape
 
     @property
     def is_open(self):
@@ -78,7 +82,7 @@ class Symbol:
     def size(self):
         """The number of elements; -1 where a length is unknown."""
         shape = self.shape
-        return -1 if -1 in shape else int(np.prod(shape, dtype=np.int64))
+        return -1 if -1 in shape else math.prod(shape)
 
     def __array__(self, dtype=None, copy=None):
         raise SymbolError(self.name or "a Variable")

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from paddle_jax._core.values.lengths import Length, has_lengths, is_length, node_of
+from paddle_jax.framework.pir.length_expressions import written
 from paddle_jax.framework.pir.on_host import np_dtype
 from paddle_jax.framework.pir.program import TYPES, VERSION
 from paddle_jax.framework.pir.signatures import signature
@@ -15,25 +17,6 @@ _SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_
             "str": "0.a_str", "dtype": "1.a_dtype"}
 _PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
 CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
-
-
-class Length:
-    """A length or number that depends on the inputs: its value in each of two recordings with
-    different inputs."""
-
-    __slots__ = ("pair",)
-
-    def __init__(self, first, second):
-        self.pair = first, second
-
-    def __eq__(self, other):
-        return isinstance(other, Length) and self.pair == other.pair
-
-    def __hash__(self):
-        return hash(self.pair)
-
-    def __repr__(self):
-        return f"Length{self.pair}"
 
 
 class Value:
@@ -55,11 +38,6 @@ class Value:
         return self.dtype, self.shape
 
 
-def _give_up():
-    raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written; "
-                      "give these lengths as numbers in input_spec")
-
-
 class _Region:
     """A block of control flow: the values that come in, and its JSON when it is done."""
 
@@ -74,6 +52,14 @@ class NotWritable(Exception):
     def __init__(self, text, place=None):
         super().__init__(text)
         self.place = place
+
+
+def _unresolved(number):
+    raise NotWritable("a length of a tensor that is not made yet")
+
+
+def _nothing_likely(number):
+    return None
 
 
 def uniform(array):
@@ -118,21 +104,18 @@ class Builder:
 
     def __init__(self):
         self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
-        self.lengths = {}  # pair -> (Value, axis) that has this length
+        self.resolve = _unresolved  # gives the Value of a numbered Symbol of the recording
+        self.likely = _nothing_likely  # gives likely lengths of one that is not made yet, or None
         # held: id of a Tensor in the parameter file -> (it, its Value)
         self.blocks, self.arguments, self.held = 0, 0, {}
-        self._cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
+        self.cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
 
     # values -------------------------------------------------------------------------------------------------
 
     def value(self, dtype, shape):
         """A new value of a tensor type."""
         self.count += 1
-        found = Value(self.count, dtype, shape)
-        for axis, n in enumerate(shape):
-            if isinstance(n, Length):
-                self.lengths.setdefault(n.pair, (found, axis))
-        return found
+        return Value(self.count, dtype, shape)
 
     def parameter(self, name, array, trainable):
         """A value from the parameter file."""
@@ -177,8 +160,7 @@ class Builder:
         """Takes back the operations after the first `mark`."""
         gone = {out["%"] for op in self.ops[mark:] for out in op["O"]}
         del self.ops[mark:]
-        self._cache = {key: value for key, value in self._cache.items() if value.number not in gone}
-        self.lengths = {pair: entry for pair, entry in self.lengths.items() if entry[0].number not in gone}
+        self.cache = {key: value for key, value in self.cache.items() if value.number not in gone}
 
     def list_op(self, name, inputs, outs, **attrs):
         """Adds an operation whose one result is a list of tensors; gives its items."""
@@ -206,8 +188,7 @@ class Builder:
             value = attrs.get(attr, default)
             if value is None and kind != "place":
                 raise NotWritable(f"{name}: attribute {attr} is missing")
-            if (isinstance(value, Length)
-                    or (isinstance(value, list | tuple) and any(isinstance(v, Length) for v in value))):
+            if has_lengths(value):
                 raise NotWritable(f"{name}: {attr} depends on lengths of the inputs that are not fixed")
             listed.append({"N": attr, "AT": _encoded(kind, value)})
         ends, stops = [], []
@@ -228,7 +209,7 @@ class Builder:
         """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
         come in, as `block.args`."""
         outer, self.ops = self.ops, []
-        kept = dict(self._cache), dict(self.lengths)
+        kept = dict(self.cache)
         self.blocks += 1
         number, made = self.blocks, []
         found = _Region([self._argument(kind) for kind in args])
@@ -237,7 +218,7 @@ class Builder:
             made = self.ops
         finally:
             self.ops = outer
-            self._cache, self.lengths = kept
+            self.cache = kept
         listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
         found.document = {"#": f"region_{number}",
                           "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}]}
@@ -284,13 +265,16 @@ class Builder:
 
     def full(self, value, dtype="float32", shape=(1,)):
         """A tensor of one number."""
+        if is_length(value) or has_lengths(tuple(shape)):
+            raise NotWritable("a number that depends on lengths of the inputs stands where a constant has "
+                              "to be")
         key = "full", float(value).hex(), dtype, tuple(shape)
         if not math.isfinite(value):
             return self._infinite(value, dtype, shape)
-        if key not in self._cache:
-            self._cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value,
+        if key not in self.cache:
+            self.cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value,
                                        dtype=dtype)
-        return self._cache[key]
+        return self.cache[key]
 
     def _infinite(self, value, dtype, shape):
         """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
@@ -302,12 +286,12 @@ class Builder:
     def ints(self, numbers):
         """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
         numbers = list(numbers)
-        if all(isinstance(n, int | np.integer) for n in numbers):
+        if not any(map(is_length, numbers)) and all(isinstance(n, int | np.integer) for n in numbers):
             key = "ints", tuple(numbers)
-            if key not in self._cache:
-                self._cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers,
+            if key not in self.cache:
+                self.cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers,
                                            dtype="int64")
-            return self._cache[key]
+            return self.cache[key]
         return self.combine([self._int(n) for n in numbers])
 
     def vector(self, numbers):
@@ -318,68 +302,28 @@ class Builder:
     def _int(self, number):
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
         if isinstance(number, tuple):
-            return self.op("scale", [self._copy(number[0]), self.full(1.0)], ("int64", []), bias=number[1])
-        return (number if isinstance(number, Value) else self.length(number) if isinstance(number, Length)
-                else self.full(number, "int64", ()))
+            value, more = number
+            return self.op("add", [self.copy(value), self._int(more)], ("int64", []))
+        if isinstance(number, Value):
+            return number
+        return self.length(number) if isinstance(number, Length) else self.full(number, "int64", ())
 
     def length(self, number):
-        """A 0-D int64 tensor of a number that depends on the inputs."""
-        key = "length", number.pair
-        if key not in self._cache:
-            self._cache[key] = self._computed(number.pair)
-        return self._cache[key]
+        """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
+        return written(self, node_of(number))
 
-    def _copy(self, value):
+    def number(self, number, dtype, shape=()):
+        """A tensor of one number, which may depend on the inputs."""
+        if not is_length(number):
+            return self.full(number, dtype, shape)
+        value = self.length(number)
+        if value.dtype != dtype:
+            value = self.op("cast", [value], (dtype, []), dtype=dtype)
+        return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
+
+    def copy(self, value):
         """A copy: Paddle computes in place, also on what a list made before holds."""
         return self.op("assign", [value], value.type)
-
-    def _computed(self, pair):
-        if pair in self.lengths:
-            value, axis = self.lengths[pair]
-            key = "shape", value.number
-            if key not in self._cache:
-                self._cache[key] = self.op("shape64", [value], ("int64", [value.ndim]))
-            return self.op("slice", [self._cache[key], self.ints([axis]), self.ints([axis + 1])],
-                           ("int64", []), axes=[0], infer_flags=[1], decrease_axis=[0])
-        return self._scaled(pair) or self._divided(pair) or self._product(pair) or _give_up()
-
-    def _scaled(self, pair):
-        """factor * length + offset"""
-        for first, second in list(self.lengths):
-            factor, rest = divmod(pair[1] - pair[0], second - first)
-            offset = pair[0] - factor * first
-            if rest == 0 and factor and (offset == 0 or factor == 1):
-                return self.op("scale", [self._copy(self.length(Length(first, second))), self.full(factor)],
-                               ("int64", []), bias=offset)
-        return None
-
-    def _divided(self, pair):
-        """length / divisor, rounded down or up. Odd lengths tell which; where only multiples work (even
-        ones), there is nothing to round."""
-        for one in list(self.lengths):
-            for divisor in range(2, 65):
-                for more in (0, divisor - 1):
-                    whole = not any(n % divisor for n in one) and not any(n % 2 for n in one)
-                    if (one[0] % divisor or whole) and tuple((n + more) // divisor for n in one) == pair:
-                        dividend = self._copy(self.length(Length(*one)))
-                        if more:
-                            dividend = self.op("scale", [dividend, self.full(1.0)], ("int64", []), bias=more)
-                        return self.op("floor_divide", [dividend, self.full(divisor, "int64", ())],
-                                       ("int64", []))
-        return None
-
-    def _product(self, pair):
-        """factor * length * length"""
-        for one in list(self.lengths):
-            for other in list(self.lengths):
-                products = one[0] * other[0], one[1] * other[1]
-                if pair[0] % products[0] == 0 and pair[0] // products[0] * products[1] == pair[1]:
-                    product = self.op("multiply", [self._copy(self.length(Length(*one))),
-                                                   self.length(Length(*other))], ("int64", []))
-                    factor = pair[0] // products[0]
-                    return (product if factor == 1
-                            else self.op("scale", [product, self.full(factor)], ("int64", [])))
-        return None
 
     def constant(self, array):
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""

@@ -50,6 +50,10 @@ def _binary(function):
     return lambda a, x, y: function(x, y)
 
 
+def _unary(function):
+    return lambda a, x: function(x)
+
+
 HOST = {
     "full_int_array": lambda a: np.array(a.value, np.int64),
     "full": lambda a: np.full(a.shape, a.value, np_dtype(a.dtype)),
@@ -73,13 +77,17 @@ HOST = {
     "prod": _reduced(np.prod), "max": _reduced(np.max), "min": _reduced(np.min),
     "where": lambda a, test, x, y: np.where(test, x, y), "logical_not": lambda a, x: np.logical_not(x),
     "numel": lambda a, x: np.array(x.size, np.int64), "floor": lambda a, x: np.floor(x),
-    "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x),
+    "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x), "round": lambda a, x: np.round(x),
+    **{name: _unary(getattr(np, name))
+       for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")},
 }
 _BINARY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide,
     "remainder": np.mod, "maximum": np.maximum, "minimum": np.minimum, "equal": np.equal,
     "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal, "greater_than": np.greater,
     "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "divide": np.divide,
+    "elementwise_pow": np.power,
 }
 _BROADCAST = ("where", *_BINARY)
 HOST |= {name: _binary(function) for name, function in _BINARY.items()}

@@ -8,8 +8,9 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import Op
 from paddle_jax._core.ops.record import OWN
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pickle_names import CorruptFileError
-from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.framework.pir.builder import NotWritable
 
 PREFIX = "paddle_jax."
 
@@ -24,7 +25,7 @@ def encode(attrs) -> str:
 
 
 def _plain(name, value):
-    if isinstance(value, Length):
+    if is_length(value):
         raise NotWritable(f"{name}={value}: it depends on lengths of the inputs; "
                           "give these lengths as numbers in input_spec")
     if isinstance(value, tuple):

@@ -1,5 +1,6 @@
 """Parts that several rules for writing use: `w` is the Builder, x and y Values."""
 
+from paddle_jax._core.values.lengths import is_length, node_of
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
 
 
@@ -34,13 +35,23 @@ def reshape(w, x, shape):
     if len(open_axes) == 1:
         spec[open_axes[0]] = -1
     elif open_axes and x.ndim and len(shape) <= x.ndim + 8:
-        rest = [i for i in open_axes if not (i < x.ndim and x.shape[i] == shape[i])]
+        rest = [i for i in open_axes if not (i < x.ndim and same_length(x.shape[i], shape[i]))]
         for i in open_axes:
             if i not in rest:
                 spec[i] = 0
         if len(rest) == 1:
             spec[rest[0]] = -1
     return w.op("reshape", [x, w.ints(spec)], (x.dtype, shape))
+
+
+def same_length(one, other):
+    """Whether two lengths are the same for all inputs."""
+    return node_of(one) == node_of(other)
+
+
+def same_shape(one, other):
+    """Whether two shapes are the same for all inputs."""
+    return len(one) == len(other) and all(map(same_length, one, other))
 
 
 def squeeze(w, x, axes):
@@ -61,6 +72,9 @@ def transpose(w, x, perm):
 
 def scaled(w, x, factor=1.0, bias=0.0, out=None):
     """x * factor + bias with numbers."""
+    if is_length(factor) or is_length(bias):
+        x = w.op("multiply", [x, w.number(factor, x.dtype)], x.type)
+        return w.op("add", [x, w.number(bias, x.dtype)], out or x.type)
     return w.op("scale", [x, w.full(factor)], out or x.type, bias=bias)
 
 
@@ -71,7 +85,7 @@ def binary(w, name, x, y, out=None):
 
 def _broadcast(one, two):
     one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
-    return [b if a == 1 else a for a, b in zip(one, two, strict=True)]
+    return [b if node_of(a) == 1 else a for a, b in zip(one, two, strict=True)]
 
 
 def reduced(w, name, x, axes, keepdim, out, **attrs):

@@ -1,9 +1,12 @@
 """From a recording to a PIR program and its parameters."""
 
+import contextlib
+
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.lengths import has_lengths, is_length
 from paddle_jax.framework.pir.builder import Builder, Length, NotWritable
 from paddle_jax.framework.pir.writing import apply
 
@@ -20,11 +23,37 @@ def write(recording, names):
     w, values = Builder(), {}
     for symbol, name in zip(recording.inputs, names, strict=True):
         values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])
-    for step in recording.steps:
-        _write_step(w, recording, values, step)
-    for at, symbol in enumerate(recording.outputs):
-        w.fetch(_operand(w, recording, values, symbol), at)
+    with _resolving(w, recording, values):
+        for step in recording.steps:
+            _write_step(w, recording, values, step)
+        for at, symbol in enumerate(recording.outputs):
+            w.fetch(_operand(w, recording, values, symbol), at)
     return w.document(), w.arrays, sorted(w.foreign)
+
+
+@contextlib.contextmanager
+def _resolving(w, recording, values):
+    """In the block leaves of expressions are the Values of these Symbols. What is cached for a block stays
+    there."""
+    outer, cache = w.resolve, dict(w.cache)
+
+    def resolve(number):
+        symbol = recording.numbered[number]
+        if symbol not in values and symbol not in recording.tensors:
+            raise NotWritable("a length of a result that is not known before it is computed")
+        return _operand(w, recording, values, symbol)
+
+    def likely(number):
+        symbol = recording.numbered[number]
+        is_made = symbol in values or symbol in recording.tensors
+        return None if is_made else recording.likely.get(number)
+
+    before = w.likely
+    w.resolve, w.likely = resolve, likely
+    try:
+        yield
+    finally:
+        w.resolve, w.likely, w.cache = outer, before, cache
 
 
 def _write_step(w, recording, values, step):
@@ -70,7 +99,7 @@ def _write_cond(w, recording, values, step, out):
     test, regions = _flag(w, _operand(w, recording, values, step.inputs[0])), []
     for _, steps, results in step.blocks:
         inner = dict(values)
-        with w.block() as region:
+        with w.block() as region, _resolving(w, recording, inner):
             for one in steps:
                 _write_step(w, recording, inner, one)
             w.yields(_ends(w, recording, inner, results, out))
@@ -84,16 +113,18 @@ def _write_while(w, recording, values, step, out):
               for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]]
 
     def tested(env):
-        for one in tests:
-            _write_step(w, recording, env, one)
-        return _flag(w, _operand(w, recording, env, answer))
+        with _resolving(w, recording, env):
+            for one in tests:
+                _write_step(w, recording, env, one)
+            return _flag(w, _operand(w, recording, env, answer))
 
     first = tested(values | dict(zip(carried, starts, strict=True)))
     with w.block(out) as region:
         inner = values | dict(zip(taken, region.args, strict=True))
-        for one in steps:
-            _write_step(w, recording, inner, one)
-        new = _ends(w, recording, inner, results, out)
+        with _resolving(w, recording, inner):
+            for one in steps:
+                _write_step(w, recording, inner, one)
+            new = _ends(w, recording, inner, results, out)
         w.yields([tested(values | dict(zip(carried, new, strict=True))), *new])
     return w.control("while", [first, *starts], [region], out)
 
@@ -125,7 +156,7 @@ def _one(w, recording, values, symbol, raw=False):
     """An operand as a Value; with `raw` the numbers of a constant."""
     if raw and symbol in recording.tensors:
         known = recording.tensors[symbol]
-        return known if isinstance(known, list) else np.asarray(_array(known)).ravel().tolist()
+        return _flat(known) if has_lengths(known) else np.asarray(_array(known)).ravel().tolist()
     return _operand(w, recording, values, symbol)
 
 
@@ -142,10 +173,11 @@ def _operand(w, recording, values, symbol):
 
 def _made(w, recording, symbol):
     known, kind = recording.tensors[symbol], (symbol.dtype.name, recording.shapes[symbol])
-    if isinstance(known, list):
+    if isinstance(known, list | tuple) or is_length(known):
         return _numbers(w, known, kind)
     if hasattr(known, "number"):
-        return w.op("full_with_tensor", [w.full(known.number, kind[0]), w.ints(kind[1])], kind, dtype=kind[0])
+        return w.op("full_with_tensor", [w.number(known.number, kind[0], (1,)), w.ints(known.shape)], kind,
+                    dtype=kind[0])
     if hasattr(known, "step"):
         return _ramp(w, known, kind)
     if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):
@@ -157,12 +189,17 @@ def _made(w, recording, symbol):
 
 def _numbers(w, known, kind):
     """A tensor of numbers of which some depend on lengths."""
-    items = [w.length(n) if isinstance(n, Length) else w.full(n, "int64", ()) for n in known]
-    joined = (items[0] if len(kind[1]) == 0
-              else w.op("stack", [w.combine(items)], ("int64", [len(items)]), axis=0))
-    if len(kind[1]) > 1:
-        joined = w.op("reshape", [joined, w.ints(kind[1])], ("int64", kind[1]))
-    return joined if kind[0] == "int64" else w.op("cast", [joined], kind, dtype=kind[0])
+    items = [w.number(n, kind[0]) for n in _flat(known)]
+    if not kind[1]:
+        return items[0]
+    joined = w.op("stack", [w.combine(items)], (kind[0], [len(items)]), axis=0)
+    return w.op("reshape", [joined, w.ints(kind[1])], kind) if len(kind[1]) > 1 else joined
+
+
+def _flat(numbers):
+    if not isinstance(numbers, list | tuple):
+        return [numbers]
+    return [n for item in numbers for n in _flat(item)]
 
 
 def _ramp(w, known, kind):

@@ -11,7 +11,8 @@ import types
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax.framework.pir.builder import Length, NotWritable, Value
+from paddle_jax._core.values.lengths import has_lengths, is_length
+from paddle_jax.framework.pir.builder import NotWritable, Value
 from paddle_jax.framework.pir.own_ops import PREFIX, encode, find, identity
 from paddle_jax.framework.pir.parts import cast
 from paddle_jax.framework.pir.records import TENSORS, form, row
@@ -62,10 +63,13 @@ def _operand(one, op, w, attrs, out, tensors):
                      else cast(w, value, out[0][0]))
         return w.combine(value) if isinstance(value, list) else value
     if one.kind == "size":
-        return w.ints(out[0][1])
+        given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
+        return w.ints(given if isinstance(given, tuple) and has_lengths(given) else out[0][1])
     value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
     if one.kind == "ints":
         return w.ints(value)
+    if is_length(value):
+        return w.number(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:], (1,))
     if not isinstance(value, int | float):
         raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
     return w.full(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:])
@@ -104,22 +108,25 @@ def apply(w, op, attrs, operands, out):
     Raises:
         NotWritable: its attributes cannot be written.
     """
-    rule, mark = rule_of(op), len(w.ops)
+    rule, mark, refusal = rule_of(op), len(w.ops), None
     if rule is not None:
         try:
             found = rule(w, types.SimpleNamespace(**attrs), out,
                          *(_promoted(w, op, operands) if op.promote else operands))
             return found if isinstance(found, list) else [found]
-        except NotWritable:
+        except NotWritable as error:
+            if has_lengths(list(attrs.values())):
+                raise
+            refusal = error
             w.undo(mark)
     name = PREFIX + identity(op)
     if find(name) is not op:
-        raise NotWritable(f"{op.name} has no form in a file")
+        raise refusal or NotWritable(f"{op.name} has no form in a file")
     inputs = []
     for value in operands:
         if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
-            value = w.op("stack", [w.combine([w.length(v) if isinstance(v, Length) else w.full(v, "int64", ())
-                                              for v in value])], ("int64", [len(value)]), axis=0)
+            value = w.op("stack", [w.combine([w.number(v, "int64") for v in value])],
+                         ("int64", [len(value)]), axis=0)
         inputs.append(w.combine(value) if isinstance(value, list) else value)
     return w.own(name, inputs, out, encode(attrs))
 

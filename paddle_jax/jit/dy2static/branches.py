@@ -14,6 +14,8 @@ from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.handlers import of_a_handler
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import is_length, node_of, pair_of
+from paddle_jax._core.values.lengths import truth as lengths_truth
 from paddle_jax._core.values.symbol import NoValueError, SymbolError, lengths
 from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.host import check
@@ -88,6 +90,9 @@ def switch(index, functions):
 
 def truth(value):
     """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes."""
+    if is_length(value):
+        answer = lengths_truth(value)
+        return local.ctx.frame.condition(answer) if is_length(answer) else as_tensor(answer)
     if value._raw.size != 1:
         raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; "
                          "it must have one element; use any() or all()")
@@ -130,6 +135,8 @@ def select(index, codes, names=None, roots=(), explicit=False):
     for output, result in zip(joined.outputs, results, strict=False):
         for tensor in output.perhaps:
             doubt(result, tensor)
+    if local.ctx.frame.symbolic:
+        joined.answers = local.ctx.frame.answers(index)
     for versions, at in changes:
         versions[0].adopts = any(c.adopts for c in versions)
         write_back(versions[0], results[at.at])
@@ -215,6 +222,7 @@ class Output:
     stop: bool  # whether no gradient flows through it
     lacking: str  # the name of a variable that is undefined after some branch, or ""
     number: bool  # whether it is an int, or a bool, of Python in all branches
+    values: tuple = ()  # the numbers in all branches, where it is one in all
     # Tensors outside that it is in some of the branches
     perhaps: list = dataclasses.field(default_factory=list)
 
@@ -225,6 +233,7 @@ class Joined:
 
     def __init__(self, count, explicit=False):
         self.count, self.explicit, self.outputs = count, explicit, []
+        self.answers = True, False  # where lengths are unknown, the two answers to the condition
 
     def fill(self, value, tensors):
         """The joined value with the Tensors of the operation."""
@@ -234,7 +243,15 @@ class Joined:
                 numeral(tensors[x.at])
             if isinstance(x, Output) and x.lacking:
                 lacking(tensors[x.at], x.lacking)
-        return jax.tree.unflatten(tree, [tensors[x.at] if isinstance(x, Output) else x for x in leaves])
+        return jax.tree.unflatten(tree, [self._result(x, tensors) for x in leaves])
+
+    def _result(self, leaf, tensors):
+        if not isinstance(leaf, Output):
+            return leaf
+        if local.ctx.frame.symbolic and len(leaf.values) == 2:
+            no, yes = leaf.values
+            return local.ctx.frame.number_from(tensors[leaf.at], yes, no, self.answers)
+        return tensors[leaf.at]
 
     def join(self, name, values):
         """The joined value, with Outputs."""
@@ -285,7 +302,9 @@ class Joined:
         stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
         lacks = "" if len(known) == len(values) else name
         number = not lacks and {type(v) for v in known} in ({bool}, {int})
-        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop, lacks, number))
+        plain = not self.explicit and all(map(is_number, values))
+        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop, lacks, number,
+                                   tuple(values) if plain else ()))
         return self.outputs[-1]
 
 
@@ -305,7 +324,7 @@ def joint(name, values):
         common = widened(leaves)
         if common is None:
             raise _unlike(name, leaves, "make shapes and dtypes the same in all", "dtype")
-        shape = lengths(common)
+        shape = lengths(common) if not local.ctx.frame.symbolic else common[0].shape
     for number in numbers:
         if not is_single(shape) or not fits(number, dtype):
             raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype", "dtype")
@@ -321,13 +340,15 @@ def fits(number, dtype):
     """Whether a number may become a Tensor of a dtype without losing anything but digits."""
     ranks = "b", "iu", "fV", "c"
     rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
-    return (rank[np.asarray(number).dtype.kind] <= rank[dtype.kind]
-            and (isinstance(number, bool | np.bool_) == (dtype.kind == "b")))
+    kind = np.asarray(pair_of(number)[0]).dtype.kind
+    return rank[kind] <= rank[dtype.kind] and (kind == "b") == (dtype.kind == "b")
 
 
 def number_dtype(numbers):
     """The dtype of a Tensor that stands for one of several Python numbers."""
-    kinds = {np.asarray(n).dtype.kind for n in numbers}
+    kinds = {np.asarray(pair_of(n)).dtype.kind for n in numbers}
+    if "f" in kinds and any(map(is_length, numbers)) and "c" not in kinds:
+        return np.dtype(np.float64)
     if kinds == {"b"}:
         return np.dtype(bool)
     if "b" in kinds:
@@ -343,6 +364,8 @@ def _unlike(name, values, advice, kind):
 
 
 def _equal(a, b):
+    if is_length(a) or is_length(b):
+        return node_of(a) == node_of(b)
     return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
 
 
@@ -358,4 +381,6 @@ def described(value):
 
 def as_tensor(value):
     """A Tensor, or the Tensor of a number."""
+    if is_length(value):
+        return local.ctx.frame.tensor_of(value, number_dtype([value]))
     return value if isinstance(value, Tensor) else wrap(jnp.asarray(value, number_dtype([value])))

@@ -5,15 +5,19 @@ import contextlib
 import functools as ft
 import inspect
 import itertools
+import math
 import operator
 import sys
 import types
+
+import numpy as np
 
 from paddle_jax._core.capture.environment import content_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import is_ours, is_users
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values import lengths
 from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.region import is_number, is_traced, numeral
@@ -83,6 +87,12 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
 
 
 def _converted_call(function, args, kwargs, scope):
+    if local.ctx.frame.symbolic and (lengths.has_lengths(args) or function is len):
+        of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
+        if of_lengths is not None and not kwargs:
+            found = of_lengths(*args)
+            if found is not NotImplemented:
+                return found
     if isinstance(function, types.BuiltinFunctionType | type):
         if function is map or function is filter:
             return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
@@ -197,7 +207,7 @@ def _range(*args):
             and (len(args) < 3 or args[2] > 0)):
         raise Unsupported("range() of -1, which a length that is not known is here; "
                           "use range(paddle.shape(x)[0]), or loop over the tensor")
-    return Range(*args) if any(is_traced(a) for a in args) else range(*args)
+    return Range(*args) if any(map(is_traced, args)) else range(*args)
 
 
 def _print(*args, **kwargs):
@@ -252,6 +262,68 @@ def _number(kind):
         return kind(*args, **kwargs)
 
     return convert
+
+
+def _is_hashable(function):
+    return isinstance(function, types.BuiltinFunctionType | type) or type(function).__module__ == "numpy"
+
+
+def _length_number(convert):
+    """`int`, `float` or `bool` of a number made of unknown lengths."""
+    return lambda *args: convert(args[0]) if len(args) == 1 and lengths.is_length(args[0]) else NotImplemented
+
+
+def _length_extreme(name):
+    """`max` or `min` of numbers of which some are made of unknown lengths."""
+
+    def pick(*args):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+        if len(values) < 1 or not all(map(is_number, values)):
+            return NotImplemented
+        return lengths.extreme(name, values)
+
+    return pick
+
+
+def _length_function(name):
+    """A function of `math` of a number made of unknown lengths."""
+
+    def call(*args):
+        if len(args) != 1:
+            return NotImplemented
+        return lengths.function(name, args[0])
+
+    return call
+
+
+def _length_of(value):
+    """`len` of a Tensor."""
+    if isinstance(value, Tensor) and value.ndim and lengths.is_length(value.shape[0]):
+        return value.shape[0]
+    return NotImplemented
+
+
+def _itself(*args):
+    """The number itself, for constructors of NumPy's whole numbers."""
+    return args[0] if len(args) == 1 and isinstance(args[0], lengths.Length) else NotImplemented
+
+
+def _over_list(function):
+    """`np.prod` or `np.sum` of a list of numbers."""
+    return lambda *args: (function(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple)
+                          else NotImplemented)
+
+
+_LENGTH_FUNCTIONS = {
+    int: _length_number(lengths.to_int), float: _length_number(lengths.to_float),
+    bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
+    len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
+    np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
+    math.fabs: lambda x: abs(lengths.to_float(x)), math.pow: lambda x, y: lengths.to_float(x) ** y,
+    np.float64: _length_number(lengths.to_float),
+    **{getattr(math, name): _length_function(name)
+       for name in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")},
+}
 
 
 def _of_scope(function, scope, *args):

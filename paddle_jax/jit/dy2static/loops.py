@@ -14,6 +14,7 @@ from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.lengths import is_length, node_of
 from paddle_jax._core.values.symbol import lengths
 from paddle_jax.jit.dy2static.branches import (
     as_tensor,
@@ -86,10 +87,11 @@ class _Carried:
     and dtype, with this stop_gradient. number: (the number it was before the loop,), or False. avals: where a
     Program is recorded, those of all steps, which may differ in their lengths."""
 
-    __slots__ = ("avals", "dtype", "number", "shape", "start", "stop")
+    __slots__ = ("avals", "dtype", "number", "shape", "start", "stop", "values")
 
     def __init__(self, start, stop, number=False, avals=None):
         self.start, self.stop, self.number, self.avals = start, stop, number, avals or avals_here(start)
+        self.values = None  # of what stays a number: what it is before and after a step
         self.shape = tuple(start._raw.shape) if avals is None else lengths(avals)
         self.dtype = np.dtype(start._raw.dtype)
 
@@ -113,8 +115,8 @@ class State:
     def filled(self, tensors):
         """The values with given Tensors for what changes."""
         tensors = iter(tensors)
-        return [jax.tree.unflatten(tree, [next(tensors) if isinstance(x, _Carried) else x for x in leaves])
-                for leaves, tree in self.columns]
+        return [jax.tree.unflatten(tree, [_current(x, next(tensors)) if isinstance(x, _Carried) else x
+                                          for x in leaves]) for leaves, tree in self.columns]
 
     def adapt(self, values):
         """Takes over what a step has shown to change; whether there was anything new."""
@@ -137,6 +139,14 @@ class State:
         return more
 
 
+def _current(carried, tensor):
+    """What stands for a part of the state in a step: the Tensor, or the Length that a number is."""
+    frame = local.ctx.frame
+    if frame.symbolic and carried.values is not None:
+        return frame.number_from(tensor, *carried.values)
+    return tensor
+
+
 def _undefined(new):
     """For a name that the first step defines."""
     shape, dtype, stop = ((new.shape, new.dtype, new.stop) if isinstance(new, Leaf)
@@ -155,8 +165,7 @@ def _adapted(name, old, new):
     if isinstance(old, _Carried):
         return _again(name, old, new)
     if is_number(old):
-        if (not isinstance(new, Leaf) and type(new) is type(old)
-                and (new == old or (new != new and old != old))):
+        if not isinstance(new, Leaf) and _same_number(old, new):
             return old, False
         return _from_number(name, old, new), True
     if new is old or (isinstance(old, str) and isinstance(new, str) and new == old):
@@ -164,13 +173,22 @@ def _adapted(name, old, new):
     raise _changing(name, old, new, "start with a Tensor of the right shape")
 
 
+def _same_number(old, new):
+    if is_length(old) or is_length(new):
+        return node_of(old) == node_of(new)
+    return type(new) is type(old) and (new == old or (new != new and old != old))
+
+
 def _again(name, old, new):
     """`_adapted` for what is known to change."""
+    if isinstance(new, Leaf) and old.values is not None:
+        old.values = None  # it becomes a Tensor
+        return old, True
     if not isinstance(new, Leaf):
         if not is_number(new) or not fits(new, old.dtype) or not is_single(old.shape):
             raise _changing(name, old, new, "keep it a Tensor")
         return old, False
-    wider = widened([old, new])
+    wider = local.ctx.frame.widen(old.avals, new.avals) if local.ctx.frame.symbolic else widened([old, new])
     if wider not in (None, old.avals):
         return _Carried(old.start, old.stop and new.stop, old.number, wider), True
     if wider is None and (new.shape != old.shape or new.dtype != old.dtype):
@@ -188,7 +206,12 @@ def _from_number(name, old, new):
     if name.endswith(".stop_gradient"):
         raise _changing(name, old, new, "set it outside")
     if is_number(new):
-        return _Carried(wrap(jnp.asarray(old, number_dtype([old, new]))), True, (old,))
+        dtype = number_dtype([old, new])
+        if not local.ctx.frame.symbolic:
+            return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,))
+        found = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,))
+        found.values = old, new
+        return found
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
     if not is_single(new.shape) or not fits(old, new.dtype):

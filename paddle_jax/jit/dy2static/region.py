@@ -22,6 +22,7 @@ from paddle_jax._core.ops.kernel import ADD
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.values.lengths import LengthBool, is_length
 from paddle_jax._core.values.symbol import ABSTRACT, joined
 from paddle_jax._core.values.unmade import Unmade
 from paddle_jax.jit.dy2static.effects import without_effects
@@ -76,11 +77,20 @@ def widened(values):
     """The avals that Leafs of different lengths have in common; None where lengths must be the same: in a
     trace, and in a recording that is for certain lengths."""
     frame = local.ctx.frame
+    if frame.symbolic:
+        return _widened_lengths(frame, values)
     if not frame.recording or frame.probe is not None:
         return None
     pair = values[0].avals
     for value in values[1:]:
         pair = pair and joined(pair, value.avals)
+    return pair
+
+
+def _widened_lengths(frame, values):
+    pair = values[0].avals
+    for value in values[1:]:
+        pair = pair and frame.join(pair, value.avals)
     return pair
 
 
@@ -97,12 +107,14 @@ def flat(value):
 
 def is_number(value) -> bool:
     """Whether a leaf is a Python or NumPy number."""
-    return isinstance(value, bool | int | float | complex | np.generic)
+    return isinstance(value, bool | int | float | complex | np.generic | LengthBool)
 
 
 def place_of(value, dtype):
     """Where among the arrays of a Region a leaf is: the place of a Leaf; (number,) for a number, as one of
     that dtype."""
+    if is_length(value):
+        return (value,)
     return value.at if isinstance(value, Leaf) else (np.asarray(value).astype(dtype).item(),)
 
 
@@ -131,7 +143,7 @@ def lacking(tensor, name):
 
 def is_traced(value) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
-    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT)
+    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT) or is_length(value)
 
 
 @dataclasses.dataclass(slots=True, eq=False)

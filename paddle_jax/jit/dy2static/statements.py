@@ -10,6 +10,7 @@ from paddle_jax._core.errors import TRACING, CheckError, Unsupported
 from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values import lengths
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
@@ -33,10 +34,24 @@ def _final(statement):
     return reporting
 
 
+def _condition(value):
+    """A condition; of unknown lengths the answer as a bool, or as a LengthBool."""
+    return lengths.truth(value) if lengths.is_length(value) else value
+
+
 class Range:
-    """`range` with a traced bound."""
+    """`range` with a traced bound.
+
+    Attributes:
+        start, stop, step: Tensors or ints.
+        dtype: dtype of the counter.
+        counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
+    """
 
     def __init__(self, *bounds):
+        self.counts_lengths = lengths.has_lengths(bounds) and not any(isinstance(b, Tensor) for b in bounds)
+        frame = local.ctx.frame
+        bounds = [frame.tensor_of(b, np.int64) if lengths.is_length(b) else b for b in bounds]
         if len(bounds) == 3 and not is_traced(bounds[2]) and int(bounds[2]) == 0:
             raise ValueError("range() arg 3 must not be zero")
         tensors = [b for b in bounds if isinstance(b, Tensor)]
@@ -49,7 +64,8 @@ class Range:
 
     def __iter__(self):
         raise Unsupported("a range with a traced bound can only be looped over with a plain "
-                          "`for i in range(n)`")
+                          "`for i in range(n)`; write such a loop, or give these lengths as numbers "
+                          "in input_spec")
 
     def __reversed__(self):
         if is_traced(self.step) or self.step != 1:
@@ -63,6 +79,14 @@ class Range:
 
         return (self.start.astype(self.dtype) if isinstance(self.start, Tensor)
                 else full([], self.start, self.dtype))
+
+    def shown(self, i):
+        """The counter as the body of the loop gets it."""
+        if not self.counts_lengths:
+            return i
+        start = 0 if is_traced(self.start) else self.start
+        step = 1 if is_traced(self.step) else self.step
+        return local.ctx.frame.number_from(i, start + step, start + 2 * step)
 
     def holds(self, i):
         """Whether i is not past the end."""
@@ -92,6 +116,7 @@ class _Variables:
 @_final
 def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     """`if`."""
+    test = _condition(test)
     if not is_traced(test):
         return body() if test else orelse()
     variables = _Variables(get_state, set_state)
@@ -106,12 +131,25 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     variables.put(tuple(results))
 
 
+def _is_opposite(value, test):
+    """Whether a condition is the opposite of a variable."""
+    if isinstance(test, lengths.LengthBool):
+        return isinstance(value, lengths.LengthBool) and lengths.negation(value).node == test.node
+    return value is not None and getattr(test, "_not_of", None) is value
+
+
 def _known(value, test):
     """What a variable is in the two branches where it is itself the condition, or what the condition is the
     opposite of; else None."""
-    if value is test:
+    if value is test or _is_same_answer(value, test):
         return True, False
-    return (False, True) if isinstance(value, Tensor) and getattr(test, "_not_of", None) is value else None
+    is_answer = isinstance(value, Tensor | lengths.LengthBool)
+    return (False, True) if is_answer and _is_opposite(value, test) else None
+
+
+def _is_same_answer(value, test):
+    return (isinstance(test, lengths.LengthBool) and isinstance(value, lengths.LengthBool)
+            and value.node == test.node)
 
 
 @_final
@@ -120,7 +158,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     frame = local.ctx.frame
     steps = frame.loop(body.__code__) if frame.recording else [None, 0, False]
     while True:
-        answer = test()
+        answer = _condition(test())
         if is_traced(answer) or steps[2]:
             break
         if not answer:
@@ -140,8 +178,8 @@ def while_stmt(test, body, get_state, set_state, names, opts):
                      roots=(test, body))
     variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
-    over = getattr(frame.tried(test) if frame.recording else test(), "_not_of", None)
-    variables.put(tuple([True if value is over and over is not None else value for value in results]))
+    last = frame.tried(test) if frame.recording else test()
+    variables.put(tuple([True if _is_opposite(value, last) else value for value in results]))
 
 
 @_final
@@ -209,6 +247,13 @@ def _length(tensor):
     return shape(tensor)[0]
 
 
+def _rows(tensors):
+    """How many rows there are at least; a Length where one is not known."""
+    counts = [t.shape[0] for t in tensors]
+    unknown = [n for n in counts if lengths.is_length(n)]
+    return unknown[0] if unknown else min(counts)
+
+
 def _recorded(over, body):
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
     that gives the rows); else None."""
@@ -216,7 +261,7 @@ def _recorded(over, body):
                else None)
     if not tensors and not isinstance(over, range):
         return None
-    steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in tensors)
+    steps = len(over) if isinstance(over, range) else _rows(tensors)
     if not local.ctx.frame.loop(body.__code__, steps)[2]:
         return None
     if isinstance(over, range):
@@ -237,7 +282,7 @@ def _for_range(over, extra_test, body, get_state, set_state, names):
 
     def step(values, _):
         i = values[-1]
-        return [*variables.run(ft.partial(body, i), values[:-1])[1], i + over.step]
+        return [*variables.run(ft.partial(body, over.shown(i)), values[:-1])[1], i + over.step]
 
     results = repeat(tested, step, [*variables.before, over.first()], [*names, "the counter"], roots=(body,))
     variables.put(tuple(results[:-1]))
@@ -269,8 +314,15 @@ def or_(left, right):
 def _either(left, right, enough):
     """What `left()` gives if its truth is `enough`, else what `right()` gives."""
     a = left()
-    if not is_traced(a):
+    if not is_traced(_condition(a)):
         return (a or right()) if enough else (a and right())
+    if isinstance(a, lengths.LengthBool):
+        b = right()
+        if isinstance(b, bool | lengths.LengthBool):
+            return a | b if enough else a & b
+        right = lambda: b  # noqa: E731
+        if _is_bool(b):
+            a = truth(a)
     if _is_bool(a):
         b = right()
         if isinstance(b, bool):
@@ -287,6 +339,8 @@ def _is_bool(value):
 
 def not_(value):
     """`not value`."""
+    if lengths.is_length(value):
+        return lengths.negation(lengths.truth(value))
     if not is_traced(value):
         return not value
     result = numeral(truth(value).logical_not())
@@ -297,6 +351,7 @@ def not_(value):
 @_final
 def if_exp(test, body, orelse):
     """`body if test else orelse`."""
+    test = _condition(test)
     if not is_traced(test):
         return body() if test else orelse()
     return select(truth(test), [lambda: (orelse(),), lambda: (body(),)],
@@ -307,6 +362,7 @@ def if_exp(test, body, orelse):
 def assert_stmt(test, message):
     """`assert`. A traced condition is checked when the program runs; recorded programs have no
     assertions, as in Paddle."""
+    test = _condition(test)
     if is_traced(test) and local.ctx.frame.recording:
         return
     if is_traced(test):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from paddle_jax.framework.pir.builder import Length, NotWritable
-from paddle_jax.framework.pir.parts import cast, pair, reshape, squeeze, unsqueeze
+from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.parts import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
 from paddle_jax.nn.functional.common import unfold
@@ -14,15 +15,16 @@ def _resize(w, a, out, x):
         raise NotWritable("interpolate with antialias or recompute_scale_factor has no form in PIR")
     n = x.ndim - 2
     spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
+    if has_lengths(a.size):
+        spatial = pair(a.size, n)
     form = "NHWC" if a.last else "NCHW"
     size, factors, operand = [-1] * 3, [], None
     if a.scale_factor is not None:
         factors = [float(f) for f in pair(a.scale_factor, n)]
         factors = factors * n if len(factors) == 1 else factors
-    elif any(isinstance(v, Length) for v in spatial):
+    elif has_lengths(spatial):
         operand = w.op("concat", [
-            w.combine([reshape(w, w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()), [1])
-                       for v in spatial]), w.full(0, "int32")], ("int64", [n]))
+            w.combine([w.number(v, "int64", (1,)) for v in spatial]), w.full(0, "int32")], ("int64", [n]))
         operand = cast(w, operand, "int32")
     else:
         size[3 - n :] = spatial

@@ -1,9 +1,12 @@
 """Indexing, cutting and writing into tensors."""
 
+import math
+
 import numpy as np
 
+from paddle_jax._core.values.lengths import extreme, is_length
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
-from paddle_jax.framework.pir.parts import cast, known_ints, reshape, unsqueeze
+from paddle_jax.framework.pir.parts import cast, known_ints, reshape, same_length, same_shape, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
 
@@ -12,10 +15,14 @@ END = 2**31 - 1  # a slice to the end
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):
     """x[start:end] along axes; `decrease` names those that are dropped."""
-    flags = [1 if isinstance(start, int) and isinstance(end, int) else -1
+    flags = [1 if _is_plain(start) and _is_plain(end) else -1
              for start, end in zip(starts, ends, strict=True)]
     return w.op("slice", [x, *map(w.vector, (starts, ends))], (x.dtype, shape), axes=axes, infer_flags=flags,
                 decrease_axis=decrease)
+
+
+def _is_plain(number):
+    return isinstance(number, int) and not is_length(number)
 
 
 def _take_index(w, a, out, x, starts, arrays):
@@ -38,7 +45,7 @@ def _take_index(w, a, out, x, starts, arrays):
 
 
 def _joint(arrays):
-    if len({tuple(map(str, one.shape)) for one in arrays}) > 1:
+    if not all(same_shape(one.shape, arrays[0].shape) for one in arrays):
         raise NotWritable("index arrays of several shapes have no form in PIR")
     return arrays[0].shape
 
@@ -56,16 +63,7 @@ def _gather_many(w, out, x, index, axis):
 
 
 def _count(shape):
-    if any(isinstance(n, Length) for n in shape):
-        return Length(*[_product([n.pair[i] if isinstance(n, Length) else n for n in shape]) for i in (0, 1)])
-    return _product(shape)
-
-
-def _product(numbers):
-    total = 1
-    for n in numbers:
-        total *= n
-    return total
+    return math.prod(shape)
 
 
 def _window(w, x, pattern, starts):
@@ -96,7 +94,7 @@ def _window(w, x, pattern, starts):
         shape[axis] = size
     dropped = [axis for axis, *_, drop in cuts if drop]
     ends = [_end(start, size, x.shape[axis]) for axis, start, size, _ in cuts]
-    starts = [_start(start, x.shape[axis]) for axis, start, *_ in cuts]
+    starts = [start for _, start, *_ in cuts]
     return _slice(w, x, [c[0] for c in cuts], starts, ends,
                   [n for i, n in enumerate(shape) if i not in dropped], dropped)
 
@@ -108,31 +106,11 @@ def _items(w, starts):
     return [_slice(w, cast(w, starts, "int64"), [0], [i], [i + 1], [], [0]) for i in range(starts.shape[0])]
 
 
-def _start(start, length):
-    """A start that moves with the length counts from the end."""
-    if isinstance(start, Length) and isinstance(length, Length):
-        gaps = {length.pair[i] - start.pair[i] for i in (0, 1)}
-        if len(gaps) == 1:
-            return -gaps.pop()
-    return start
-
-
 def _end(start, size, length):
     if isinstance(start, Value):
-        if isinstance(size, Length):
-            raise NotWritable("a slice that starts where a tensor says, of a length that is not fixed, "
-                              "has no form in PIR")
         return start, size
-    first, second = (tuple(n.pair if isinstance(n, Length) else (n, n)) for n in (start, size))
-    ends = first[0] + second[0], first[1] + second[1]
-    whole = length.pair if isinstance(length, Length) else (length, length)
-    if ends == tuple(whole):
-        return END
-    if ends[0] == ends[1]:
-        return ends[0]
-    if whole[0] - ends[0] == whole[1] - ends[1]:
-        return ends[0] - whole[0]
-    return Length(*ends)
+    end = start + size
+    return END if same_length(end, length) else end
 
 
 def _strided(w, x, steps):
@@ -141,13 +119,10 @@ def _strided(w, x, steps):
         shape[axis] = count
         if step > 0:
             starts.append(start)
-            ends.append(END)
-            if not isinstance(count, Length) and not isinstance(start, Length):
-                ends[-1] = start + (count - 1) * step + 1
+            last = start + (count - 1) * step + 1
+            ends.append(extreme("max", (last, 0)) if is_length(last) else last)
         elif isinstance(x.shape[axis], Length):
-            if start != 0 or step != -1 or count != x.shape[axis]:
-                raise NotWritable("a slice that goes backwards over an axis whose length is not fixed")
-            starts.append(-1)
+            starts.append(-1)  # only slices over the whole axis come here
             ends.append(-END - 1)
         else:
             last = start + (count - 1) * -step
@@ -159,7 +134,7 @@ def _strided(w, x, steps):
 
 def _cut(w, a, out, x, starts):
     starts = known_ints(starts)
-    return _slice(w, x, list(range(x.ndim)), [_start(s, n) for s, n in zip(starts, x.shape, strict=True)],
+    return _slice(w, x, list(range(x.ndim)), starts,
                   [_end(s, size, n) for s, size, n in zip(starts, a.sizes, x.shape, strict=True)],
                   list(a.sizes))
 
@@ -215,7 +190,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
             if pace < 0 or (pace > 1 and isinstance(size, Length)):
                 raise NotWritable("writing backwards has no form in PIR")
             axes.append(axis)
-            begin.append(_start(start, x.shape[axis]))
+            begin.append(start)
             end.append(_end(start, size if pace == 1 else (size - 1) * pace + 1, x.shape[axis]))
             step.append(pace)
             dropped += [axis] if kind[0] == "i" else []
@@ -249,7 +224,7 @@ def _choose(w, a, out, test, x, y):
 
 
 def _broadcast(w, x, shape):
-    return (x if list(map(str, x.shape)) == list(map(str, shape))
+    return (x if same_shape(x.shape, shape)
             else w.op("expand", [x, w.ints(shape)], (x.dtype, shape)))
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable
-from paddle_jax.framework.pir.parts import cast, scaled, squeeze, transpose, unsqueeze
+from paddle_jax.framework.pir.parts import cast, same_shape, scaled, squeeze, transpose, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
@@ -35,7 +35,7 @@ def _attend(w, a, out, q, k, v, mask):
 def _masked(w, scores, mask):
     if mask.dtype != "bool":
         return w.op("add", [scores, cast(w, mask, scores.dtype)], scores.type)
-    if [str(n) for n in mask.shape] != [str(n) for n in scores.shape]:
+    if not same_shape(mask.shape, scores.shape):
         mask = w.op("expand", [mask, w.ints(scores.shape)], ("bool", scores.shape))
     return w.op("where", [mask, scores, w.op("full_like", [scores, w.full(-math.inf)], scores.type,
                                              dtype=scores.dtype)], scores.type)

@@ -1,10 +1,11 @@
 """Shapes, joining and splitting."""
 
+import itertools
 import math
 
 import numpy as np
 
-from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax._core.values.lengths import has_lengths
 from paddle_jax.framework.pir.parts import reshape, transpose
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -17,13 +18,18 @@ def _read_shape(a, x):
 
 
 def _reshape(w, a, out, x):
+    if has_lengths(a.shape):  # as the user says it: one length may be what is left
+        return w.op("reshape", [x, w.ints(a.shape)], out[0])
+    return reshape(w, x, out[0][1])
+
+
+def _view(w, a, out, x):
     return reshape(w, x, out[0][1])
 
 
 def _split_at(w, a, out, x):
-    sizes = [kind[1][a.axis] for kind in out]
-    if any(isinstance(n, Length) for n in sizes):
-        raise NotWritable("split of an axis whose length is not fixed")
+    edges = [0, *a.bounds, x.shape[a.axis]]
+    sizes = [end - start for start, end in itertools.pairwise(edges)]
     return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
 
 
@@ -77,7 +83,7 @@ def _onnx_meshgrid(g, op, xs):
 
 shape = Form(read=_read_shape)
 reshape_form, view = (Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
-                      Form(_reshape))
+                      Form(_view))
 transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
 matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
 expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(out[0][1])], out[0]))

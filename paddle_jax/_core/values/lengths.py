@@ -1,0 +1,507 @@
+"""Numbers made of lengths that are not known while a model file is recorded.
+
+A `Length` stands for an int and carries the expression it comes from; `LengthFloat` and `LengthBool`
+likewise. Python's operators give the same kinds again, so code computes with lengths as with numbers, and the
+expression becomes operations of the file. Each number has two values, for two assignments of the unknown
+lengths. Where an int is asked for, it is the first one.
+
+Expressions are nested tuples (`expressions.py`), so they are hashable and equal across recordings.
+"""
+
+import functools as ft
+import math
+import operator
+import sys
+
+import numpy as np
+
+from paddle_jax._core.runtime.origins import is_users
+from paddle_jax._core.size import Size
+from paddle_jax._core.values import expressions as ex
+from paddle_jax._core.values.symbol import SymbolError
+
+
+class UndecidedError(SymbolError):
+    """Python code of the user decides by a length that is not known."""
+
+
+class Length:
+    """A whole number made of unknown lengths.
+
+    `isinstance(n, int)` holds, as for a length that is known. It is no subclass, since Python computes
+    `2.0 * n` without asking a subclass of int.
+
+    Attributes:
+        pair: tuple of two ints, its values under the two assignments of lengths.
+        node: its expression, see `expressions.py`.
+    """
+
+    __slots__ = ("node", "pair")
+    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
+
+    def __init__(self, pair, node):
+        self.pair = pair
+        self.node = node
+
+    def __repr__(self):
+        return f"Length{self.pair}"
+
+    def __format__(self, spec):
+        return format(self.pair[0], spec)
+
+    def __hash__(self):
+        return hash(self.pair[0])
+
+    def __index__(self):
+        return self.pair[0]
+
+    __int__ = __index__
+
+    def __float__(self):
+        return float(self.pair[0])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.pair[0], dtype)
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return True
+
+    def __bool__(self):
+        return _decided(self != 0)
+
+    def __neg__(self):
+        return _binary("sub", 0, self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return _unary("abs", self)
+
+    def __floor__(self):
+        return self
+
+    __ceil__ = __trunc__ = __floor__
+
+    def __round__(self, digits=None):
+        if digits is None or digits >= 0:
+            return self
+        return NotImplemented
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __pow__(self, other, modulo=None):
+        return NotImplemented if modulo is not None else _binary("pow", self, other)
+
+    def __rpow__(self, other):
+        return _binary("pow", other, self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return _ufunc(ufunc, method, inputs, options)
+
+
+class LengthFloat:
+    """A float made of unknown lengths; `isinstance(x, float)` holds.
+
+    Attributes:
+        pair: tuple of two floats, its values under the two assignments of lengths.
+        node: its expression, see `expressions.py`.
+    """
+
+    __slots__ = ("node", "pair")
+    __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType]
+
+    def __init__(self, pair, node):
+        self.pair = pair
+        self.node = node
+
+    def __repr__(self):
+        return f"LengthFloat{self.pair}"
+
+    def __format__(self, spec):
+        return format(self.pair[0], spec)
+
+    def __hash__(self):
+        return hash(self.pair[0])
+
+    def __float__(self):
+        return self.pair[0]
+
+    def __int__(self):
+        return int(self.pair[0])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.pair[0], dtype)
+
+    def __bool__(self):
+        return _decided(self != 0)
+
+    def __neg__(self):
+        return _unary("fneg", self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return _unary("fabs", self)
+
+    def __floor__(self):
+        return _unary("floor", self)
+
+    def __ceil__(self):
+        return _unary("ceil", self)
+
+    def __trunc__(self):
+        return _unary("trunc", self)
+
+    def __round__(self, digits=None):
+        return _unary("round", self) if digits is None else NotImplemented
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return self == _unary("floor", self)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __pow__(self, other, modulo=None):
+        return NotImplemented if modulo is not None else _binary("pow", self, other)
+
+    def __rpow__(self, other):
+        return _binary("pow", other, self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return _ufunc(ufunc, method, inputs, options)
+
+
+class LengthBool:
+    """The answer to a question about unknown lengths.
+
+    Attributes:
+        pair: tuple of two bools, the answers under the two assignments of lengths.
+        node: its expression, see `expressions.py`.
+    """
+
+    __slots__ = ("node", "pair")
+
+    def __init__(self, pair, node):
+        self.pair = pair
+        self.node = node
+
+    def __repr__(self):
+        return f"LengthBool{self.pair}"
+
+    def __hash__(self):
+        return hash(self.pair[0])
+
+    def __bool__(self):
+        return _decided(self)
+
+    def __int__(self):
+        return int(self.pair[0])
+
+    __index__ = __int__
+
+    def __float__(self):
+        return float(self.pair[0])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.pair[0], dtype)
+
+    def __invert__(self):
+        return negation(self)
+
+    def __and__(self, other):
+        return _logical("and", self, other)
+
+    def __or__(self, other):
+        return _logical("or", self, other)
+
+    def __xor__(self, other):
+        return _compared("ne", as_int(self), as_int(other))
+
+    __rand__ = __and__
+    __ror__ = __or__
+    __rxor__ = __xor__
+
+
+LENGTHS = (Length, LengthFloat, LengthBool)
+_FAMILY = frozenset(LENGTHS)
+
+
+def is_length(value) -> bool:
+    """Whether a value is a number made of unknown lengths."""
+    return type(value) in _FAMILY
+
+
+def has_lengths(value) -> bool:
+    """Whether nested lists, tuples, slices and dicts hold numbers made of unknown lengths."""
+    if type(value) in _FAMILY:
+        return True
+    if isinstance(value, list | tuple):
+        return any(map(has_lengths, value))
+    if isinstance(value, dict):
+        return any(map(has_lengths, value.values()))
+    if isinstance(value, slice):
+        return has_lengths((value.start, value.stop, value.step))
+    return False
+
+
+def node_of(value):
+    """The expression of a number."""
+    return value.node if type(value) in _FAMILY else value
+
+
+def pair_of(value) -> tuple:
+    """The two values of a number."""
+    return value.pair if type(value) in _FAMILY else (value, value)
+
+
+def substituted(value, which: int):
+    """Nested lists, tuples and slices with plain numbers, the values under one of the two assignments."""
+    if type(value) in _FAMILY:
+        return value.pair[which]
+    if isinstance(value, list | tuple):
+        return type(value)([substituted(item, which) for item in value])
+    if isinstance(value, slice):
+        return slice(*[substituted(item, which) for item in (value.start, value.stop, value.step)])
+    return value
+
+
+def number(pair, node):
+    """The number of a pair of values and an expression; a plain one where the expression is constant."""
+    if isinstance(node, int | float):
+        return node
+    if isinstance(pair[0], bool | np.bool_):
+        return LengthBool(pair, node)
+    return LengthFloat(pair, node) if isinstance(pair[0], float) else Length(pair, node)
+
+
+# decisions --------------------------------------------------------------------------------------------------
+
+
+def _decided(answer) -> bool:
+    """The first answer, for code of this package; the user's code has to be converted to decide."""
+    if not isinstance(answer, LengthBool):
+        return answer
+    frame = sys._getframe(2)
+    if is_users(frame.f_globals):
+        raise UndecidedError("the code decides by a length that is not known; compare lengths with "
+                             "if, while, assert, and, or, not, min and max, or give the length as a number")
+    return answer.pair[0]
+
+
+def negation(answer):
+    """`not answer`."""
+    if not isinstance(answer, LengthBool):
+        return not answer
+    return number(tuple([not one for one in answer.pair]), ex.negated(answer.node))
+
+
+def truth(value):
+    """The truth of a number: a bool, or a LengthBool."""
+    if isinstance(value, LengthBool):
+        return value
+    return value != 0 if type(value) in _FAMILY else bool(value)
+
+
+def _logical(name, left, right):
+    if not isinstance(left, bool | LengthBool) or not isinstance(right, bool | LengthBool):
+        return NotImplemented
+    function = operator.and_ if name == "and" else operator.or_
+    pair = tuple([function(bool(a), bool(b)) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    return number(pair, ex.logical(name, node_of(left), node_of(right)))
+
+
+def as_int(value):
+    """An answer as 0 or 1; another number as it is."""
+    if isinstance(value, LengthBool):
+        return Length(tuple(map(int, value.pair)), ("int", value.node))
+    return int(value) if isinstance(value, bool | np.bool_) else value
+
+
+def to_int(value):
+    """`int(value)`."""
+    if isinstance(value, LengthFloat):
+        return _unary("trunc", value)
+    return as_int(value) if type(value) in _FAMILY else int(value)
+
+
+def to_float(value):
+    """`float(value)`."""
+    if isinstance(value, Length | LengthBool):
+        value = as_int(value)
+        return LengthFloat(tuple(map(float, value.pair)), ("float", value.node))
+    return value if isinstance(value, LengthFloat) else float(value)
+
+
+def chosen(answer, yes, no):
+    """`yes if answer else no`, as one number."""
+    if not isinstance(answer, LengthBool):
+        return yes if answer else no
+    pair = tuple([a if one else b
+                  for one, a, b in zip(answer.pair, pair_of(yes), pair_of(no), strict=True)])
+    if isinstance(yes, float) or isinstance(no, float):
+        pair = tuple(map(float, pair))
+    return number(pair, ex.choice(answer.node, node_of(yes), node_of(no)))
+
+
+# arithmetic -------------------------------------------------------------------------------------------------
+
+_PYTHON = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+           "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "min": min, "max": max,
+           "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
+           "ne": operator.ne}
+_UNARY = {"abs": abs, "fabs": abs, "fneg": operator.neg, "floor": math.floor, "ceil": math.ceil,
+          "trunc": math.trunc, "round": round, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
+          "log2": math.log2, "log10": math.log10, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}
+
+
+def _plain(value):
+    """A number that may stand beside a length, else None."""
+    is_scalar = isinstance(value, np.ndarray) and not value.ndim
+    if is_scalar or isinstance(value, np.bool_ | np.integer | np.floating):
+        value = value.item()
+    if isinstance(value, bool | LengthBool):
+        return as_int(value)
+    return value if isinstance(value, int | float) else None
+
+
+def _binary(name, left, right):
+    left, right = _plain(left), _plain(right)
+    if left is None or right is None:
+        return NotImplemented
+    function = _PYTHON[name]
+    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    if isinstance(pair[0], complex):
+        raise UndecidedError("a complex number is made of a length that is not known; "
+                             "give the length as a number")
+    whole = isinstance(left, int) and isinstance(right, int)
+    if whole and name == "pow" and isinstance(pair[0], float) != isinstance(pair[1], float):
+        raise UndecidedError("a power whose exponent is a length of either sign; give the length as a number")
+    whole = whole and not isinstance(pair[0], float)
+    return number(pair, ex.binary(name, node_of(left), node_of(right), whole))
+
+
+def _unary(name, value):
+    value = _plain(value)
+    pair = tuple(map(_UNARY[name], pair_of(value)))
+    return number(pair, ex.unary(name, node_of(value)))
+
+
+def _compared(name, left, right):
+    left, right = _plain(left), _plain(right)
+    if left is None or right is None:
+        return NotImplemented
+    function = _PYTHON[name]
+    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    whole = isinstance(left, int) and isinstance(right, int)
+    return number(pair, ex.compared(name, node_of(left), node_of(right), whole))
+
+
+def _operators(cls):
+    """Gives a class the operators on two numbers."""
+    for name, dunder in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "truediv"),
+                         ("floordiv", "floordiv"), ("mod", "mod")):
+        setattr(cls, f"__{dunder}__", lambda self, other, name=name: _binary(name, self, other))
+        setattr(cls, f"__r{dunder}__", lambda self, other, name=name: _binary(name, other, self))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(cls, f"__{name}__", lambda self, other, name=name: _compared(name, self, other))
+
+
+for _cls in LENGTHS:
+    _operators(_cls)
+
+
+# functions --------------------------------------------------------------------------------------------------
+
+
+def extreme(name, values):
+    """`min(values)` or `max(values)`; name: "min" or "max"."""
+    return ft.reduce(ft.partial(_binary, name), values)
+
+
+def function(name, value):
+    """A function of `math` by its name: sqrt, exp, log, floor, ceil, trunc and so on."""
+    return _unary(name, value if name in ("floor", "ceil", "trunc", "abs") else to_float(value))
+
+
+_UFUNCS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div",
+           "floor_divide": "floordiv", "remainder": "mod", "mod": "mod", "power": "pow", "minimum": "min",
+           "maximum": "max"}
+_COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge", "equal": "eq",
+                "not_equal": "ne"}
+_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")
+
+
+def _ufunc(ufunc, method, inputs, options):
+    """A universal function of NumPy on numbers; NotImplemented for arrays."""
+    name = ufunc.__name__
+    if method != "__call__" or options or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+        return _array_ufunc(ufunc, method, inputs, options)
+    if name in _UFUNCS:
+        return _binary(_UFUNCS[name], *inputs)
+    if name in _COMPARISONS:
+        return _compared(_COMPARISONS[name], *inputs)
+    if name in _FUNCTIONS:
+        return function(name, inputs[0])
+    if name in ("floor", "ceil", "trunc", "rint"):
+        return to_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
+    if name in ("absolute", "negative"):
+        return abs(inputs[0]) if name == "absolute" else -inputs[0]
+    return _array_ufunc(ufunc, method, inputs, options)
+
+
+def _array_ufunc(ufunc, method, inputs, options):
+    """A universal function on the first values: what depends on them is compared between recordings."""
+    plain = [value.pair[0] if type(value) in _FAMILY else value for value in inputs]
+    return getattr(ufunc, method)(*plain, **options)
+
+
+# shapes -----------------------------------------------------------------------------------------------------
+
+
+class OpenSize(Size):
+    """A shape with Lengths for the axes that are not known."""
+
+    def __getitem__(self, index):
+        got = list.__getitem__(self, index)
+        return OpenSize(got) if isinstance(index, slice) else got
+
+    def __add__(self, other):
+        return OpenSize(list.__add__(self, list(other)))
+
+    def __radd__(self, other):
+        return OpenSize(list(other) + list(self))
+
+    def __eq__(self, other):
+        if not isinstance(other, tuple | list):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        answer = True
+        for one, another in zip(self, other, strict=True):
+            equal = one == another
+            if equal is False or answer is False:
+                return False
+            if equal is not True:
+                answer = equal if answer is True else answer & equal
+        return answer
+
+    def __ne__(self, other):
+        equal = self == other
+        return equal if equal is NotImplemented else negation(equal)
+
+    __hash__ = Size.__hash__
+
+    def numel(self):
+        """The product of the lengths."""
+        return math.prod(self)

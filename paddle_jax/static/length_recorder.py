@@ -1,0 +1,423 @@
+"""A recorder in which lengths that are not known are Lengths, numbers with an expression."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture.environment import mapped, tensors_in
+from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete, looked_at
+from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.op import freeze
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.runtime.origins import user_line
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values import lengths as ls
+from paddle_jax._core.values.symbol import Symbol, SymbolError
+from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.static.composites import computing
+from paddle_jax.static.inference import Inferred, results_of, varying_results
+from paddle_jax.static.program import Operation, Program
+from paddle_jax.static.recorder import Recorder
+from paddle_jax.static.symbolic_shapes import symbolic_lengths
+from paddle_jax.static.variable import Variable, variable
+
+_SMALL = 64  # elements up to which operations on constants are carried out while recording
+_HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # values of Tensors that set sizes
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Filled:
+    """An array of one number whose shape, or number, depends on the inputs."""
+
+    number: Any  # may be a Length
+    dtype: str
+    shape: list  # with Lengths
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Ramp:
+    """start, start + step, ... of a length that depends on the inputs."""
+
+    start: complex
+    step: complex
+    dtype: str
+    shape: list  # with one Length
+
+
+class KnownVariable(Variable):
+    """A Variable whose lengths can be computed with."""
+
+    @property
+    def shape(self):
+        """The lengths of the axes, Lengths for those that are not fixed."""
+        return ls.OpenSize(self._raw.shape)
+
+    @property
+    def size(self):
+        """The number of elements."""
+        shape = self.shape
+        return shape.numel() if ls.has_lengths(shape) else Tensor.size.fget(self)
+
+    # a Variable's refuses
+    __iter__, __len__ = Tensor.__iter__, Tensor.__len__  # pyright: ignore[reportAssignmentType]
+
+
+class LengthRecorder(Recorder):
+    """A recorder in which unknown lengths are Lengths.
+
+    Attributes:
+        converted: bool, whether control flow is converted.
+        places: dict from each Operation to the line of the user's code.
+        refusal: exception that says why the code cannot be recorded, though it may have caught that; or None.
+        numbered: list of all Symbols, in the order in which they were made.
+        numbers: dict from each Symbol to its position in that list.
+        shapes: dict from each Symbol to its shape, with Lengths.
+        seconds: dict from each Operation to its kernel for the second values of Lengths.
+        attributes: dict from each Operation to its attributes with Lengths.
+        values: dict from each Symbol of whole numbers to its two arrays, or None where they are not known.
+        likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
+            operands fit together.
+    """
+
+    single_steps = True  # a program inside the function is recorded operation by operation
+    symbolic = True
+    kind = KnownVariable
+
+    def __init__(self, converted=False):
+        super().__init__(Program())
+        self.depth = 1
+        self.probe = 0
+        self.converted = converted
+        self.places = {}
+        self.refusal = None
+        self.numbered = []
+        self.numbers = {}
+        self.shapes = {}
+        self.seconds = {}
+        self.attributes = {}
+        self.values = {}
+        self.likely = {}
+
+    # lengths ------------------------------------------------------------------------------------------------
+
+    def add_symbol(self, symbol, shape=None):
+        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others."""
+        number = len(self.numbered)
+        self.numbered.append(symbol)
+        self.numbers[symbol] = number
+        found = []
+        for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
+            if one == other:
+                found.append(one)
+            elif shape is not None and shape[axis] is not None:
+                found.append(ls.Length((one, other), shape[axis]))
+            else:
+                found.append(ls.Length((one, other), ("dim", number, axis)))
+        self.shapes[symbol] = tuple(found)
+        return symbol
+
+    def lengths_of(self, symbol):
+        """The shape of a Symbol, with Lengths."""
+        if symbol not in self.shapes:
+            self.add_symbol(symbol)
+        return self.shapes[symbol]
+
+    def number_of(self, symbol):
+        """The number of a Symbol in expressions."""
+        self.lengths_of(symbol)
+        return self.numbers[symbol]
+
+    def has_unknown(self, values):
+        """Whether there are Lengths or Variables in nested arguments."""
+        return ls.has_lengths(values) or self.holds(values)
+
+    def numbers_of(self, tensor):
+        """The elements of a small Tensor of numbers as Lengths, nested as it is."""
+        symbol = self.symbol(tensor)
+        if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
+            return looked_at(concrete(symbol.value._raw)).tolist()
+        if symbol.kind == "constant" and ls.has_lengths(symbol.value):
+            return symbol.value
+        if any(map(ls.is_length, self.lengths_of(symbol))) or symbol.avals[0].size > _SMALL:
+            raise SymbolError("the value of a Variable")
+        pairs = self._values_of(symbol)
+        if pairs is None:
+            pairs = self._hints_of(symbol)
+        number = self.number_of(symbol)
+        first, second = (np.asarray(one).ravel().tolist() for one in pairs)
+        items = np.empty(len(first), object)
+        for position, pair in enumerate(zip(first, second, strict=True)):
+            items[position] = ls.number(pair, ("item", number, position))
+        return items.reshape(symbol.avals[0].shape).tolist()
+
+    def _hints_of(self, symbol):
+        """Values for a Tensor of sizes that nothing is known of."""
+        shape, kind = symbol.avals[0].shape, symbol.dtype.kind
+        if kind not in "iuf":
+            raise SymbolError("the value of a Variable")
+        one, other = _HINTS[self.number_of(symbol) % len(_HINTS)]
+        return np.full(shape, one, symbol.dtype), np.full(shape, other, symbol.dtype)
+
+    def _values_of(self, symbol):
+        """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
+        if symbol not in self.values:
+            self.values[symbol] = None
+            self.values[symbol] = self._computed(symbol)
+        return self.values[symbol]
+
+    def _computed(self, symbol):
+        if symbol.kind == "constant":
+            return self._constant_values(symbol)
+        op = symbol.op
+        if op is None or symbol.dtype.kind not in "iubf" or max(a.size for a in symbol.avals) > _SMALL:
+            return None
+        if op.kernel.name in ("shape", "numel"):
+            pair = [np.asarray(a.shape, np.int64) for a in op.inputs[0].avals]
+            return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
+        if hasattr(op.kernel.fn, "parts") or not op.inputs:
+            return None
+        operands = [self._values_of(one) for one in op.inputs]
+        if any(one is None for one in operands):
+            return None
+        position, results = op.outputs.index(symbol), []
+        for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
+            with computing(), jax.ensure_compile_time_eval():
+                out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
+            results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))
+        return results
+
+    def _constant_values(self, symbol):
+        value = symbol.value
+        if isinstance(value, Filled | Ramp) or max(a.size for a in symbol.avals) > _SMALL:
+            return None
+        if ls.is_length(value) or isinstance(value, list):
+            return [np.asarray(ls.substituted(value, which), symbol.dtype) for which in (0, 1)]
+        array = looked_at(concrete(value._raw if isinstance(value, Tensor) else value))
+        return [array, array]
+
+    def constant_symbol(self, avals, value):
+        """A Variable of a Symbol whose value is an expression."""
+        symbol = self.add_symbol(Symbol(avals, "constant", self.program, value=value))
+        return variable(symbol, True, self.kind)
+
+    def tensor_of(self, value, dtype=None):
+        """A Variable of a Length, or of nested lists with Lengths."""
+        if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
+            from paddle_jax.tensor.joining import stack
+
+            parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
+            return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
+        plain = np.asarray(ls.substituted(listed(value), 0))
+        if dtype is None:
+            dtype = _default_dtype(plain)
+        if not ls.has_lengths(value):
+            return wrap(jax.numpy.asarray(plain, dtype))
+        aval = aval_of(plain.shape, np.dtype(dtype))
+        return self.constant_symbol((aval, aval), listed(value))
+
+    def condition(self, answer):
+        """A Variable of a LengthBool."""
+        return self.tensor_of(answer, np.bool_)
+
+    def filled(self, shape, value, dtype):
+        """What an array of one value holds, of a shape with Lengths."""
+        pair = tuple([aval_of(ls.substituted(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
+        nodes = [ls.node_of(n) if ls.is_length(n) else None for n in shape]
+        number = value if ls.is_length(value) else np.asarray(value).item()
+        filled = Filled(number, np.dtype(dtype).name, list(shape))
+        if pair[0] == pair[1]:
+            pair = pair[0], pair[0]
+        return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
+
+    # operations ---------------------------------------------------------------------------------------------
+
+    def control_flow(self, args, plain, converted):
+        return plain()
+
+    def composite(self, op, args, kwargs):
+        return mapped(op.fn(*args, **kwargs), self.lift)
+
+    def lift(self, tensor):
+        """A Variable for a result."""
+        if type(tensor._raw) is Symbol and not isinstance(tensor, Variable):
+            return variable(tensor._raw, tensor.stop_gradient, self.kind)
+        return tensor
+
+    def refused(self, error):
+        self.refusal = self.refusal or error
+
+    def loop(self, code, steps=0):
+        return [code, steps, ls.is_length(steps)]
+
+    def take_in(self, tensor, name=None):
+        raw = tensor._raw
+        aval, taken = aval_of(raw.shape, raw.dtype), self.program.taken
+        symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
+        taken[id(tensor)] = tensor, raw, symbol
+        return taken[id(tensor)]
+
+    def block_input(self, avals, stop):
+        made = super().block_input(avals, stop)
+        self.add_symbol(made._raw)
+        return made
+
+    def call_with_lengths(self, op, operands, attrs):
+        """Calls an op whose attributes hold Lengths or Variables."""
+        attrs = tuple([freeze(_numbers_for(self, value)) for value in attrs])
+        flat, layout = op._flatten(operands)
+        amp = local.ctx.amp
+        if amp is not None:
+            flat = amp(op, flat, attrs)
+        first, second = (op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs]))
+                         for which in (0, 1))
+        if op.random:
+            flat = [*flat, *map(wrap, default_generator().draw())]
+        symbols = [self.symbol(t) for t in flat]
+        return self._record(first, second, attrs, symbols, [t.stop_gradient for t in flat])
+
+    def call(self, kernel, tensors):
+        """Records a call. What is known from small constants stays known."""
+        held = [t._raw for t in tensors]
+        if held and not any(type(raw) is Symbol or t.persistable or raw.size > _SMALL
+                            for raw, t in zip(held, tensors, strict=True)):
+            with computing():
+                found = run(kernel, tensors)
+            if all(t._raw.size <= _SMALL for t in tensors_in(found)):
+                return found
+        return super().call(kernel, tensors)
+
+    def record(self, kernel, symbols, stops):
+        return self._record(kernel, kernel, None, symbols, stops)
+
+    def _record(self, first, second, attrs, symbols, stops):
+        """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
+        for symbol in symbols:
+            self.lengths_of(symbol)
+        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
+        try:
+            many, outs = results_of(first, operands[0])
+            others = outs if second is first and operands[0] == operands[1] else results_of(
+                second, operands[1])[1]
+        except TracedValueError:
+            many, outs, others = varying_results(first, symbols, _HINTS[len(self.numbered) % len(_HINTS)])
+        if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=True)):
+            raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
+        inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
+        shapes, likely = self._shapes(first, attrs, symbols, inferred)
+        stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
+        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes)
+        operation = self.ops[-1]
+        for symbol, one in zip(operation.outputs, likely or (), strict=False):
+            self.likely[self.numbers[symbol]] = one
+        if second is not first:
+            self.seconds[operation] = second
+        if attrs is not None:
+            self.attributes[operation] = attrs
+        return inferred.many(results) if inferred.many else results[0]
+
+    def _shapes(self, kernel, attrs, symbols, inferred):
+        """For each result its lengths as expressions of those of the operands, None where they are not known;
+        and likely ones for these, which hold where axes of operands fit together."""
+        if all(one is other for one, other in inferred.avals):
+            return None, None
+        operands = [self.lengths_of(s) for s in symbols], [s.dtype for s in symbols]
+        shapes = symbolic_lengths(kernel, attrs, *operands)
+        if shapes is not None and all(n is not None for shape in shapes for n in shape):
+            return shapes, None
+        return shapes, symbolic_lengths(kernel, attrs, *operands, by_value=True)
+
+    def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
+        """Adds an operation whose results are known."""
+        program = self.program
+        operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
+        operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in inferred.avals]
+        for position, symbol in enumerate(operation.outputs):
+            self.add_symbol(symbol, None if shapes is None else shapes[position])
+        self.ops.append(operation)
+        program.changed()
+        self.places[operation] = user_line()
+        flows = local.ctx.grad and any(
+            not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
+        return [variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
+                for o, end in zip(operation.outputs, ends, strict=True)]
+
+    # branches and loops -------------------------------------------------------------------------------------
+
+    def answers(self, tensor):
+        """The two answers to a condition, as far as they are known; else True and False."""
+        pairs = self._values_of(self.symbol(tensor))
+        return (True, False) if pairs is None else tuple([bool(np.all(one)) for one in pairs])
+
+    def join(self, yes, no, answers=(True, False)):
+        """The avals of a result that has these avals in the branches; None where they do not fit."""
+        if yes[0].dtype != no[0].dtype or yes[0].ndim != no[0].ndim:
+            return None
+        shapes = [[], []]
+        for axis in range(yes[0].ndim):
+            first, second = _joined_length([a.shape[axis] for a in yes], [a.shape[axis] for a in no], answers)
+            shapes[0].append(first)
+            shapes[1].append(second)
+        pair = tuple([aval_of(tuple(shape), yes[0].dtype) for shape in shapes])
+        return pair if pair[0] != pair[1] else (pair[0], pair[0])
+
+    def widen(self, before, after):
+        """The avals of what a loop carries: lengths that a step changes vary."""
+        if before[0].dtype != after[0].dtype or before[0].ndim != after[0].ndim:
+            return None
+        shapes = [list(before[0].shape), list(before[1].shape)]
+        for axis in range(before[0].ndim):
+            if before[0].shape[axis] == before[1].shape[axis]:
+                changed = [n for n in (a.shape[axis] for a in after) if n != shapes[0][axis]]
+                shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
+        pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
+        return before if pair == tuple(before) else pair
+
+    def number_from(self, tensor, yes, no=None, answers=(True, False)):
+        """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
+        in both branches, or before and after a step."""
+        symbol = self.symbol(tensor)
+        no = yes if no is None else no
+        pair = _joined_length(ls.pair_of(yes), ls.pair_of(no), answers)
+        if symbol.dtype.kind == "b":
+            pair = tuple(map(bool, pair))
+        elif symbol.dtype.kind == "f":
+            pair = tuple(map(float, pair))
+        else:
+            pair = tuple(map(int, pair))
+        return ls.number(pair, ("item", self.number_of(symbol), 0))
+
+
+def _joined_length(yes, no, answers):
+    """Two values of a number that is one of two pairs: those of the branches taken, but different ones where
+    the branches differ."""
+    first = (yes if answers[0] else no)[0]
+    taken, other = (yes, no) if answers[1] else (no, yes)
+    second = taken[1]
+    if second == first:
+        second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
+    return first, second
+
+
+def listed(value):
+    return [listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _default_dtype(array):
+    return dtypes.default().np if array.dtype.kind == "f" else array.dtype
+
+
+def _numbers_for(recorder, value):
+    """An attribute with numbers for Variables."""
+    if isinstance(value, Tensor):
+        return recorder.numbers_of(value)
+    if isinstance(value, list | tuple):
+        return tuple([_numbers_for(recorder, item) for item in value])
+    return value
+
+
+__all__ = ["Filled", "KnownVariable", "LengthRecorder", "Ramp", "listed"]

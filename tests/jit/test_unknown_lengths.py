@@ -1,0 +1,149 @@
+"""Functions of lengths that are not fixed when a model is saved: the file does, for shapes that no recording
+had, what the function does. The function itself, run eagerly, gives the right values."""
+
+import math
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax._core.values import expressions
+from paddle_jax._core.values.lengths import Length, OpenSize, chosen, node_of
+
+SHAPES = ((1, 4, 5), (2, 8, 3), (3, 16, 16), (2, 31, 7), (1, 1, 1), (4, 6, 40))
+
+
+def upright(P, x):
+    if x.shape[1] > x.shape[2]:
+        x = x.transpose([0, 2, 1])
+    return x
+
+
+def without_the_odd_row(P, x):
+    if x.shape[1] % 2 == 1 and x.shape[1] > 1:
+        x = x[:, :-1]
+    return x * 2
+
+
+def padded_and_cropped(P, x):
+    h, w = x.shape[1], x.shape[2]
+    below, right = (8 - h % 8) % 8, (8 - w % 8) % 8
+    y = P.nn.functional.pad(x.unsqueeze(1), [0, right, 0, below])
+    return P.nn.functional.avg_pool2d(y, 2).squeeze(1), y[:, 0, :h, :w] + x
+
+
+def fractions(P, x):
+    n = x.shape[2]
+    return x / n**0.5 + n / 2 - 1.0 / n + 0.25 * n + (n // 2 * 2) + np.sqrt(n)
+
+
+def whole_numbers(P, x):
+    n, m = x.shape[1], x.shape[2]
+    low, high = min(n, m), max(n, 10)
+    return x + low - high + abs(n - 12) + round(m / 4) + int(n / 3) + divmod(n, 3)[1] + n**2
+
+
+def counts(P, x):
+    n = x.shape[2]
+    eye = x.matmul(P.eye(n))
+    hot = P.nn.functional.one_hot(x.argmax(axis=-1), n)
+    return eye, hot, x * P.linspace(-1, 1, n), P.arange(1, n + 1) * 2, P.full([n, 2], n / 4)
+
+
+def halves(P, x):
+    n = x.shape[2] // 2
+    left, right = P.split(x, [n, x.shape[2] - n], axis=2)
+    return P.concat([right, left], axis=2), P.topk(x, max(n, 1))[0]
+
+
+def first_columns(P, x):
+    return x[:, :, :20], x[:, :, 1::2], x[:, -3:], x[:, ::-1]
+
+
+def loops(P, x):
+    total = P.zeros([])
+    for i in range(x.shape[1]):
+        if i % 3 == 0:
+            total = total + x[:, i].sum()
+    n = x.shape[2]
+    while n > 2:
+        n = n // 2
+        x = x * 0.5 + n
+    return x, total
+
+
+def conditions(P, x):
+    n, m = x.shape[1], x.shape[2]
+    factor = 2 if n > 5 and not m == 3 else 3
+    width = m - 1 if n < m or m > 12 else m
+    return x[:, :, : max(width, 1)] * factor
+
+
+def early_return(P, x):
+    if x.shape[1] > 10:
+        return x.sum(axis=1)
+    return x.mean(axis=1)
+
+
+FUNCTIONS = (upright, without_the_odd_row, padded_and_cropped, fractions, whole_numbers, counts, halves,
+             first_columns, loops, conditions, early_return)
+
+
+def tensors(value):
+    return [t.numpy() for t in (value if isinstance(value, list | tuple) else [value])]
+
+
+def array(shape):
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype("float32")
+
+
+def saved(function, prefix):
+    spec = [paddle_jax.static.InputSpec([None, None, None], "float32", "x")]
+    paddle_jax.jit.save(lambda x: function(paddle_jax, x), prefix, input_spec=spec)
+    return prefix
+
+
+def check(P, function, prefix):
+    loaded = P.jit.load(prefix)
+    for shape in SHAPES:
+        want = tensors(function(paddle_jax, paddle_jax.to_tensor(array(shape))))
+        got = tensors(loaded(P.to_tensor(array(shape))))
+        assert len(got) == len(want)
+        for one, other in zip(got, want, strict=True):
+            assert one.shape == other.shape, f"{shape}: {one.shape} instead of {other.shape}"
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=str(shape))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_saved_for_any_length(tmp_path, function):
+    check(paddle_jax, function, saved(function, str(tmp_path / "m")))
+
+
+@pytest.mark.own_process
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_paddle_reads_it(oracle, tmp_path, function):
+    check(oracle, function, saved(function, str(tmp_path / "m")))
+
+
+def test_expressions_follow_python():
+    """An expression has, for other lengths, the value that Python computes."""
+    n, m = Length((97, 264), ("dim", 0, 0)), Length((103, 244), ("dim", 0, 1))
+    programs = (lambda n, m: (16 - n % 16) % 16, lambda n, m: n // 3 * 2 - m, lambda n, m: n / m + 0.5,
+                lambda n, m: -n // 4, lambda n, m: round(n / 8), lambda n, m: math.ceil(n / 7) * m,
+                lambda n, m: divmod(n * m, 5)[0], lambda n, m: abs(n - m) ** 2, lambda n, m: 2.0 * n - 1 / m,
+                lambda n, m: math.floor(-n / 3), lambda n, m: math.trunc((n - m) / 2), lambda n, m: n**0.5,
+                lambda n, m: sum([n, m, 3]), lambda n, m: math.prod([n, m, 2]), lambda n, m: 7 % n)
+    for program in programs:
+        node = node_of(program(n, m))
+        for pair in ((1, 1), (2, 9), (30, 7), (64, 64), (511, 1024)):
+            assert expressions.value(node, lambda leaf, pair=pair: pair[leaf[2]]) == program(*pair)
+
+
+def test_what_is_equal_is_known_to_be():
+    n = Length((97, 264), ("dim", 0, 0))
+    assert (n + 1 - 1 == n) is True
+    assert (n >= 0) is True
+    assert (n < 0) is False
+    assert (OpenSize([1, n]) == [1, n]) is True
+    assert (OpenSize([1, n]) == [2, n]) is False
+    assert chosen(n > 3, n, n).node == n.node
