@@ -82,13 +82,14 @@ class LengthRecorder(Recorder):
         values: dict from each Symbol of whole numbers to its two arrays, or None where they are not known.
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
+        varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
     symbolic = True
     kind = KnownVariable
 
-    def __init__(self, converted=False):
+    def __init__(self, converted: bool, varying: set[tuple[int, int]]):
         super().__init__(Program())
         self.depth = 1
         self.probe = 0
@@ -102,6 +103,7 @@ class LengthRecorder(Recorder):
         self.attributes = {}
         self.values = {}
         self.likely = {}
+        self.varying = varying
 
     # lengths ------------------------------------------------------------------------------------------------
 
@@ -112,11 +114,13 @@ class LengthRecorder(Recorder):
         self.numbers[symbol] = number
         found = []
         for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
-            if one == other:
+            node = None if shape is None else shape[axis]
+            if isinstance(node, tuple):
+                found.append(ls.Length((one, other), node))  # it may vary, though these two are equal
+            elif one == other and (number, axis) not in self.varying:
                 found.append(one)
-            elif shape is not None and shape[axis] is not None:
-                found.append(ls.Length((one, other), shape[axis]))
             else:
+                self.varying.add((number, axis))
                 found.append(ls.Length((one, other), ("dim", number, axis)))
         self.shapes[symbol] = tuple(found)
         return symbol
@@ -323,9 +327,11 @@ class LengthRecorder(Recorder):
     def _shapes(self, kernel, attrs, symbols, inferred):
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
-        if all(one is other for one, other in inferred.avals):
+        given = [self.lengths_of(s) for s in symbols]
+        is_fixed = all(one is other for one, other in inferred.avals)
+        if is_fixed and not ls.has_lengths(given) and not ls.has_lengths(attrs):
             return None, None
-        operands = [self.lengths_of(s) for s in symbols], [s.dtype for s in symbols]
+        operands = given, [s.dtype for s in symbols]
         shapes = symbolic_lengths(kernel, attrs, *operands)
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None

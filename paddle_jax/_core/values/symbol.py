@@ -58,12 +58,12 @@ class Symbol:
     def shape(self):
         """The lengths, -1 where unknown; inside a probed composite the lengths of the probe."""
         first, second = self.avals
+        frame = local.ctx.frame
+        if frame.symbolic:
+            return frame.lengths_of(self)
         if first is second:
             return first.shape
-        frame = local.ctx.frame
-        if frame.probe is None:
-            return lengths(self.avals)
-        return frame.lengths_of(self) if frame.symbolic else self.avals[frame.probe].shape
+        return lengths(self.avals) if frame.probe is None else self.avals[frame.probe].shape
 
     @property
     def is_open(self):
