@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture.environment import mapped, tensors_in
-from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete, looked_at
+from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.ops.op import freeze
@@ -21,7 +21,7 @@ from paddle_jax._core.values.symbol import Symbol, SymbolError
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.static.composites import computing
 from paddle_jax.static.inference import Inferred, results_of, varying_results
-from paddle_jax.static.program import Operation, Program
+from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
 from paddle_jax.static.symbolic_shapes import symbolic_lengths
 from paddle_jax.static.variable import Variable, variable
@@ -204,11 +204,6 @@ class LengthRecorder(Recorder):
         array = looked_at(concrete(value._raw if isinstance(value, Tensor) else value))
         return [array, array]
 
-    def constant_symbol(self, avals, value):
-        """A Variable of a Symbol whose value is an expression."""
-        symbol = self.add_symbol(Symbol(avals, "constant", self.program, value=value))
-        return variable(symbol, True, self.kind)
-
     def tensor_of(self, value, dtype=None):
         """A Variable of a Length, or of nested lists with Lengths."""
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
@@ -216,13 +211,15 @@ class LengthRecorder(Recorder):
 
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
             return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
-        plain = np.asarray(ls.substituted(listed(value), 0))
+        value = listed(value)
+        plain = np.asarray(ls.substituted(value, 0))
         if dtype is None:
             dtype = _default_dtype(plain)
         if not ls.has_lengths(value):
             return wrap(jax.numpy.asarray(plain, dtype))
         aval = aval_of(plain.shape, np.dtype(dtype))
-        return self.constant_symbol((aval, aval), listed(value))
+        symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=value))
+        return variable(symbol, True, self.kind)
 
     def condition(self, answer):
         """A Variable of a LengthBool."""
@@ -272,7 +269,7 @@ class LengthRecorder(Recorder):
 
     def call_with_lengths(self, op, operands, attrs):
         """Calls an op whose attributes hold Lengths or Variables."""
-        attrs = tuple([freeze(_numbers_for(self, value)) for value in attrs])
+        attrs = tuple(map(freeze, attrs))
         flat, layout = op._flatten(operands)
         amp = local.ctx.amp
         if amp is not None:
@@ -300,8 +297,6 @@ class LengthRecorder(Recorder):
 
     def _record(self, first, second, attrs, symbols, stops):
         """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
-        for symbol in symbols:
-            self.lengths_of(symbol)
         operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
         try:
             many, outs = results_of(first, operands[0])
@@ -339,18 +334,12 @@ class LengthRecorder(Recorder):
 
     def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
         """Adds an operation whose results are known."""
-        program = self.program
-        operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
-        operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in inferred.avals]
+        results = super().add(kernel, symbols, stops, inferred, ends)
+        operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
             self.add_symbol(symbol, None if shapes is None else shapes[position])
-        self.ops.append(operation)
-        program.changed()
         self.places[operation] = user_line()
-        flows = local.ctx.grad and any(
-            not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
-        return [variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
-                for o, end in zip(operation.outputs, ends, strict=True)]
+        return results
 
     # branches and loops -------------------------------------------------------------------------------------
 
@@ -383,11 +372,10 @@ class LengthRecorder(Recorder):
         pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
         return before if pair == tuple(before) else pair
 
-    def number_from(self, tensor, yes, no=None, answers=(True, False)):
+    def number_from(self, tensor, yes, no, answers=(True, False)):
         """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
         in both branches, or before and after a step."""
         symbol = self.symbol(tensor)
-        no = yes if no is None else no
         pair = _joined_length(ls.pair_of(yes), ls.pair_of(no), answers)
         if symbol.dtype.kind == "b":
             pair = tuple(map(bool, pair))
@@ -410,20 +398,12 @@ def _joined_length(yes, no, answers):
 
 
 def listed(value):
+    """Nested lists for nested lists and tuples."""
     return [listed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _default_dtype(array):
     return dtypes.default().np if array.dtype.kind == "f" else array.dtype
-
-
-def _numbers_for(recorder, value):
-    """An attribute with numbers for Variables."""
-    if isinstance(value, Tensor):
-        return recorder.numbers_of(value)
-    if isinstance(value, list | tuple):
-        return tuple([_numbers_for(recorder, item) for item in value])
-    return value
 
 
 __all__ = ["Filled", "KnownVariable", "LengthRecorder", "Ramp", "listed"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.ops.op import Op
+from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values import lengths as ls
 from paddle_jax._core.values.expressions import walk
@@ -148,12 +148,12 @@ class Merge:
         if any(len(other) != len(shape) for other in others):
             raise NotWritable("a result has another number of axes for other lengths")
         self.recording.shapes[symbol] = [
-            self.agreed("a length", [n, *[other[axis] for other in others]], ("dim", symbol, axis))
+            self.agreed("a length", [n, *[other[axis] for other in others]], (symbol, axis))
             for axis, n in enumerate(shape)]
 
     def agreed(self, what, values, leaf=None):
-        """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, where
-        it is."""
+        """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, its
+        Symbol and axis."""
         first = values[0]
         if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
             return tuple([self.agreed(what, list(column)) for column in zip(*values, strict=True)])
@@ -164,8 +164,8 @@ class Merge:
         elif not any(map(ls.is_length, values)) and all(_same(first, v) for v in values[1:]):
             return first
         if leaf is not None:
-            number = self.runs[0].recorder.number_of(leaf[1])
-            return ls.Length(ls.pair_of(first), ("dim", number, leaf[2]))
+            symbol, axis = leaf
+            return ls.Length(ls.pair_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
         plain = tuple([ls.pair_of(v)[0] for v in values])
         if plain in self.known and all(type(n) is int for n in plain):
             return self.known[plain]
@@ -175,8 +175,8 @@ class Merge:
     def pair(self, symbols):
         """Notes that these Symbols, one of each run, are the same."""
         x = symbols[0]
-        if all(partner.get(x) is y for partner, y in zip(self.partners, symbols[1:], strict=True)) and (
-                x in self.recording.shapes or self.partners):
+        others = zip(self.partners, symbols[1:], strict=True)
+        if x in self.recording.shapes and all(partner.get(x) is y for partner, y in others):
             return
         if all(s.kind == "random" for s in symbols):
             return
@@ -200,7 +200,7 @@ class Merge:
             number = self.agreed("a fill value", [v.number for v in values])
             return Filled(number, first.dtype, list(dims))
         if all(ls.is_length(v) or isinstance(v, list) for v in values):
-            return listed(self.agreed("a number", [_frozen(v) for v in values]))
+            return listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
             raise Curable(f"it uses different tensors for different lengths; {_INSTEAD}")
         arrays = [looked_at(concrete(v._raw if isinstance(v, Tensor) else v)) for v in values]
@@ -275,10 +275,6 @@ class Merge:
                 self.pair(symbols)
             done.append((parts[0].inputs, steps, parts[0].results))
         return done
-
-
-def _frozen(value):
-    return tuple([_frozen(item) for item in value]) if isinstance(value, list) else value
 
 
 def _same(one, other):

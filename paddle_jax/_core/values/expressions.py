@@ -15,6 +15,7 @@ An expression is a plain number or a tuple whose first item is its kind:
 
 import functools as ft
 import math
+import operator
 
 LEAVES = ("dim", "item")
 
@@ -100,44 +101,32 @@ def _remainder(left, right):
     return "mod", left, right
 
 
-def _smaller(left, right):
+def _extreme(name, left, right):
     low, high = bounds(add(left, right, -1))
     if high is not None and high <= 0:
-        return left
+        return left if name == "min" else right
     if low is not None and low >= 0:
-        return right
-    return ("min", *sorted((left, right), key=repr))
-
-
-def _larger(left, right):
-    low, high = bounds(add(left, right, -1))
-    if high is not None and high <= 0:
-        return right
-    if low is not None and low >= 0:
-        return left
-    return ("max", *sorted((left, right), key=repr))
+        return right if name == "min" else left
+    return (name, *sorted((left, right), key=repr))
 
 
 _WHOLE = {"add": add, "sub": lambda a, b: add(a, b, -1), "mul": _product, "floordiv": _quotient,
-          "mod": _remainder, "min": _smaller, "max": _larger}
+          "mod": _remainder, "min": ft.partial(_extreme, "min"), "max": ft.partial(_extreme, "max")}
+PYTHON = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+          "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "min": min, "max": max,
+          "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
+          "ne": operator.ne}
 
 
 def binary(name, left, right, whole):
     """The expression of an operator on two numbers. whole: whether the result is a whole number."""
     if isinstance(left, int | float) and isinstance(right, int | float):
-        return _folded(name, left, right)
+        return PYTHON[name](left, right)
     if whole:
         return _WHOLE[name](left, right) if name in _WHOLE else (name, left, right)
     if name == "div":
         return "div", left, right
     return "f" + name, left, right
-
-
-def _folded(name, left, right):
-    functions = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-                 "div": lambda a, b: a / b, "floordiv": lambda a, b: a // b, "mod": lambda a, b: a % b,
-                 "pow": lambda a, b: a**b, "min": min, "max": max}
-    return functions[name](left, right)
 
 
 def unary(name, node):
@@ -299,17 +288,14 @@ def _bounds_of_choice(kind, one, other):
 
 # values -----------------------------------------------------------------------------------------------------
 
+UNARY = {"abs": abs, "fabs": abs, "fneg": operator.neg, "floor": math.floor, "ceil": math.ceil,
+         "trunc": math.trunc, "round": round, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
+         "log2": math.log2, "log10": math.log10, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}
 _VALUES = {
-    "mul": lambda a, b: a * b, "floordiv": lambda a, b: a // b, "mod": lambda a, b: a % b,
-    "pow": lambda a, b: a**b, "min": min, "max": max, "abs": abs, "int": int, "floor": math.floor,
-    "ceil": math.ceil, "trunc": math.trunc, "round": round, "float": float, "div": lambda a, b: a / b,
-    "fadd": lambda a, b: a + b, "fsub": lambda a, b: a - b, "fmul": lambda a, b: a * b,
-    "ffloordiv": lambda a, b: a // b, "fmod": lambda a, b: a % b, "fpow": lambda a, b: a**b, "fmin": min,
-    "fmax": max, "fabs": abs, "fneg": lambda a: -a, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-    "log2": math.log2, "log10": math.log10, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
-    "pos": lambda a: a > 0, "zero": lambda a: a == 0, "flt": lambda a, b: a < b, "fle": lambda a, b: a <= b,
-    "feq": lambda a, b: a == b, "not": lambda a: not a, "and": lambda a, b: a and b,
-    "or": lambda a, b: a or b, "where": lambda test, a, b: a if test else b,
+    **PYTHON, **{"f" + name: function for name, function in PYTHON.items()},  # of whole numbers, of floats
+    **UNARY, "int": int, "float": float, "pos": lambda a: a > 0, "zero": lambda a: a == 0,
+    "not": operator.not_, "and": operator.and_, "or": operator.or_,
+    "where": lambda test, a, b: a if test else b,
 }
 
 

@@ -9,7 +9,6 @@ Expressions are nested tuples (`expressions.py`), so they are hashable and equal
 """
 
 import functools as ft
-import math
 import operator
 import sys
 
@@ -25,37 +24,31 @@ class UndecidedError(SymbolError):
     """Python code of the user decides by a length that is not known."""
 
 
-class Length:
-    """A whole number made of unknown lengths.
-
-    `isinstance(n, int)` holds, as for a length that is known. It is no subclass, since Python computes
-    `2.0 * n` without asking a subclass of int.
+class _Unknown:
+    """What all numbers made of unknown lengths have: two values and an expression.
 
     Attributes:
-        pair: tuple of two ints, its values under the two assignments of lengths.
+        pair: tuple of the values under the two assignments of lengths.
         node: its expression, see `expressions.py`.
     """
 
     __slots__ = ("node", "pair")
-    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, pair, node):
         self.pair = pair
         self.node = node
 
     def __repr__(self):
-        return f"Length{self.pair}"
-
-    def __format__(self, spec):
-        return format(self.pair[0], spec)
+        return f"{type(self).__name__}{self.pair}"
 
     def __hash__(self):
         return hash(self.pair[0])
 
-    def __index__(self):
-        return self.pair[0]
+    def __bool__(self):
+        return _decided(truth(self))
 
-    __int__ = __index__
+    def __int__(self):
+        return int(self.pair[0])
 
     def __float__(self):
         return float(self.pair[0])
@@ -63,31 +56,17 @@ class Length:
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self.pair[0], dtype)
 
-    def is_integer(self):
-        """Whether it is a whole number."""
-        return True
 
-    def __bool__(self):
-        return _decided(self != 0)
+class _Arithmetic(_Unknown):
+    """What `Length` and `LengthFloat` compute in the same way. The operators follow below."""
 
-    def __neg__(self):
-        return _binary("sub", 0, self)
+    __slots__ = ()
+
+    def __format__(self, spec):
+        return format(self.pair[0], spec)
 
     def __pos__(self):
         return self
-
-    def __abs__(self):
-        return _unary("abs", self)
-
-    def __floor__(self):
-        return self
-
-    __ceil__ = __trunc__ = __floor__
-
-    def __round__(self, digits=None):
-        if digits is None or digits >= 0:
-            return self
-        return NotImplemented
 
     def __divmod__(self, other):
         return self // other, self % other
@@ -105,47 +84,51 @@ class Length:
         return _ufunc(ufunc, method, inputs, options)
 
 
-class LengthFloat:
-    """A float made of unknown lengths; `isinstance(x, float)` holds.
+class Length(_Arithmetic):
+    """A whole number made of unknown lengths.
 
-    Attributes:
-        pair: tuple of two floats, its values under the two assignments of lengths.
-        node: its expression, see `expressions.py`.
+    `isinstance(n, int)` holds, as for a length that is known. It is no subclass, since Python computes
+    `2.0 * n` without asking a subclass of int.
     """
 
-    __slots__ = ("node", "pair")
+    __slots__ = ()
+    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
+
+    __index__ = _Unknown.__int__
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return True
+
+    def __neg__(self):
+        return _binary("sub", 0, self)
+
+    def __abs__(self):
+        return _unary("abs", self)
+
+    def __floor__(self):
+        return self
+
+    __ceil__ = __trunc__ = __floor__
+
+    def __round__(self, digits=None):
+        if digits is None or digits >= 0:
+            return self
+        return NotImplemented
+
+
+class LengthFloat(_Arithmetic):
+    """A float made of unknown lengths; `isinstance(x, float)` holds."""
+
+    __slots__ = ()
     __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self, pair, node):
-        self.pair = pair
-        self.node = node
-
-    def __repr__(self):
-        return f"LengthFloat{self.pair}"
-
-    def __format__(self, spec):
-        return format(self.pair[0], spec)
-
-    def __hash__(self):
-        return hash(self.pair[0])
-
-    def __float__(self):
-        return self.pair[0]
-
-    def __int__(self):
-        return int(self.pair[0])
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.pair[0], dtype)
-
-    def __bool__(self):
-        return _decided(self != 0)
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return self == _unary("floor", self)
 
     def __neg__(self):
         return _unary("fneg", self)
-
-    def __pos__(self):
-        return self
 
     def __abs__(self):
         return _unary("fabs", self)
@@ -162,59 +145,13 @@ class LengthFloat:
     def __round__(self, digits=None):
         return _unary("round", self) if digits is None else NotImplemented
 
-    def is_integer(self):
-        """Whether it is a whole number."""
-        return self == _unary("floor", self)
 
-    def __divmod__(self, other):
-        return self // other, self % other
+class LengthBool(_Unknown):
+    """The answer to a question about unknown lengths."""
 
-    def __rdivmod__(self, other):
-        return other // self, other % self
+    __slots__ = ()
 
-    def __pow__(self, other, modulo=None):
-        return NotImplemented if modulo is not None else _binary("pow", self, other)
-
-    def __rpow__(self, other):
-        return _binary("pow", other, self)
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return _ufunc(ufunc, method, inputs, options)
-
-
-class LengthBool:
-    """The answer to a question about unknown lengths.
-
-    Attributes:
-        pair: tuple of two bools, the answers under the two assignments of lengths.
-        node: its expression, see `expressions.py`.
-    """
-
-    __slots__ = ("node", "pair")
-
-    def __init__(self, pair, node):
-        self.pair = pair
-        self.node = node
-
-    def __repr__(self):
-        return f"LengthBool{self.pair}"
-
-    def __hash__(self):
-        return hash(self.pair[0])
-
-    def __bool__(self):
-        return _decided(self)
-
-    def __int__(self):
-        return int(self.pair[0])
-
-    __index__ = __int__
-
-    def __float__(self):
-        return float(self.pair[0])
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.pair[0], dtype)
+    __index__ = _Unknown.__int__
 
     def __invert__(self):
         return negation(self)
@@ -356,14 +293,6 @@ def chosen(answer, yes, no):
 
 # arithmetic -------------------------------------------------------------------------------------------------
 
-_PYTHON = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-           "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "min": min, "max": max,
-           "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
-           "ne": operator.ne}
-_UNARY = {"abs": abs, "fabs": abs, "fneg": operator.neg, "floor": math.floor, "ceil": math.ceil,
-          "trunc": math.trunc, "round": round, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-          "log2": math.log2, "log10": math.log10, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}
-
 
 def _plain(value):
     """A number that may stand beside a length, else None."""
@@ -379,7 +308,7 @@ def _binary(name, left, right):
     left, right = _plain(left), _plain(right)
     if left is None or right is None:
         return NotImplemented
-    function = _PYTHON[name]
+    function = ex.PYTHON[name]
     pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
     if isinstance(pair[0], complex):
         raise UndecidedError("a complex number is made of a length that is not known; "
@@ -393,7 +322,7 @@ def _binary(name, left, right):
 
 def _unary(name, value):
     value = _plain(value)
-    pair = tuple(map(_UNARY[name], pair_of(value)))
+    pair = tuple(map(ex.UNARY[name], pair_of(value)))
     return number(pair, ex.unary(name, node_of(value)))
 
 
@@ -401,7 +330,7 @@ def _compared(name, left, right):
     left, right = _plain(left), _plain(right)
     if left is None or right is None:
         return NotImplemented
-    function = _PYTHON[name]
+    function = ex.PYTHON[name]
     pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
     whole = isinstance(left, int) and isinstance(right, int)
     return number(pair, ex.compared(name, node_of(left), node_of(right), whole))
@@ -501,7 +430,3 @@ class OpenSize(Size):
         return equal if equal is NotImplemented else negation(equal)
 
     __hash__ = Size.__hash__
-
-    def numel(self):
-        """The product of the lengths."""
-        return math.prod(self)

@@ -77,20 +77,12 @@ def widened(values):
     """The avals that Leafs of different lengths have in common; None where lengths must be the same: in a
     trace, and in a recording that is for certain lengths."""
     frame = local.ctx.frame
-    if frame.symbolic:
-        return _widened_lengths(frame, values)
-    if not frame.recording or frame.probe is not None:
+    if not frame.symbolic and (not frame.recording or frame.probe is not None):
         return None
+    join = frame.join if frame.symbolic else joined
     pair = values[0].avals
     for value in values[1:]:
-        pair = pair and joined(pair, value.avals)
-    return pair
-
-
-def _widened_lengths(frame, values):
-    pair = values[0].avals
-    for value in values[1:]:
-        pair = pair and frame.join(pair, value.avals)
+        pair = pair and join(pair, value.avals)
     return pair
 
 

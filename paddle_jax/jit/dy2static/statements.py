@@ -63,9 +63,10 @@ class Range:
         self.dtype = tensors[0].dtype
 
     def __iter__(self):
+        instead = ("; write such a loop, or give these lengths as numbers in input_spec"
+                   if self.counts_lengths else "")
         raise Unsupported("a range with a traced bound can only be looped over with a plain "
-                          "`for i in range(n)`; write such a loop, or give these lengths as numbers "
-                          "in input_spec")
+                          f"`for i in range(n)`{instead}")
 
     def __reversed__(self):
         if is_traced(self.step) or self.step != 1:
