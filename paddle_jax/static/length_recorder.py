@@ -63,8 +63,15 @@ class KnownVariable(Variable):
         shape = self.shape
         return shape.numel() if ls.has_lengths(shape) else Tensor.size.fget(self)
 
-    # a Variable's refuses
-    __iter__, __len__ = Tensor.__iter__, Tensor.__len__  # pyright: ignore[reportAssignmentType]
+    def __iter__(self):
+        if self.ndim and ls.is_length(self.shape[0]):
+            ls.check_caller()  # converted code loops over the rows in the file
+        return Tensor.__iter__(self)
+
+    def __len__(self):
+        if self.ndim and ls.is_length(self.shape[0]):
+            ls.check_caller()
+        return Tensor.__len__(self)
 
 
 class LengthRecorder(Recorder):

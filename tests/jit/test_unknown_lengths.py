@@ -147,3 +147,17 @@ def test_what_is_equal_is_known_to_be():
     assert (OpenSize([1, n]) == [1, n]) is True
     assert (OpenSize([1, n]) == [2, n]) is False
     assert chosen(n > 3, n, n).node == n.node
+
+
+def test_plain_numbers_of_lengths_are_refused(tmp_path):
+    """What asks Python for a plain number would hold for one length alone, even where the code catches it."""
+
+    def caught(P, x):
+        try:
+            rows = [1.0] * x.shape[1]
+        except TypeError:
+            rows = [1.0]
+        return x * len(rows)
+
+    with pytest.raises(ValueError, match="decides by a length"):
+        saved(caught, str(tmp_path / "m"))

@@ -16,6 +16,7 @@ import numpy as np
 
 from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.size import Size
+from paddle_jax._core.state import local
 from paddle_jax._core.values import expressions as ex
 from paddle_jax._core.values.symbol import SymbolError
 
@@ -45,12 +46,18 @@ class _Unknown:
         return hash(self.pair[0])
 
     def __bool__(self):
-        return _decided(truth(self))
+        answer = truth(self)
+        if isinstance(answer, LengthBool):
+            check_caller()
+            return answer.pair[0]
+        return answer
 
     def __int__(self):
+        check_caller()
         return int(self.pair[0])
 
     def __float__(self):
+        check_caller()
         return float(self.pair[0])
 
     def __array__(self, dtype=None, copy=None):
@@ -225,15 +232,15 @@ def number(pair, node):
 # decisions --------------------------------------------------------------------------------------------------
 
 
-def _decided(answer) -> bool:
-    """The first answer, for code of this package; the user's code has to be converted to decide."""
-    if not isinstance(answer, LengthBool):
-        return answer
-    frame = sys._getframe(2)
-    if is_users(frame.f_globals):
-        raise UndecidedError("the code decides by a length that is not known; compare lengths with "
-                             "if, while, assert, and, or, not, min and max, or give the length as a number")
-    return answer.pair[0]
+def check_caller() -> None:
+    """Refuses what asks for the plain number in code of the user: it would hold for one length alone. Code of
+    this package gets the first value; what depends on it is compared between recordings."""
+    if is_users(sys._getframe(2).f_globals):
+        error = UndecidedError("the code decides by a length that is not known; compare lengths with if, "
+                               "while, assert, and, or, not, min and max, or give these lengths as numbers "
+                               "in input_spec")
+        local.ctx.frame.refused(error)  # the user's code might catch it
+        raise error
 
 
 def negation(answer):
