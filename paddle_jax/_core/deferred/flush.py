@@ -1,9 +1,7 @@
 """Running a segment: op by op when it is first met, as one compiled program when it recurs."""
 
 import contextlib
-import itertools
 import os
-import sys
 
 import jax
 import numpy as np
@@ -13,9 +11,10 @@ from paddle_jax._core.deferred.devices import default_device, device_of
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import MASK, needed, picked
 from paddle_jax._core.deferred.program import drop, program_for
+from paddle_jax._core.deferred.references import wanted
 from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import Value, concrete, settled, taken_over
+from paddle_jax._core.deferred.value import concrete, settled, taken_over
 from paddle_jax._core.errors import translate
 from paddle_jax._core.failures.exhausted import told_as_memory
 from paddle_jax._core.ops.kernel import compute
@@ -86,30 +85,12 @@ def _next(ctx):
     return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint), settings.max_ops))
 
 
-def _wanted(values, unreferenced):
-    """The Values of a list that are referenced elsewhere and have no array, by position. A weak reference
-    would not do: a finalizer may look at a Value of a garbage cycle, and weak references to it are dead by
-    then."""
-    count = sys.getrefcount
-    return {v.pos: v for v in values if count(v) > unreferenced and v.array is None}
-
-
-def _unreferenced():
-    """What sys.getrefcount says, in `_wanted`, of a Value that only the list holds."""
-    value = Value()
-    value.pos = value.array = None
-    values = [value]
-    del value
-    return next(count for count in itertools.count() if not _wanted(values, count))
-
-
 _NOTHING = contextlib.nullcontext()
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
-_UNREFERENCED = _unreferenced()
 
 
 def _run(seg, whole, why, ctx):
-    values = _wanted(seg.results, _UNREFERENCED)
+    values = wanted(seg.results)
     if not values:
         return
     log.segments += 1

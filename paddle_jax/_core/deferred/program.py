@@ -6,7 +6,6 @@ import contextlib
 import functools as ft
 import math
 import operator
-import sys
 import threading
 import time
 
@@ -20,6 +19,7 @@ from paddle_jax._core.deferred.cold import repeats
 from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
+from paddle_jax._core.deferred.references import free
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import Value, on_device, uploaded
 from paddle_jax._core.errors import first_line
@@ -149,25 +149,6 @@ def drop(program, error):
             f"{first_line(error)}")
 
 
-def _refcounts():
-    """What sys.getrefcount says of an object that only a list holds, and of one that only an
-    attribute holds."""
-    class Holder:
-        __slots__ = ("array",)
-
-    items, holder = [Holder()], Holder()
-    holder.array = Holder()
-    return sys.getrefcount(items[0]), sys.getrefcount(holder.array)
-
-
-_IN_LIST, _IN_SLOT = _refcounts()
-
-
-def _free(leaves, i):
-    """Whether nobody but the segment holds leaf i and its array."""
-    return sys.getrefcount(leaves[i]) <= _IN_LIST and sys.getrefcount(leaves[i].array) <= _IN_SLOT
-
-
 class Program:
     """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had
     been compiled when it was last used."""
@@ -264,7 +245,7 @@ class Program:
         """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves
         may give their memory away."""
         leaves = seg.leaves
-        donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array)
+        donated = [on_device(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
                    for i in self.donate]
         kept = [v.array if type(v.array) is not np.ndarray else on_device(v)
                 for v in map(leaves.__getitem__, self.keep)]
@@ -328,7 +309,7 @@ def _donatable(ops, leaves, live):
     found = []
     for i in range(len(leaves)):
         aval = leaves[i].aval
-        if aval.nbytes >= _DONATE and room[aval] and type(leaves[i].array) is not tuple and _free(leaves, i):
+        if aval.nbytes >= _DONATE and room[aval] and type(leaves[i].array) is not tuple and free(leaves, i):
             room[aval] -= 1
             found.append(i)
     return tuple(found)

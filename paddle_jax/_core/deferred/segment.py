@@ -10,7 +10,9 @@ import threading
 import time
 
 from paddle_jax._core.deferred.compiled import met
+from paddle_jax._core.deferred.memory import weigh
 from paddle_jax._core.deferred.positions import OUTPUT
+from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import INEXACT, Value, bound, concrete, copied, known_aval, leaf
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.runtime.origins import user_line
@@ -67,15 +69,19 @@ class Segment:
     ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the
     operands from outside, and the position of each. results: the Values made; one that nobody else references
     is not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
-    program that is being run. error: why the results are lost for good.
+    program that is being run. error: why the results are lost for good. room: bytes of operands from outside
+    that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
     """
 
-    __slots__ = ("busy", "device", "error", "leaves", "limit", "lock", "ops", "places", "results", "running")
+    __slots__ = ("busy", "device", "error", "leaves", "limit", "lock", "ops", "places", "results", "room",
+                 "running", "why")
 
     def __init__(self, limit):
         self.ops, self.leaves, self.places, self.results = [], [], {}, []
         self.limit, self.busy, self.device, self.error, self.running = limit, False, ANY, None, None
         self.lock = threading.RLock()
+        self.room = settings.pending_mb << 20
+        self.why = "the first op after optimizer.step() or the next batch"
 
     def materialize(self, value):
         """The array of a pending result: runs the segment, whichever thread recorded it."""
@@ -126,6 +132,9 @@ def add_leaf(seg, v):
             seg.device = joined
     seg.leaves.append(v)
     p = seg.places[v] = -len(seg.leaves)
+    seg.room -= v.aval.nbytes
+    if seg.room < 0:
+        weigh(seg)
     return p
 
 
@@ -232,7 +241,7 @@ def make_room(ctx, values):
         with seg.lock:  # another thread is running it
             ctx.segment = Segment(FIRST_LOOK)
     elif seg.limit == 0:
-        flush(seg, "the first op after optimizer.step() or the next batch")
+        flush(seg, seg.why)
     elif len(seg.ops) >= seg.limit:
         look(ctx, seg)
     elif seg.ops:

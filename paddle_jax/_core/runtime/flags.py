@@ -2,7 +2,8 @@
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning
 under XLA act, the others are stored and warned about once when set. FLAGS_deferred,
-FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter, FLAGS_compile_cache,
+FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_deferred_pending_in_mb,
+FLAGS_interpreter, FLAGS_compile_cache,
 FLAGS_compiled_code_in_mb, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
 FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_deterministic is one of Paddle's
 builds for GPUs.
@@ -22,7 +23,8 @@ from paddle_jax._core.failures.checking import announced, checked, watcher
 from paddle_jax._core.runtime import memory_flags, vlog
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True,
+_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048,
+        "deferred_pending_in_mb": 64, "interpreter": True,
         "compile_cache": "auto", "compiled_code_in_mb": 1024, "collective_check": True,
         "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
         "metrics_port": 0, "metrics_address": "127.0.0.1"}
@@ -104,7 +106,8 @@ def set_flags(flags):
             the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats
             (how often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a
             share of what compiling it will), FLAGS_interpreter (whether new ops run in NumPy on a CPU, until
-            compiling them is worth it), FLAGS_deferred_max_ops (ops recorded at most);
+            compiling them is worth it), FLAGS_deferred_max_ops (ops recorded at most),
+            FLAGS_deferred_pending_in_mb (memory that recorded ops may keep from being freed before they run);
             FLAGS_compiled_code_in_mb (memory that compiled programs may take, before those used least
             recently are dropped; 0: no bound but that of the system's memory maps); the memory flags, which
             must be set before the first array exists (FLAGS_allocator_strategy,
@@ -139,14 +142,16 @@ def set_flags(flags):
 
 
 _DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops",
-             "interpreter": "interpreter", "compiled_code_in_mb": "code_mb"}
+             "interpreter": "interpreter", "compiled_code_in_mb": "code_mb",
+             "deferred_pending_in_mb": "pending_mb"}
 
 
 def _checked_own(name, value):
     """The value of one of our own flags, refused when it is out of range; others as they are."""
     if name == "deferred" and value not in deferred.MODES:
         raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(deferred.MODES)}")
-    least = {"deferred_min_repeats": 0, "deferred_max_ops": 1, "compiled_code_in_mb": 0}
+    least = {"deferred_min_repeats": 0, "deferred_max_ops": 1, "compiled_code_in_mb": 0,
+             "deferred_pending_in_mb": 0}
     if name in least and value < least[name]:
         raise ValueError(f"FLAGS_{name}: got {value}; it must be at least {least[name]}")
     return value
