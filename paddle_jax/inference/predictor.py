@@ -1,10 +1,10 @@
 """Predictors: a model from files that is compiled and run, without gradients."""
 
-import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.tensor import Tensor as EagerTensor
 from paddle_jax._core.tensor import wrap
 from paddle_jax.framework.pickle_names import CorruptFileError
@@ -113,7 +113,7 @@ class Predictor:
                              "make a new Config, or use predictor.clone()")
         program, arrays = _model(config)
         self._runner = Runner(program)
-        self._arrays = {name: jnp.array(array) for name, array in arrays.items()}
+        self._arrays = {name: uploaded(np.array(array)) for name, array in arrays.items()}
         config._used = True
         self._make_handles()
 
@@ -189,7 +189,7 @@ class Predictor:
             if array.ndim != len(shape):
                 raise ValueError(f"Predictor.run: {name}: got shape {list(array.shape)}; "
                                  f"the model takes {shape}")
-        return self._runner.arrays(self._arrays, [jnp.asarray(array) for array in arrays])
+        return self._runner.arrays(self._arrays, arrays)
 
     def clear_intermediate_tensor(self):
         """Does nothing: nothing is kept between runs."""

@@ -3,10 +3,10 @@
 import glob
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import from_host, kept
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax._core.values import unique_name
 from paddle_jax.framework.pir.files import read_parameters, read_program, split_prefix
@@ -114,7 +114,7 @@ def _tensors(method, feeds, inputs):
     arguments = []
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
         if not isinstance(value, Tensor):
-            value = wrap(jnp.asarray(np.asarray(value)))
+            value = wrap(from_host(np.array(value)))
         if dtypes.of(value._raw).name != dtypes.convert(dtype).name:
             raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; "
                              f"use .astype('{dtype}')")
@@ -159,7 +159,7 @@ def load(path, **configs):
         programs[method] = read_program("jit.load", model)
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
             if name not in held:
-                held[name] = Parameter(wrap(jnp.array(array)), programs[method].parameters[name][3],
+                held[name] = Parameter(wrap(kept(np.array(array))), programs[method].parameters[name][3],
                                        unique_name.generate(name))
     from paddle_jax.jit.pir_translated_layer import (
         PirTranslatedLayer,  # it derives from the class of this file

@@ -3,9 +3,10 @@
 import collections
 import re
 
-import jax.numpy as jnp
+import jax
+import numpy as np
 
-from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.deferred.value import observed, uploaded
 from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
@@ -198,7 +199,9 @@ class States:
         return found
 
     def _fitting(self, loaded, expected, name, slot):
-        value = jnp.asarray(outside(loaded) if isinstance(loaded, Tensor) else loaded)
+        value = outside(loaded) if isinstance(loaded, Tensor) else loaded
+        if not isinstance(value, jax.Array):
+            value = uploaded(np.array(value))
         low = {"float16", "bfloat16", "float32"}
         if (value.shape != expected.shape
                 or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low)):

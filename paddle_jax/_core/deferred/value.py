@@ -228,7 +228,7 @@ def from_host(array):
     """What a Tensor holds of a NumPy array that has just been made."""
     if at_rest(array) is not None:
         return array
-    return fresh(np.ascontiguousarray(array)) if local.ctx.segment is not None else uploaded(array)
+    return fresh(np.asarray(array, order="C")) if local.ctx.segment is not None else uploaded(array)
 
 
 def filled(number, aval) -> Value:

@@ -1,9 +1,10 @@
 """What `_C_ops` has beside the operations of model files: `rule(attributes, *operands)` as
 in `reading.py`."""
 
-import jax.numpy as jnp
+import numpy as np
 
 from paddle_jax._core.autograd.autograd_mode import enable_grad, no_grad
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.values.var_type import VarType
 from paddle_jax.autograd import grad
@@ -134,7 +135,7 @@ define({
     "ones": lambda a, n_shape: P.ones(n_shape, _dtype(a.dtype)),
     "zeros_like empty_like": lambda a, x: P.zeros_like(x, _dtype(a.dtype)),
     "ones_like": lambda a, x: P.ones_like(x, _dtype(a.dtype)),
-    "full_int_array": lambda a: wrap(jnp.array(a.value, a.dtype)),
+    "full_int_array": lambda a: wrap(from_host(np.array(a.value, a.dtype))),
     "uniform_inplace": lambda a, x: _filled(x, P.uniform(list(x.shape), "float32", a.min, a.max, a.seed)),
     "gaussian_inplace": lambda a, x: _filled(x, P.normal(a.mean, a.std, list(x.shape))),
     "exponential": lambda a, x: _filled(x, P.clone(x).exponential_(a.lam)),
@@ -142,7 +143,7 @@ define({
     "share_data": lambda a, x: P.assign(x), "view_dtype": lambda a, x: P.view(x, a.dtype),
     "trunc_divide": lambda a, x, y: P.cast(P.trunc(P.divide(x, y)), x.dtype),
     "fill_diagonal": lambda a, x: P.clone(x).fill_diagonal_(a.value, a.offset, a.wrap),
-    "shape": lambda a, x: wrap(jnp.array(list(x.shape), "int32")), "norm": _normalised,
+    "shape": lambda a, x: wrap(from_host(np.array(list(x.shape), "int32"))), "norm": _normalised,
     "argmax": lambda a, x: P.argmax(x, a.axis, a.keepdim, a.dtype),
     "argmin": lambda a, x: P.argmin(x, a.axis, a.keepdim, a.dtype),
     "logsumexp": lambda a, x: P.logsumexp(x, a.axis or None, a.keepdim),

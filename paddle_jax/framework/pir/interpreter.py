@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.deferred.new_shapes import NewShapes
+from paddle_jax._core.deferred.value import concrete, from_host, kept
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.ops.kernel import Kernel, compute
@@ -24,6 +26,7 @@ from paddle_jax.framework.pir.reading import rule_of, tensor
 WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
 _SKIP = ("parameter", "data", "fetch")
 _CONTROL = ("if", "while", "pylayer")
+_MAX_KERNELS = 128  # of one program, for as many shapes of its inputs
 
 
 class UnknownOpError(NotImplementedError, ValueError):
@@ -63,7 +66,7 @@ def to_tensor(value):
     """A Tensor of a value of a program; a list of one stands for its item."""
     if isinstance(value, list) and len(value) == 1:
         return to_tensor(value[0])
-    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value))
+    return value if isinstance(value, Tensor) else wrap(from_host(np.asarray(value)))
 
 
 def run_block(block, env):
@@ -142,7 +145,8 @@ def _while(op, operands, env):
         if not bool(test if known(test) else on_host(test, "pd_op.while")):
             return values
         env.update(zip(body.args, values, strict=True))
-        test, *values = run_block(body, env)
+        test, *found = run_block(body, env)
+        values = [_shaped_as(old, new) for old, new in zip(values, found, strict=True)]
     written = _written(op, env)
     values = [*values, *[env[n] for n in written]]
     _no_lists("while", values)
@@ -159,6 +163,13 @@ def _while(op, operands, env):
     found = [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
     env.update(zip(written, found[len(body.args) :], strict=True))
     return found[: len(body.args)]
+
+
+def _shaped_as(old, new):
+    """The new value of a variable of a loop, in the shape of the old one where both have one element."""
+    if isinstance(old, list) or isinstance(new, list) or np.size(old) != 1 or np.size(new) != 1:
+        return new
+    return new if new.ndim == old.ndim else new.reshape(old.shape)
 
 
 def _pylayer(op, operands, env):
@@ -196,38 +207,49 @@ class Runner:
     """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of
     Tensors, on the tape.
 
-    It is compiled whole, once per shapes of the inputs. A program whose shapes depend on values, or that
-    draws random numbers, runs operation by operation.
+    New shapes of inputs run operation by operation; shapes that come again and again are compiled whole. A
+    program whose shapes depend on values, or that draws random numbers, always runs operation by operation.
+
+    Attributes:
+        program: what is run.
+        kernels: the compiled forms by shapes of the inputs; None: nothing is compiled.
+        new_shapes: counts the calls with other shapes.
     """
 
     def __init__(self, program):
         check(program)
         self.program = program
+        self.kernels: dict | None = None if is_random(program) else {}
+        self.new_shapes = NewShapes()
         self._names = list(program.parameters)
-        self._kernel = None if is_random(program) else Kernel("run_program", self._pure)
-        if self._kernel is not None:
-            # compiled on its own, not once more together with what surrounds it
-            self._kernel.deferrable = False
 
     def __call__(self, parameters, inputs):
         operands = [*(parameters[name] for name in self._names), *inputs]
-        if self._kernel is None or local.ctx.frame.single_steps:
+        if self.kernels is None or local.ctx.frame.single_steps:
             return self.steps(operands)
+        shapes = tuple([one._raw.shape for one in inputs])
+        kernel = self._compiled(shapes)
+        if kernel is None:
+            return self.new_shapes.run(shapes, lambda: self.steps(operands))
         try:
-            return list(run(self._kernel, operands))
+            return list(run(kernel, operands))
         except TracedValueError:
-            self._kernel = None
+            self.kernels = None
             return self.steps(operands)
 
     def arrays(self, parameters, inputs):
         """The results as arrays, without the tape: parameters and inputs are arrays."""
         operands = [*(parameters[name] for name in self._names), *inputs]
-        if self._kernel is not None:
+        if self.kernels is not None:
+            shapes = tuple([one.shape for one in inputs])
+            kernel = self._compiled(shapes)
+            if kernel is None:
+                return self.new_shapes.run(shapes, lambda: self._array_steps(operands))
             try:
-                return compute(self._kernel, operands)
+                return compute(kernel, operands)
             except TracedValueError:
-                self._kernel = None
-        return [_array(value) for value in self.steps(list(map(wrap, operands)))]
+                self.kernels = None
+        return self._array_steps(operands)
 
     def steps(self, operands):
         """Runs operation by operation."""
@@ -237,6 +259,23 @@ class Runner:
         env.update(zip(numbers, operands, strict=True))
         run_block(self.program.block, env)
         return [to_tensor(env[fetch[1]]) for fetch in self.program.fetches]
+
+    def _array_steps(self, operands):
+        with no_grad():
+            tensors = [wrap(kept(one) if type(one) is np.ndarray else one) for one in operands]
+            return [_array(value) for value in self.steps(tensors)]
+
+    def _compiled(self, shapes):
+        """The kernel for these shapes of inputs; None where they run operation by operation."""
+        kernel = self.kernels.get(shapes)
+        if kernel is None and not self.new_shapes.waits(shapes):
+            kernel = Kernel("run_program", self._pure)
+            # compiled on its own, not once more together with what surrounds it
+            kernel.deferrable = False
+            self.kernels[shapes] = kernel
+            if len(self.kernels) > _MAX_KERNELS:
+                self.kernels.pop(next(iter(self.kernels)), None)
+        return kernel
 
     def _pure(self, *arrays):
         """The program as a function of arrays, for compiling: operations run at once inside the trace,

@@ -8,9 +8,9 @@ parameter named `n_...` gets Python numbers (a list, or what is left of a Tensor
 import functools as ft
 import inspect
 
-import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.ops.record import READS
 from paddle_jax._core.tensor import Tensor, wrap
@@ -31,7 +31,7 @@ def tensor(value):
     """An operand as a Tensor; lists item by item."""
     if isinstance(value, list):
         return [tensor(one) for one in value]
-    return wrap(jnp.asarray(value)) if isinstance(value, np.ndarray) else value
+    return wrap(from_host(value)) if isinstance(value, np.ndarray) else value
 
 
 def numbers(value):
