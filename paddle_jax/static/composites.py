@@ -6,6 +6,8 @@ import jax.numpy as jnp
 from paddle_jax._core.capture.environment import mapped, tensors_in
 from paddle_jax._core.capture.frame import Frame
 from paddle_jax._core.capture.tracing import Trace
+from paddle_jax._core.deferred.segment import FIRST_LOOK, Segment
+from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import local
@@ -91,6 +93,14 @@ def computing(amp=None):
     return swapped(local.ctx, frame=Frame().nested(local.ctx.frame), segment=None, amp=amp)
 
 
+def running():
+    """Inside the block operations run as in eager mode, in a segment of their own."""
+    frame = Frame().nested(local.ctx.frame)
+    deferring = settings.mode != "off" and frame.executor is None
+    segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
+    return swapped(local.ctx, frame=frame, segment=segment, amp=None)
+
+
 def same(one, other):
     """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on
     the same operands."""
@@ -134,4 +144,4 @@ def _differ(a, b):
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 
-__all__ = ["Random", "OpaqueCall", "computing", "same"]
+__all__ = ["Random", "OpaqueCall", "computing", "running", "same"]

@@ -224,6 +224,7 @@ def _program(pir):
             program.home(held[name])
         fetches = runner(held, [data(name, shape, dtype) for name, _, shape, dtype in pir.feeds])
     program.fetched = fetches
+    program.loaded = runner
     return program, fetches
 
 

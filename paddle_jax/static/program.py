@@ -92,6 +92,7 @@ class Program:
         self.rates = {}
         self.entries = {}  # compiled runs, see executor.py
         self.fetched = []  # the Variables of the results, for a program from a file
+        self.loaded = None  # the Runner of the file, while the program does what the file says
         self.runs = 0  # how often it ran, for the random numbers of a seeded program
 
     # symbols ------------------------------------------------------------------------------------------------
@@ -101,8 +102,9 @@ class Program:
                         "write it with paddle.save, copy it with clone")
 
     def changed(self):
-        """Forgets what was compiled."""
+        """Forgets what was compiled, and the file."""
         self.entries.clear()
+        self.loaded = None
 
     def home(self, variable):
         """The Symbol of what the Scope holds for a persistable Variable when a run begins."""
