@@ -12,8 +12,9 @@ _BACKENDS = ("CINN", None)
 def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN", **kwargs):
     """Compiles a function, a method or a Layer with XLA.
 
-    The function runs once in Python for each signature of its arguments, and as one compiled program after
-    that. What it uses from outside (parameters, buffers, optimizer state, gradients, random numbers, the
+    The function runs once in Python for its first arguments, and as one compiled program after that. Calls
+    with other shapes or numbers run as they are, and are compiled once they have come so often that it pays.
+    What it uses from outside (parameters, buffers, optimizer state, gradients, random numbers, the
     learning rate) goes in with its present values, and what it changes comes out: a whole training step with
     `backward()`, `optimizer.step()` and `clear_grad()` is one program. Derivatives of any order go through a
     compiled function.
@@ -23,8 +24,8 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
 
     Args:
         function: callable, method or Layer (whose `forward` is compiled). Default None: returns a decorator.
-        input_spec: list of InputSpecs of the arguments, which `paddle.jit.save` uses; calls with other shapes
-            compile anew. Default None.
+        input_spec: list of InputSpecs of the arguments, which `paddle.jit.save` uses.
+            Default None.
         build_strategy: paddle.static.BuildStrategy; without effect.
         backend: "CINN" or None; XLA compiles either way.
         kwargs: `full_graph`, bool: raise a RuntimeError where the function cannot be compiled

@@ -17,6 +17,7 @@ from paddle_jax._core.capture.capture import capture
 from paddle_jax._core.capture.environment import Snapshot
 from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.new_shapes import NewShapes
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.failures.checking import NotFinite, checked
 from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_line
@@ -25,7 +26,7 @@ from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax.jit.closure_scan import ClosureScan
 from paddle_jax.jit.observed.reads import STREAM, Reads
 from paddle_jax.jit.program import Program, Stale
-from paddle_jax.jit.signature import as_tensors, differences, signature
+from paddle_jax.jit.signature import as_tensors, differences, signature, structure
 from paddle_jax.jit.usage import Usage
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
@@ -69,6 +70,7 @@ class StaticFunction:
                                                                               full_graph)
         self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
         self._converted, self._latest, self._concrete, self._training = None, None, {}, True
+        self._new_shapes = {}
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
@@ -265,10 +267,25 @@ class StaticFunction:
                 why = why or str(stale)
             except NotFinite:
                 return self.dygraph_function(*args, **kwargs)
+        if programs is None:
+            new_shapes = self._shapes_beside(key)
+            if new_shapes is not None and new_shapes.waits(key):
+                return new_shapes.run(key, lambda: self.dygraph_function(*args, **kwargs))
         with Switch.lock:
             if programs is None and key in self._programs:  # compiled by another thread in the meantime
                 return self(*args, **kwargs)
             return self._first(key, args, kwargs, why)
+
+    def _shapes_beside(self, key):
+        """The calls with new shapes or numbers, where it has been compiled for calls like this one."""
+        *modes, arguments = key
+        alike = (*modes, structure(arguments))
+        found = self._new_shapes.get(alike)
+        if found is None:
+            if len(self._new_shapes) >= _MAX_PROGRAMS:
+                self._new_shapes.clear()
+            self._new_shapes[alike] = NewShapes()
+        return found
 
     def _inline(self, args, kwargs):
         """As part of what is being traced or recorded, or without compilation."""

@@ -80,6 +80,19 @@ def _tells_apart(kind):
             and all(f.compare for f in dataclasses.fields(kind)))
 
 
+def structure(key):
+    """A description of arguments, or a part of one, without what changes from call to call: lengths of axes
+    and numbers."""
+    if not isinstance(key, tuple):
+        return key
+    if len(key) == 4 and key[0] == "t":
+        kind, shape, dtype, stop_gradient = key
+        return kind, len(shape), dtype, stop_gradient
+    if key and key[0] in (int, float):
+        return key[0]
+    return tuple([structure(part) for part in key])
+
+
 def described(key):
     """(positional arguments, keyword arguments) from their description, with an InputSpec for each Tensor.
 

@@ -39,6 +39,13 @@ def flat(value, found=None):
     return found
 
 
+@pytest.fixture
+def compiled_at_once():
+    """New shapes are compiled when they first come."""
+    with differential.flags(paddle, deferred_min_repeats=1):
+        yield
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_equal_to_eager(name):
     compare(SCENARIOS[name], compiled, name)
@@ -53,7 +60,7 @@ def test_effects_equal_those_of_eager_execution(name):
 def compare(scenario, compile, name):
     """A scenario gives the same with functions compiled and as they are."""
     # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
-    low = "loss scaling" in name
+    low = "loss scaling" in name.replace("_", " ")
     with differential.flags(paddle, interpreter=not low):
         paddle.seed(0)
         expected = flat(scenario(lambda function: function))
@@ -62,7 +69,9 @@ def compare(scenario, compile, name):
     assert len(got) == len(expected)
     for a, b in zip(got, expected, strict=True):
         if isinstance(b, np.ndarray | float):
-            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+            # processors with instructions for float16 round less often in some programs
+            tolerance = {"rtol": 2e-3, "atol": 2e-3} if low else {"rtol": 2e-5, "atol": 2e-6}
+            np.testing.assert_allclose(a, b, **tolerance)
             assert np.asarray(a).dtype == np.asarray(b).dtype
         else:
             assert a == b
@@ -100,8 +109,37 @@ def test_runs_once_per_signature():
         for _ in range(2):
             assert f(paddle.ones([2])).tolist() == [value, value]
     assert len(seen) == 1
-    f(paddle.ones([3])), f(paddle.ones([2], "float64")), f(paddle.ones([3]))
-    assert len(seen) == 3
+    f(paddle.ones([2], "float64"))
+    assert len(seen) == 2
+
+
+def test_new_shapes_and_numbers_run_as_they_are_until_they_recur():
+    function, seen = runs(lambda x, n=1: paddle.tanh(x * n).sum())
+    f = compiled(function)
+    for length in range(1, 9):
+        assert f(paddle.ones([length])).item() == pytest.approx(length * np.tanh(1), rel=1e-6)
+    for number in range(1, 9):
+        assert f(paddle.ones([1]), number).item() == pytest.approx(np.tanh(number), rel=1e-6)
+    assert len(seen) == 16
+    assert len(f.program_cache) == 2  # one without a number, one with
+    for _ in range(60):
+        f(paddle.ones([5]))
+    assert len(f.program_cache) == 3
+    before = len(seen)
+    assert f(paddle.ones([5])).item() == pytest.approx(5 * np.tanh(1), rel=1e-6)
+    assert len(seen) == before < 120
+
+
+def test_new_shapes_are_compiled_at_once_where_nothing_is_deferred():
+    function, seen = runs(lambda x: x + 1)
+    f = compiled(function)
+    paddle.set_flags({"FLAGS_deferred": "off"})
+    try:
+        for length in (1, 2, 2, 1):
+            f(paddle.ones([length]))
+    finally:
+        paddle.set_flags({"FLAGS_deferred": "sync"})
+    assert len(seen) == 2
 
 
 def test_a_whole_step_is_one_program_and_later_calls_run_no_python():
@@ -201,7 +239,7 @@ def test_what_cannot_be_compiled_warns_once_with_the_line():
         compiled(f)(paddle.ones([2]))
 
 
-def test_changing_shapes_are_advised_about_once():
+def test_changing_shapes_are_advised_about_once(compiled_at_once):
     def texts(call):
         with pytest.warns(UserWarning) as caught:
             for n in range(1, 14):
@@ -375,7 +413,7 @@ def test_threads_share_what_is_compiled():
 def test_explains():
     paddle.explain(reset=True)
     f = compiled(lambda x: x - 1)
-    f(paddle.ones([2])), f(paddle.ones([3]))
+    f(paddle.ones([2])), f(paddle.ones([3], "float64"))
     text = str(paddle.explain())
     assert ("the first call" in text and "argument 0: axis 0 is 3, before 2" in text
             and "test_to_static.py" in text)

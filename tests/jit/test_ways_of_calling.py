@@ -114,7 +114,7 @@ def losses(layer, compiled):
         layer.scale = scale
         found.append(step(paddle.ones([length, 3])).item())
     if compiled:
-        assert len(step.program_cache) == 4  # a length or another scale, each
+        assert len(step.program_cache) == 2  # for another scale; other lengths have come once only
     return [*found, layer.calls.item()]
 
 

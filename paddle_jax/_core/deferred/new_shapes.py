@@ -17,6 +17,7 @@ from paddle_jax._core.state import local
 
 _MAX_SHAPES = 1 << 12
 _UNKNOWN = 10  # calls before compiling, where the ops of a call cannot be counted
+_MOST = 50  # calls before compiling: the estimate leaves out the Python code around the ops
 
 
 class NewShapes:
@@ -56,5 +57,6 @@ class NewShapes:
         result = call()
         if shapes not in self.worth:
             ops = segment.ops[start:] if ctx.segment is segment else None
-            self.worth[shapes] = repeats(ops, default_device()) if ops else _UNKNOWN
+            worth = repeats(ops, default_device()) if ops else _UNKNOWN
+            self.worth[shapes] = min(worth, _MOST)
         return result
