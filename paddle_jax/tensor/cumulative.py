@@ -193,6 +193,7 @@ def cummin(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummin", jnp.less_equal, x, axis, dtype)
 
 
+@known_as(code="places:diff")
 @op("x prepend append", alike=True, out=True, alias={"input": "x", "dim": "axis"}, cases=[
     "f(4)", "f(4), 2", "f(2,3), axis=0", "f(2,3), 1, -1, f(2,1)", "f(3), prepend=f(2), append=f(1)", "i(4)",
     "b(4)", "f(3), 5", "f(3), 0", "f(2,3), axis=3", "f()", "f(2,3), prepend=f(2)", "d(2,4), 3", "c(3)"])
@@ -248,6 +249,7 @@ AREAS = ["f(4)", "f(4), dx=2", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2), axis
          "d(2,0), d(2,0)"]
 
 
+@known_as(code="places:trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """The integral of sampled values along an axis by the trapezoid rule.
@@ -270,6 +272,7 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     return total(areas, axis)
 
 
+@known_as(code="places:running_trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
@@ -331,6 +334,7 @@ def renorm(x, p, axis, max_norm):
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
+@known_as(code="places:vander")
 @op(cases=["f(3)", "i(3), 2", "i(3), 2, True", "d(3), 5", "c(2), 3", "i(3), 0", "i(3), -1", "f(2,2)",
            "const([0.0, 2.0], 'float32'), 3"])
 def vander(x, n=None, increasing=False, name=None):

@@ -181,6 +181,7 @@ def _without_overlap(layout, attrs):
 
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor
 # without a word
+@known_as(code="places:as_strided")
 @op(view=_without_overlap,
     cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8",
            "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]", "f(6), [], []", "i(6), [2, 3], [3, 1]"])
@@ -215,6 +216,7 @@ def _windows_apart(layout, attrs):
 
 
 # the oracle does not add up the gradients of overlapping windows
+@known_as(code="places:unfold")
 @op(view=_windows_apart,
     alias={"dimension": "axis"},
     cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
@@ -280,6 +282,7 @@ def _diagonal_at(height, width, offset):
     return (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
 
 
+@known_as(code="places:put_diagonal")
 @op("x y", register=False, method=False)
 def put_diagonal(x, y, offset, first, second):
     """x with y on a diagonal."""
@@ -428,9 +431,11 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
     return _paste(x, value, begin, sizes, steps)
 
 
+@known_as(pir="shard_index")
 @op("input", nondiff=True, register=False, method=False)
-def localize(input, size, shard_id, ignore_value):
+def localize(input, index_num, nshards, shard_id, ignore_value):
     """Indices relative to a shard, others replaced."""
+    size = -(-index_num // nshards)
     return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
 
 
@@ -461,4 +466,4 @@ def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
     if values is not None and values.size and not 0 <= values.min() <= values.max() < index_num:
         raise ValueError(f"shard_index: input: got values from {values.min()} to {values.max()}; "
                          f"use 0..{index_num - 1}")
-    return localize(input, -(-index_num // nshards), shard_id, ignore_value)
+    return localize(input, index_num, nshards, shard_id, ignore_value)

@@ -514,6 +514,7 @@ def _covariance(name, x, rowvar, ddof, fweights=None, aweights=None):
     return (centered * weights) @ jnp.conj(centered.T) / scale
 
 
+@known_as(code="statistics:cov")
 @op("x fweights aweights", register=False, method=False)
 @named("cov")
 def _cov(x, fweights=None, aweights=None, *, rowvar, ddof):
@@ -549,6 +550,7 @@ def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
     return _cov(x, fweights, aweights, rowvar=rowvar, ddof=ddof)
 
 
+@known_as(code="statistics:corrcoef")
 @op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])
 def corrcoef(x, rowvar=True, name=None):
     """The matrix of correlation coefficients of variables. Arguments as for `cov`.

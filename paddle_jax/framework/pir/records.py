@@ -42,6 +42,9 @@ class Form:
     write: Callable | None = None  # rule(w, attributes, out, *operands), see writing.py
     read: Callable | None = None  # rule(attributes, *operands), see reading.py
     onnx: Callable | None = None  # rule(g, op, *operands), see onnx/rules.py
+    # rule(attributes, *operands): the same result by functions that users call, which are recorded instead of
+    # it; None: it is recorded as it is, with these attributes
+    parts: Callable | None = None
 
 
 NOTHING = Form()

@@ -21,6 +21,9 @@ full_int_array value:i64s dtype:dtype place:place
 full_like dtype:dtype place:place
 full_with_tensor dtype:dtype
 linspace dtype:dtype place:place
+median axis:ints keepdim:bool=False mode:str
+nanmedian axis:ints keepdim:bool=False mode:str
+fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32

@@ -65,12 +65,6 @@ def _onnx_remainder(g, op, x, y):
     return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
 
 
-def _sgn(w, a, out, x):
-    if x.dtype.startswith("complex"):
-        raise NotWritable("sgn of complex numbers has no form in PIR")
-    return w.op("sign", [x], out[0])
-
-
 def _frac(w, a, out, x):
     return binary(w, "subtract", x, w.op("trunc", [x], x.type), x.type)
 
@@ -103,5 +97,4 @@ add, subtract = _arithmetic("add"), _arithmetic("subtract")
 scale = Form(_write_scale, _read_scale, _onnx_scale)
 clip = Form(_write_clip, _read_clip, _onnx_clip)
 floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
-sgn, frac, hypot, logaddexp, nan_to_num = (Form(_sgn), Form(_frac), Form(_hypot), Form(_logaddexp),
-                                           Form(_nan_to_num))
+frac, hypot, logaddexp, nan_to_num = Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)

@@ -139,10 +139,18 @@ def _cut(w, a, out, x, starts):
                   list(a.sizes))
 
 
+def _every_backwards(a, x):
+    """Forwards, and then turned around."""
+    backwards = [axis for axis, step in enumerate(a.steps) if step < 0]
+    if not backwards:
+        return None
+    from paddle_jax.tensor.slicing import every  # not registered as an operation
+
+    return P.flip(every(x, tuple(map(abs, a.steps))), backwards)
+
+
 def _every(w, a, out, x):
     steps = [(i, s, 0, n) for i, (s, n) in enumerate(zip(a.steps, out[0][1], strict=True)) if s > 1]
-    if any(s < 1 for s in a.steps):
-        raise NotWritable("strided_slice backwards has no form in PIR")
     return _strided(w, x, steps) if steps else x
 
 
@@ -169,12 +177,11 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
 
 
 def _put_elements(w, a, out, x, index, values):
-    how = {"set": "assign", "add": "add", "mul": "mul", "multiply": "mul"}.get(a.how)
-    if how is None or not a.include_self:
-        raise NotWritable(f"put_along_axis with {a.how!r} has no form in PIR")
+    how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
     if values.shape != index.shape:
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
-    return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how)
+    return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how,
+                include_self=a.include_self)
 
 
 def _put_index(w, a, out, x, value, starts, arrays):
@@ -232,7 +239,7 @@ def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every)
+take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every, parts=_every_backwards)
 slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
                              Form(read=_read_strided, onnx=_onnx_slice))
 put_index, put_mask = Form(_put_index, _read_put_index), Form(_put_mask)
