@@ -325,7 +325,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
     return take_rows(x, wrap(at), 0)
 
 
-@known_as(amp="matmul_v2")
+@known_as(amp="matmul_v2", code="algebra:contract")
 @op("x y", register=False, method=False)
 def contract(x, y, axes):
     """The sum of products over pairs of axes."""

@@ -27,6 +27,11 @@ fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32
+lu pivot:bool=True
+lu_unpack unpack_ludata:bool=True unpack_pivots:bool=True
+lstsq driver:str
+matrix_rank tol:f32=0.0 use_default_tol:bool=True hermitian:bool=False
+matrix_rank_tol use_default_tol:bool=False hermitian:bool=False
 """
 
 

@@ -11,12 +11,6 @@ def _outer(w, a, out, x, y):
                   w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])), out[0])
 
 
-def _inner(w, a, out, x, y):
-    if not x.ndim or y.ndim != 2:
-        raise NotWritable("inner has no form in PIR")
-    return w.op("matmul", [x, y], out[0], transpose_y=True)
-
-
 def _linear(w, a, out, x, weight, bias):
     done = w.op("matmul", [x, weight], out[0])
     return done if bias is None else w.op("add", [done, bias], out[0])
@@ -65,6 +59,6 @@ def _read_c2r(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer, inner, linear, matmul = Form(_outer), Form(_inner), Form(_linear), Form(onnx=_onnx_matmul)
+outer, linear, matmul = Form(_outer), Form(_linear), Form(onnx=_onnx_matmul)
 fft_c2c, fft_r2c = Form(_write_fft("fft_c2c"), _read_c2c), Form(_write_fft("fft_r2c"), _read_r2c)
 fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r)
