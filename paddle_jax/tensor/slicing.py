@@ -431,11 +431,10 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
     return _paste(x, value, begin, sizes, steps)
 
 
-@known_as(pir="shard_index")
+@known_as(code="places:localize")
 @op("input", nondiff=True, register=False, method=False)
-def localize(input, index_num, nshards, shard_id, ignore_value):
+def localize(input, size, shard_id, ignore_value):
     """Indices relative to a shard, others replaced."""
-    size = -(-index_num // nshards)
     return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
 
 
@@ -466,4 +465,4 @@ def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
     if values is not None and values.size and not 0 <= values.min() <= values.max() < index_num:
         raise ValueError(f"shard_index: input: got values from {values.min()} to {values.max()}; "
                          f"use 0..{index_num - 1}")
-    return localize(input, index_num, nshards, shard_id, ignore_value)
+    return localize(input, -(-index_num // nshards), shard_id, ignore_value)

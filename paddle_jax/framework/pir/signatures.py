@@ -27,6 +27,7 @@ fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32
+nll_loss ignore_index:i64=-100 reduction:str
 lu pivot:bool=True
 lu_unpack unpack_ludata:bool=True unpack_pivots:bool=True
 lstsq driver:str

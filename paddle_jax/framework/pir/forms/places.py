@@ -171,6 +171,12 @@ def _fill_in_order(a, x, mask, value):
     return P.where(mask, filled, x)
 
 
+def _localize(w, a, out, x):
+    count = (2**31 - 1) // (a.size + 1)  # of shards: as many as int32 can number
+    return w.op("shard_index", [x], out[0], index_num=count * a.size, nshards=count, shard_id=a.shard_id,
+                ignore_value=a.ignore_value)
+
+
 def _fftshift(sign):
     def parts(a, x):
         axes = range(x.ndim) if a.axes is None else a.axes if isinstance(a.axes, tuple) else (a.axes,)
@@ -188,5 +194,5 @@ block_diagonal, products = Form(parts=_block_diagonal), Form(parts=_products)
 diagflat, put_diagonal, take = Form(parts=_diagflat), Form(_put_diagonal), Form(parts=_take)
 as_strided, unfold, view_as = Form(parts=_as_strided), Form(parts=_unfold), Form(parts=_view_as)
 leading, change_slices = Form(parts=_leading), Form(parts=_change_slices)
-put_where, fill_in_order = Form(parts=_put_where), Form(parts=_fill_in_order)
+localize, put_where, fill_in_order = Form(_localize), Form(parts=_put_where), Form(parts=_fill_in_order)
 fftshift, ifftshift = Form(parts=_fftshift(1)), Form(parts=_fftshift(-1))
