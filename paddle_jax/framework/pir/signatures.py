@@ -12,6 +12,19 @@ from paddle_jax.framework.pir.records import attribute
 from paddle_jax.framework.pir.records import signature as recorded
 
 _TEXT = """
+box_coder code_type:str box_normalized:bool=True axis:i32=0 variance:f32s
+deformable_conv strides:i32s paddings:i32s dilations:i32s deformable_groups:i32 groups:i32 im2col_step:i32=1
+fold output_sizes:i32s kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s
+hsigmoid_loss num_classes:i32 is_sparse:bool=False
+psroi_pool pooled_height:i32 pooled_width:i32 output_channels:i32 spatial_scale:f32
+roi_align pooled_height:i32 pooled_width:i32 spatial_scale:f32 sampling_ratio:i32 aligned:bool
+roi_pool pooled_height:i32 pooled_width:i32 spatial_scale:f32
+unpool ksize:i32s strides:i32s padding:i32s data_format:str='NCHW'
+unpool3d ksize:i32s strides:i32s paddings:i32s output_size:i32s data_format:str='NCDHW'
+warpctc blank:i32 norm_by_times:bool
+warprnnt blank:i32 fastemit_lambda:f32
+yolo_loss anchors:i32s anchor_mask:i32s class_num:i32 ignore_thresh:f32 downsample_ratio:i32
+ use_label_smooth:bool=True scale_x_y:f32=1.0
 arange dtype:dtype place:place
 assign_value_ shape:i32s dtype:dtype values:f64s place:place
 data name:str shape:ints dtype:dtype place:place
@@ -27,6 +40,7 @@ fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32
+sequence_mask out_dtype:dtype
 nll_loss ignore_index:i64=-100 reduction:str
 lu pivot:bool=True
 lu_unpack unpack_ludata:bool=True unpack_pivots:bool=True
@@ -40,7 +54,7 @@ matrix_rank_tol use_default_tol:bool=False hermitian:bool=False
 def listed():
     """{operation: its attributes} of those below."""
     found = {}
-    for line in _TEXT.strip().splitlines():
+    for line in _TEXT.strip().replace("\n ", " ").splitlines():
         name, *attrs = line.split()
         found[name] = [(one.name, one.kind, one.default) for one in map(attribute, attrs)]
     return found

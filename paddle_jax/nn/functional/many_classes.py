@@ -15,7 +15,7 @@ from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
 
-@known_as(amp="hsigmoid_loss")
+@known_as(amp="hsigmoid_loss", code="paths:tree")
 @op("input label weight bias path_table path_code", method=False, register=False)
 def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None, num_classes=2):
     label = label.reshape(-1)

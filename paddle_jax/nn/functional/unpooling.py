@@ -18,6 +18,7 @@ from paddle_jax.tensor.axes import instead
 from paddle_jax.tensor.creation import zeros
 
 
+@known_as(code="pooling:scatter_back")
 @op("x indices", method=False, register=False)
 def _scatter_back(x, indices, sizes):
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
@@ -152,6 +153,7 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     return jnp.where(some, jnp.sqrt(root) if p == 2 else jnp.power(root, 1 / p), 0)
 
 
+@known_as(code="pooling:lp_pool1d")
 @op(alias={"input": "x"}, method=False,
     cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2",
                          "f(1,2,6), 0, 2", "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
@@ -12,6 +13,7 @@ _PRIORS, _TARGETS = ("const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')",
 _CODES = "f(3,2,4).detach()"
 
 
+@known_as(code="regions:coded")
 @op("prior_box target_box prior_box_var", method=False, nondiff=True, register=False)
 def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True, extra=0.0, axis=0):
     width, height = prior_box[:, 2] - prior_box[:, 0] + extra, prior_box[:, 3] - prior_box[:, 1] + extra

@@ -116,5 +116,14 @@ def _read_unfold(a, x):
     return unfold(x, a.kernel_sizes, a.strides, a.paddings, a.dilations)
 
 
+def _fold(w, a, out, x):
+    pads = pair(a.paddings, 2)
+    sizes, kernel, strides, dilations = (pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides,
+                                                              a.dilations))
+    return w.op("fold", [x], out[0], output_sizes=sizes, kernel_sizes=kernel, strides=strides,
+                paddings=pads if len(pads) == 4 else [*pads, *pads], dilations=dilations)
+
+
+fold = Form(_fold)
 resize, pad, windows = (Form(_resize, _read_resize, _onnx_resize), Form(_pad, _read_pad, _onnx_pad),
                         Form(_unfold, _read_unfold))
