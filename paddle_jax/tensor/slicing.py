@@ -101,7 +101,7 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
     return every(_cut(x, begin, sizes), tuple(steps))
 
 
-@known_as(code="indexing:every")
+@known_as(code="indexing:steps")
 @op(register=False, method=False, view=selecting)
 def every(x, steps):
     """Every step-th element along each axis, from the end for negative steps."""
@@ -370,6 +370,7 @@ def wrap_value(array):
 Tensor.fill_diagonal_ = fill_diagonal_
 
 
+@known_as(code="indexing:paste")
 @op("x value starts", register=False, method=False)
 def paste(x, value, starts, sizes, steps):
     """x with value, broadcast, in place of the part that `starts`, `sizes` and `steps` describe."""

@@ -40,6 +40,11 @@ fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32
+dropout is_test:bool mode:str seed:i32=0 fix_seed:bool=False
+gaussian mean:f32 std:f32 seed:i32=0 dtype:dtype place:place
+multinomial replacement:bool
+randint low:i32 high:i32 dtype:dtype place:place
+randperm n:i32 dtype:dtype place:place
 sequence_mask out_dtype:dtype
 nll_loss ignore_index:i64=-100 reduction:str
 lu pivot:bool=True

@@ -23,6 +23,11 @@ def _batch_norm(w, a, out, x, mean, variance, weight, bias):
                 data_format="NHWC" if last else "NCHW")[0]
 
 
+def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
+    """As in evaluation: Paddle saves it like that."""
+    return [_batch_norm(w, a, out, x, mean, variance, weight, bias), mean, variance]
+
+
 def _layer_norm(w, a, out, x, weight, bias):
     count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
     begin = x.ndim - count
@@ -125,6 +130,7 @@ def _onnx_group_norm(g, op, x, w, b):
 
 
 batch_norm = Form(_batch_norm, _read_batch_norm, _onnx_batch_norm)
+batch_norm_train = Form(_batch_norm_train)
 layer_norm = Form(_layer_norm, _read_layer_norm, _onnx_layer_norm)
 group_norm = Form(_group_norm, _read_group_norm, _onnx_group_norm)
 instance_norm = Form(_instance_norm, _read_instance_norm, _onnx_instance_norm)
