@@ -21,6 +21,7 @@ from paddle_jax._core.values import lengths as ls
 from paddle_jax._core.values.symbol import Symbol, SymbolError
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.composed import parts_of
+from paddle_jax.framework.pir.records import form
 from paddle_jax.static.composites import computing
 from paddle_jax.static.inference import Inferred, results_of, varying_results
 from paddle_jax.static.program import Program
@@ -250,7 +251,34 @@ class LengthRecorder(Recorder):
         return plain()
 
     def composite(self, op, args, kwargs):
-        return mapped(op.fn(*args, **kwargs), self.lift)
+        whole = form(op.record.code).whole
+        found = None if whole is None else whole(self.held, *args, **kwargs)
+        return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
+
+    def held(self, operation, tensors, results, **settings):
+        """Records an operation of Paddle.
+
+        Args:
+            operation: Held.
+            tensors: list of Tensors.
+            results: list of (dtype, shape), None for lengths that depend on values.
+            settings: what the rule for writing gets as attributes.
+        Returns:
+            List of Variables.
+        """
+        kernel, attrs = operation.call(tensors, settings)
+        hints, pairs, nodes = _HINTS[len(self.numbered) % len(_HINTS)], [], []
+        for dtype, shape in results:
+            both = [[hints[which] if n is None else ls.substituted(n, which) for n in shape]
+                    for which in (0, 1)]
+            first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
+            pairs.append((first, first if first == second else second))
+            nodes.append([None if n is None else ls.node_of(n) for n in shape])
+        symbols = [self.symbol(t) for t in tensors]
+        made = self.add(kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs),
+                        nodes)
+        self.attributes[self.ops[-1]] = attrs
+        return made
 
     def lift(self, tensor):
         """A Variable for a result."""

@@ -100,7 +100,7 @@ def cumsum_(x, axis=None, dtype=None, name=None):
 cumsum.inplace = Tensor.cumsum_ = cumsum_
 
 
-@known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False")
+@known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False", code="reductions:cumprod")
 @op(inplace="reshapes", out=True, alias={"input": "x"}, cases=[
     *RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1", "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
 def cumprod(x, dim=None, *, dtype=None, name=None):
@@ -158,7 +158,7 @@ def _running_extreme(name, better, x, axis, dtype):
     return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
 
 
-@known_as(pir="cummax axis:i32 dtype:dtype")
+@known_as(pir="cummax axis:i32 dtype:dtype", code="reductions:cummax")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
            "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')", "i32(2,4), -1"])
 def cummax(x, axis=None, dtype="int64", name=None):
@@ -180,7 +180,7 @@ def cummax(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummax", jnp.greater_equal, x, axis, dtype)
 
 
-@known_as(pir="cummin axis:i32 dtype:dtype")
+@known_as(pir="cummin axis:i32 dtype:dtype", code="reductions:cummin")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
            "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')", "i32(2,4), -1"])
 def cummin(x, axis=None, dtype="int64", name=None):

@@ -215,7 +215,7 @@ def triu_indices(row, col=None, offset=0, dtype="int64"):
     return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
 
 
-@known_as(pir="meshgrid")
+@known_as(pir="meshgrid", code="shapes:grid")
 @op("*x", register=False, method=False)
 def grid(x, indexing="ij"):
     """Coordinate grids of 1-D arrays."""

@@ -4,6 +4,9 @@ import functools as ft
 import types
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.ops.record import Record
 from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pir.records import form
 
@@ -22,6 +25,29 @@ def parts_of(kernel, attrs, tensors):
         return None
     attributes = types.SimpleNamespace(**dict(zip(op.attrs, attrs, strict=True)))
     return lambda: function(attributes, *_promoted(op, _grouped(layout, tensors)))
+
+
+class Held:
+    """An operation of Paddle that a composite is recorded as: only its results' dtypes and shapes are known
+    here.
+
+    Attributes:
+        op: Op, whose operands are one list, and whose attributes the rule for writing gets.
+    """
+
+    def __init__(self, name, write):
+        self.op = Op(_never_run, "*tensors")
+        self.op.name = name
+        self.op.record = Record(write=write)
+
+    def call(self, tensors, settings):
+        """(kernel, tuple of the attributes) for operands and a dict of settings."""
+        attrs = (tuple([(name, freeze(value)) for name, value in settings.items()]),)
+        return self.op.kernel((len(tensors),), attrs), attrs
+
+
+def _never_run(tensors, settings=()):
+    raise TracedValueError("a function that is saved")
 
 
 def is_empty(x) -> bool:
@@ -67,4 +93,4 @@ def _promoted(op, operands):
     return [same(value) if i in chosen else value for i, value in enumerate(operands)]
 
 
-__all__ = ["is_empty", "is_fixed", "parts_of"]
+__all__ = ["Held", "is_empty", "is_fixed", "parts_of"]

@@ -12,6 +12,17 @@ from paddle_jax.framework.pir.records import attribute
 from paddle_jax.framework.pir.records import signature as recorded
 
 _TEXT = """
+distribute_fpn_proposals min_level:i32 max_level:i32 refer_level:i32 refer_scale:i32 pixel_offset:bool
+generate_proposals pre_nms_top_n:i32 post_nms_top_n:i32 nms_thresh:f32 min_size:f32 eta:f32 pixel_offset:bool
+matrix_nms score_threshold:f32 nms_top_k:i32 keep_top_k:i32 post_threshold:f32 use_gaussian:bool
+ gaussian_sigma:f32 background_label:i32 normalized:bool
+prior_box min_sizes:f32s max_sizes:f32s aspect_ratios:f32s variances:f32s flip:bool clip:bool step_w:f32
+ step_h:f32 offset:f32 min_max_aspect_ratios_order:bool
+segment_pool pooltype:str
+send_u_recv reduce_op:str
+send_ue_recv message_op:str reduce_op:str
+send_uv message_op:str
+viterbi_decode include_bos_eos_tag:bool
 box_coder code_type:str box_normalized:bool=True axis:i32=0 variance:f32s
 deformable_conv strides:i32s paddings:i32s dilations:i32s deformable_groups:i32 groups:i32 im2col_step:i32=1
 fold output_sizes:i32s kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s
@@ -40,6 +51,9 @@ fill_diagonal_tensor offset:i64 dim1:i32 dim2:i32
 pad paddings:i32s
 pow y:f32
 split_with_num num:i32
+embedding_with_scaled_gradient padding_idx:i64=-1
+fractional_max_pool2d output_size:i32s kernel_size:i32s random_u:f32 return_mask:bool
+fractional_max_pool3d output_size:i32s kernel_size:i32s random_u:f32 return_mask:bool
 dropout is_test:bool mode:str seed:i32=0 fix_seed:bool=False
 gaussian mean:f32 std:f32 seed:i32=0 dtype:dtype place:place
 multinomial replacement:bool

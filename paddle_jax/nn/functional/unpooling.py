@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.random import next_key
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
@@ -215,8 +216,9 @@ def _random_cells(size, out, kernel, u):
     return first, np.minimum(np.maximum(end, first + 1), size)
 
 
+@known_as(code="pooling:fractional")
 @op("x *tables", method=False, register=False)
-def _fractional(x, tables, return_mask):
+def _fractional(x, tables, return_mask, sizes=None, kernel=None, share=None):
     value, place = maximum_of_cells(x, tables)
     return (value, place) if return_mask else value
 
@@ -224,7 +226,9 @@ def _fractional(x, tables, return_mask):
 def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_mask):
     if x.ndim != n + 2:
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {n + 2} axes")
-    if random_u is None:
+    if random_u is None and local.ctx.frame.symbolic:
+        u = 0.5  # a model file draws it in each run
+    elif random_u is None:
         u = float(jax.random.uniform(next_key(), minval=1e-6))
     elif isinstance(random_u, float | np.floating) and 0 < random_u < 1:
         u = float(random_u)
@@ -241,7 +245,8 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
         tables.append(wrap(jnp.asarray(positions(*_random_cells(size, out, k, u),
                                                  size // out + 2 if k is None else k))))
-    return _fractional(x, tables, bool(return_mask))
+    return _fractional(x, tables, bool(return_mask), tuple(sizes),
+                       None if kernel_size is None else tuple(kernel), None if random_u is None else u)
 
 
 @composite(method=False,

@@ -99,7 +99,7 @@ def _sizes(min_sizes, max_sizes, ratios, min_max_first):
     return np.asarray(found)
 
 
-def _ratios(aspect_ratios, flip):
+def ratios_of(aspect_ratios, flip):
     found = [1.0]
     for ratio in aspect_ratios:
         if all(abs(ratio - known) > 1e-6 for known in found):
@@ -107,6 +107,7 @@ def _ratios(aspect_ratios, flip):
     return found
 
 
+@known_as(code="varying:priors")
 @composite(method=False, cases=[
     "f(1,1,2,3), f(1,3,10,20), [4.]", "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.,9.], [2.], flip=True",
     "f(1,1,2,3), f(1,3,10,20), 4",
@@ -151,7 +152,7 @@ def prior_box(input, image, min_sizes, max_sizes=None, aspect_ratios=[1.0], vari
         Liu et al., SSD, arXiv 1512.02325.
     """
     as_list = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
-    min_sizes, ratios, max_sizes = as_list[0], _ratios(as_list[1], flip), list(max_sizes or [])
+    min_sizes, ratios, max_sizes = as_list[0], ratios_of(as_list[1], flip), list(max_sizes or [])
     if len(steps) != 2:
         raise ValueError(f"prior_box: steps: got {steps}; it must be (x, y)")
     if input.ndim != 4 or image.ndim != 4:

@@ -63,6 +63,16 @@ def _scatter_back(w, a, out, x, indices):
     return w.op("unpool3d", [x, indices], out[0], ksize=ones, strides=ones, paddings=zeros, output_size=sizes)
 
 
+def _fractional(w, a, out, x, tables):
+    """Drawn anew in each run where no share is given, which 0 stands for."""
+    n = x.ndim - 2
+    if a.sizes is None:
+        raise NotWritable("a fractional pooling without its sizes has no form in PIR")
+    found = w.op(f"fractional_max_pool{n}d", [x], [out[0], ("int32", out[0][1])], output_size=list(a.sizes),
+                 kernel_size=list(a.kernel or [0] * n), random_u=a.share or 0.0, return_mask=a.return_mask)
+    return found if a.return_mask else found[0]
+
+
 def _divided_pool(n):
     """Parts of an average over a given number."""
 
@@ -147,7 +157,7 @@ def _onnx_max(g, op, x):
 avg_pool1d, max_pool1d = Form(flat(_pool(2, "avg"), False)), Form(flat(_pool(2, "max"), False))
 avg_pool2d, avg_pool3d = (Form(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
                           Form(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)))
-scatter_back = Form(_scatter_back)
+scatter_back, fractional = Form(_scatter_back), Form(_fractional)
 max_pool2d, max_pool3d = (Form(_pool(2, "max"), _read_max(2), _onnx_max),
                           Form(_pool(3, "max"), _read_max(3), _onnx_max))
 adaptive_avg_pool1d, adaptive_max_pool1d = (Form(flat(_adaptive(2, "avg"), False)),

@@ -188,6 +188,24 @@ def _onnx_cumsum(g, op, x, axis):
     return g.node("CumSum", [x, axis], exclusive=int(op.exclusive), reverse=int(op.reverse))
 
 
+def _flat_running(name):
+    """Parts of a running product or extreme over all elements."""
+
+    def parts(a, x):
+        axis = a.dim if name == "cumprod" else a.axis
+        if axis is not None and x.ndim:
+            return None
+        flat = P.flatten(x)
+        if name == "cumprod":
+            found = P.cumprod(flat, 0, dtype=a.dtype)
+            return P.reshape(found, list(x.shape)) if not x.ndim and axis is not None else found
+        found = getattr(P, name)(flat, 0, a.dtype)
+        return [P.reshape(one, []) for one in found] if not x.ndim and axis is not None else found
+
+    return Form(parts=parts)
+
+
+cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _flat_running("cummin")
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
 amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")

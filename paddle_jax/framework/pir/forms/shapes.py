@@ -85,6 +85,17 @@ def _onnx_meshgrid(g, op, xs):
     return [g.node("Expand", [row, shape]) for row in rows]
 
 
+def _grid(a, xs):
+    """With the first two axes of the grids swapped."""
+    if a.indexing == "ij" or len(xs) < 2:
+        return None
+    from paddle_jax.tensor.matrices import grid
+
+    perm = [1, 0, *range(2, len(xs))]
+    return [P.transpose(one, perm) for one in grid(xs, "ij")]
+
+
+grid = Form(parts=_grid)
 shape = Form(read=_read_shape)
 reshape_form, view = (Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
                       Form(_view))
