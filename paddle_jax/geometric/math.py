@@ -4,6 +4,7 @@ import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors, pooled
 
 __all__ = []
@@ -24,6 +25,7 @@ def _segments(name, data, segment_ids, how):
     return pooled(data, segment_ids.reshape([-1]), int(ids[-1]) + 1 if len(ids) else 0, how)
 
 
+@known_as(code="varying:segment_sum")
 @composite(method=False, register=False)
 def segment_sum(data, segment_ids, name=None):
     """Adds up the rows of each segment.
@@ -44,6 +46,7 @@ def segment_sum(data, segment_ids, name=None):
     return _segments("segment_sum", data, segment_ids, "sum")
 
 
+@known_as(code="varying:segment_mean")
 @composite(method=False, register=False)
 def segment_mean(data, segment_ids, name=None):
     """The mean of the rows of each segment. Arguments as for `segment_sum`.
@@ -56,6 +59,7 @@ def segment_mean(data, segment_ids, name=None):
     return _segments("segment_mean", data, segment_ids, "mean")
 
 
+@known_as(code="varying:segment_min")
 @composite(method=False, register=False)
 def segment_min(data, segment_ids, name=None):
     """The smallest numbers of the rows of each segment. Arguments as for `segment_sum`.
@@ -68,6 +72,7 @@ def segment_min(data, segment_ids, name=None):
     return _segments("segment_min", data, segment_ids, "min")
 
 
+@known_as(code="varying:segment_max")
 @composite(method=False, register=False)
 def segment_max(data, segment_ids, name=None):
     """The largest numbers of the rows of each segment. Arguments as for `segment_sum`.

@@ -3,12 +3,16 @@
 import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.creation import to_tensor
 
 __all__ = []
 
 
+@known_as(code="varying:reindex")
+@composite(method=False, register=False)
 def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
     """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in
     which they come up.

@@ -14,11 +14,14 @@ from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.ops.op import freeze
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.origins import user_line
+from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.values import lengths as ls
 from paddle_jax._core.values.symbol import Symbol, SymbolError
 from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.composed import parts_of
+from paddle_jax.framework.pir.records import form
 from paddle_jax.static.composites import computing
 from paddle_jax.static.inference import Inferred, results_of, varying_results
 from paddle_jax.static.program import Program
@@ -248,7 +251,34 @@ class LengthRecorder(Recorder):
         return plain()
 
     def composite(self, op, args, kwargs):
-        return mapped(op.fn(*args, **kwargs), self.lift)
+        whole = form(op.record.code).whole
+        found = None if whole is None else whole(self.held, *args, **kwargs)
+        return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
+
+    def held(self, operation, tensors, results, **settings):
+        """Records an operation of Paddle.
+
+        Args:
+            operation: Held.
+            tensors: list of Tensors.
+            results: list of (dtype, shape), None for lengths that depend on values.
+            settings: what the rule for writing gets as attributes.
+        Returns:
+            List of Variables.
+        """
+        kernel, attrs = operation.call(tensors, settings)
+        hints, pairs, nodes = _HINTS[len(self.numbered) % len(_HINTS)], [], []
+        for dtype, shape in results:
+            both = [[hints[which] if n is None else ls.substituted(n, which) for n in shape]
+                    for which in (0, 1)]
+            first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
+            pairs.append((first, first if first == second else second))
+            nodes.append([None if n is None else ls.node_of(n) for n in shape])
+        symbols = [self.symbol(t) for t in tensors]
+        made = self.add(kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs),
+                        nodes)
+        self.attributes[self.ops[-1]] = attrs
+        return made
 
     def lift(self, tensor):
         """A Variable for a result."""
@@ -283,6 +313,9 @@ class LengthRecorder(Recorder):
             flat = amp(op, flat, attrs)
         first, second = (op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs]))
                          for which in (0, 1))
+        found = self._by_parts(first, attrs, flat)
+        if found is not None:
+            return found
         if op.random:
             flat = [*flat, *map(wrap, default_generator().draw())]
         symbols = [self.symbol(t) for t in flat]
@@ -297,7 +330,21 @@ class LengthRecorder(Recorder):
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
                 return found
-        return super().call(kernel, tensors)
+        found = None if kernel.made_of is None else self._by_parts(kernel, kernel.made_of[2], tensors)
+        return super().call(kernel, tensors) if found is None else found
+
+    def _by_parts(self, kernel, attrs, tensors):
+        """The results of a call of an op that files have in parts; None of others."""
+        parts = parts_of(kernel, attrs, tensors)
+        if parts is None:
+            return None
+        mark = self.mark()
+        with swapped(local.ctx, amp=None):  # the operands are cast already
+            found = parts()
+        if found is None:
+            self.back(mark)
+            return None
+        return found
 
     def record(self, kernel, symbols, stops):
         return self._record(kernel, kernel, None, symbols, stops)

@@ -192,7 +192,7 @@ def complex(real, imag, name=None):
     return lax.complex(*jnp.broadcast_arrays(real, imag))
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="elements:polar")
 @op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)",
                                                 "i(2), f(2)", "i(2), i(2)", "f(), f()", "f(0), f(0)"])
 def polar(abs, angle, name=None):

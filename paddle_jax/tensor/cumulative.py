@@ -100,7 +100,7 @@ def cumsum_(x, axis=None, dtype=None, name=None):
 cumsum.inplace = Tensor.cumsum_ = cumsum_
 
 
-@known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False")
+@known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False", code="reductions:cumprod")
 @op(inplace="reshapes", out=True, alias={"input": "x"}, cases=[
     *RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1", "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
 def cumprod(x, dim=None, *, dtype=None, name=None):
@@ -158,7 +158,7 @@ def _running_extreme(name, better, x, axis, dtype):
     return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
 
 
-@known_as(pir="cummax axis:i32 dtype:dtype")
+@known_as(pir="cummax axis:i32 dtype:dtype", code="reductions:cummax")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
            "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')", "i32(2,4), -1"])
 def cummax(x, axis=None, dtype="int64", name=None):
@@ -180,7 +180,7 @@ def cummax(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummax", jnp.greater_equal, x, axis, dtype)
 
 
-@known_as(pir="cummin axis:i32 dtype:dtype")
+@known_as(pir="cummin axis:i32 dtype:dtype", code="reductions:cummin")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
            "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')", "i32(2,4), -1"])
 def cummin(x, axis=None, dtype="int64", name=None):
@@ -193,6 +193,7 @@ def cummin(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummin", jnp.less_equal, x, axis, dtype)
 
 
+@known_as(code="places:diff")
 @op("x prepend append", alike=True, out=True, alias={"input": "x", "dim": "axis"}, cases=[
     "f(4)", "f(4), 2", "f(2,3), axis=0", "f(2,3), 1, -1, f(2,1)", "f(3), prepend=f(2), append=f(1)", "i(4)",
     "b(4)", "f(3), 5", "f(3), 0", "f(2,3), axis=3", "f()", "f(2,3), prepend=f(2)", "d(2,4), 3", "c(3)"])
@@ -248,6 +249,7 @@ AREAS = ["f(4)", "f(4), dx=2", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2), axis
          "d(2,0), d(2,0)"]
 
 
+@known_as(code="places:trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """The integral of sampled values along an axis by the trapezoid rule.
@@ -270,6 +272,7 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     return total(areas, axis)
 
 
+@known_as(code="places:running_trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
@@ -331,6 +334,7 @@ def renorm(x, p, axis, max_norm):
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
+@known_as(code="places:vander")
 @op(cases=["f(3)", "i(3), 2", "i(3), 2, True", "d(3), 5", "c(2), 3", "i(3), 0", "i(3), -1", "f(2,2)",
            "const([0.0, 2.0], 'float32'), 3"])
 def vander(x, n=None, increasing=False, name=None):

@@ -283,7 +283,7 @@ def eigvals(x, name=None):
     return _eig(matrices("eigvals", x, True))[0]
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:lu")
 @op(register=False, method=False)
 @named("lu")
 def _lu(x):
@@ -319,7 +319,7 @@ def lu(x, pivot=True, get_infos=False, name=None):
     return (packed, pivots, infos) if get_infos else (packed, pivots)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:unpacked")
 @op("x y", register=False, method=False)
 @named("lu_unpack")
 def _unpack(x, y):
@@ -367,7 +367,7 @@ def reflectors(x, tau):
     return out
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:householder")
 @op("x tau", alike=True,
     cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
 def householder_product(x, tau, name=None):
@@ -392,7 +392,7 @@ def householder_product(x, tau, name=None):
     return reflectors(x, tau)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:ormqr")
 @op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True",
                                   "f(3,3), f(3), f(2,3), left=False", "d(2,3,3), d(2,3), d(2,3,2)",
                                   "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])

@@ -161,6 +161,7 @@ def _centered(window, win_length, n_fft, library=jnp):
                        (before, n_fft - win_length - before))
 
 
+@known_as(code="spectra:stft")
 @op("x window", promote=True, register=False, method=False)
 @named("stft")
 def _stft(x, window=None, *, n_fft, hop_length, win_length, pad_mode, norm, onesided):
@@ -248,6 +249,7 @@ def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
                          "use a smaller hop_length or another window")
 
 
+@known_as(code="spectra:istft")
 @op("x window", register=False, method=False)
 @named("istft")
 def _istft(x, window=None, *, n_fft, hop_length, win_length, norm, start, stop, real):

@@ -5,6 +5,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import _into, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints
 from paddle_jax.tensor.creation import to_tensor
@@ -96,6 +97,7 @@ def _rolled(name, x, axes, sign):
     return x
 
 
+@known_as(code="places:fftshift")
 @op(method=False, alias=DIM,
     cases=["f(4)", "f(2,5)", "f(2,3), 1", "f(2,3), [0, 1]", "d(3,3), [0, 0]", "f(2,3), (0,)", "f(2,3), []",
            "f(2,3), [2]", "f(2,3), -3", "i(4)", "b(4)", "c(4)", "f()", "f(0,3)", "input=f(5), dim=-1",
@@ -118,6 +120,7 @@ def fftshift(x, axes=None, name=None):
     return _rolled("fftshift", x, axes, 1)
 
 
+@known_as(code="places:ifftshift")
 @op(method=False, alias=DIM, cases=["f(5)", "f(2,3)", "f(2,3), -1", "f(2,3), [0, 1]", "d(3,3), [0, 0]",
                                     "f(2,3), []", "f(3), 1", "i(4)", "c(4)", "f()"])
 def ifftshift(x, axes=None, name=None):

@@ -81,6 +81,7 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     return counts
 
 
+@known_as(code="statistics:bin_edges")
 @op("input", nondiff=True,
     cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0", "f(5), 2.5")] + ["f(5), 4, 1, 1"])
 def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
@@ -98,6 +99,7 @@ def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
     return jnp.linspace(low, high, bins + 1, dtype=jnp.float32)
 
 
+@known_as(code="statistics:histograms")
 @op("x weights", register=False, method=False, nondiff=True)
 @named("histogramdd")
 def _histogram_many(x, bins, ranges, density, weights=None):

@@ -327,6 +327,7 @@ def tensor_split(x, num_or_indices, axis=0, name=None):
                            for a, b in zip([0, *cuts], [*cuts, length], strict=True)), axis)
 
 
+@known_as(code="shapes:pieces")
 @op(register=False, method=False)
 def pieces(x, bounds, axis):
     """The parts of an axis between pairs of bounds."""

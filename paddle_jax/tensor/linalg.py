@@ -164,7 +164,7 @@ def t(input, name=None):
     return input.T
 
 
-@known_as(pir="cross axis:i32")
+@known_as(pir="cross axis:i32", code="algebra:cross")
 @op("x y", alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(3,3), f(3,3)", "f(3,2), f(3,2), axis=0",
                                          "f(2,3), f(2,3), 0", "f(2,3), f(2,3), 5", "f(2,2), f(2,2)",
                                          "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)",
@@ -193,7 +193,7 @@ def cross(x, y, axis=9, name=None):
     return jnp.cross(x, y, axis=axis)
 
 
-@known_as(amp="matmul_v2", code="matrices:inner")
+@known_as(amp="matmul_v2", code="algebra:inner")
 @op("x y", cases=["f(2,3), f(4,3)", "f(3), f(3)", "f(2,3), f(4,5,3)", "f(2,3), f(4,2)", "d(3), d(2,3)",
                   "f(), f(2)", "i(2,3), i(3)"])
 def inner(x, y, name=None):
@@ -374,6 +374,7 @@ def multi_dot(x, name=None):
     return jnp.linalg.multi_dot(x)
 
 
+@known_as(code="algebra:vecdot")
 @op("x y", promote=True, method=False, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,3), f(2,3), axis=0",
                                               "c(3), c(3)", "f(2,3), f(2,4)", "d(3), d(3)"])
 def vecdot(x, y, axis=-1, name=None):

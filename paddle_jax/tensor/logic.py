@@ -223,6 +223,7 @@ def equal_all(x, y, name=None):
     return jnp.all(x == y) if x.shape == y.shape else jnp.asarray(False)
 
 
+@known_as(code="elements:isin")
 @op("x test_x", promote=True, nondiff=True, alias={"elements": "x", "test_elements": "test_x"},
     cases=["i_(2,3), const([1, 2])", "f(3), f(2,2)", "i_(3), const([1]), invert=True", "i_(0), i_(2)",
            "i_(3), i_(0)", "i_(), const([1, 0])", "f(2), i(2)", "d(3), d(3), True"])
@@ -289,6 +290,7 @@ def isfinite(x, name=None):
     return jnp.isfinite(x)
 
 
+@known_as(code="elements:isposinf")
 @op(nondiff=True, cases=VALUES)
 def isposinf(x, name=None):
     """True where an element is plus infinity. Arguments as for `isnan`.
@@ -300,6 +302,7 @@ def isposinf(x, name=None):
     return jnp.isposinf(x)
 
 
+@known_as(code="elements:isneginf")
 @op(nondiff=True, cases=VALUES)
 def isneginf(x, name=None):
     """True where an element is minus infinity. Arguments as for `isnan`.
@@ -311,6 +314,7 @@ def isneginf(x, name=None):
     return jnp.isneginf(x)
 
 
+@known_as(code="elements:isreal")
 @op(nondiff=True, cases=["c(3)", "const([1+0j, 1j], 'complex64')", "f(2)", "i(2)", "b(2)"])
 def isreal(x, name=None):
     """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
@@ -322,6 +326,7 @@ def isreal(x, name=None):
     return jnp.isreal(x)
 
 
+@known_as(code="elements:signbit")
 @op(nondiff=True, cases=["const([0.0, -0.0, -1.0, 2.0], 'float32')", "d(3)", "i(3)", "u8(3)", "f(0)", "f()"])
 def signbit(x, name=None):
     """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.

@@ -77,7 +77,7 @@ def _check_quotient(*args, **kwargs):
 
 
 @guarded(_check_quotient)
-@known_as(amp=("scale", "elementwise_div"), pir="divide(x:out,y:out)", onnx="Div")
+@known_as(amp=("scale", "elementwise_div"), pir="divide(x:out,y:out)", onnx="Div", code="arithmetic:divide")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y,
     cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
@@ -440,6 +440,7 @@ def lerp(x, y, weight, name=None):
     return x + weight.astype(x.dtype) * (y - x)
 
 
+@known_as(code="elements:convert")
 @op("x", register=False, method=False)
 def to_dtype(x, dtype):
     """Casts to a NumPy dtype: how operators bring an operand to another dtype."""

@@ -80,6 +80,7 @@ def diag(x, offset=0, padding_value=0, name=None):
             if padding_value else made)
 
 
+@known_as(code="places:diagflat")
 @op(cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
 def diagflat(x, offset=0, name=None):
     """A square matrix with all elements of x on a diagonal.
@@ -214,7 +215,7 @@ def triu_indices(row, col=None, offset=0, dtype="int64"):
     return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
 
 
-@known_as(pir="meshgrid")
+@known_as(pir="meshgrid", code="shapes:grid")
 @op("*x", register=False, method=False)
 def grid(x, indexing="ij"):
     """Coordinate grids of 1-D arrays."""
@@ -249,6 +250,7 @@ def meshgrid(*args, indexing=None, name=None):
     return grid(x, indexing or "ij")
 
 
+@known_as(code="places:block_diagonal")
 @op("*inputs", cases=["[f(2), f(2,2), f()]", "[f(2,1), f(1,3)]", "[const([1, 2], 'int64'), f(1)]",
                       "[f(1,1,1)]", "[i(2,2)]"])
 def block_diag(inputs, name=None):
@@ -274,6 +276,7 @@ def block_diag(inputs, name=None):
     return jnp.concatenate(rows)
 
 
+@known_as(code="places:products")
 @op("*x", method=False, cases=["[i(2), i(3)]", "[f(2)]", "[i(1,2)]", "[f(2), f(2), f(2)]"])
 def cartesian_prod(x, name=None):
     """All tuples with one element of each vector.
@@ -322,7 +325,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
     return take_rows(x, wrap(at), 0)
 
 
-@known_as(amp="matmul_v2")
+@known_as(amp="matmul_v2", code="algebra:contract")
 @op("x y", register=False, method=False)
 def contract(x, y, axes):
     """The sum of products over pairs of axes."""

@@ -142,7 +142,7 @@ def _check_order(name, p):
 
 # Paddle gives the count of non-zeros (p=0) a gradient
 @known_as(amp="pnorm", pir="p_norm porder:f32 axis:i32 epsilon:f32 keepdim:bool=False asvector:bool",
-          code="reductions:vector_norm")
+          code="algebra:vector_norm")
 @op(out=True, method=False, alias={"dim": "axis", "ord": "p"},
     cases=["f(2,3)", "f(2,3), 3.0, [0, 1]", "f(2,3), 'fro'", "~f(2,3,2), 0.0, [0, 2], True", "f(2,3), axis=5",
            "f(2,3), dtype='float64'", "f(2,3), axis=[]", "f(2,3), 1.0, 1", "f(2,3), float('inf'), -1",
@@ -170,7 +170,7 @@ def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
     return vector_power_norm(_typed(x, dtype), p, all_axes("vector_norm", axis, x.ndim), keepdim)
 
 
-@known_as(amp="frobenius_norm", cast="float32")
+@known_as(amp="frobenius_norm", cast="float32", code="algebra:matrix_norm")
 @op(method=False, cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f(2,3), -2",
                          "f(2,3), float('inf')", "f(2,3), -float('inf')", "f(2,3), 'nuc'", "f(2,3), 3",
                          "f(2,3), 'foo'", "f(2,3,2), 2, [0, 2], True", "f(2,3,2), 1, [2, 0]",
@@ -196,7 +196,7 @@ def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B
     return matrix_order_norm(as_float(x), p, _pair("matrix_norm", axis, x.ndim), keepdim)
 
 
-@known_as(amp="pnorm", cast="float32", code="reductions:norm")
+@known_as(amp="pnorm", cast="float32", code="algebra:norm")
 @op(register=False, method=False, out=True)
 @named("norm")
 def _norm(x, p, axis, keepdim, dtype):
@@ -279,6 +279,7 @@ def _pairwise(x, y, p, mode):
     return vector_power_norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False)
 
 
+@known_as(code="algebra:cdist")
 @op("x y", promote=True, cases=[
     "f(2,3), f(4,3)", "f(5,2,3), f(5,4,3), 1.0", "f(5,2,3), f(4,3), 0", "f(2,3), f(4,2)", "f(3), f(4,3)",
     "d(2,3), d(4,3), float('inf')", "f(2,3), f(4,3), -1", "f(2,3), f(2,3), compute_mode='foo'",
@@ -309,6 +310,7 @@ def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=
     return _pairwise(x, y, p, compute_mode)
 
 
+@known_as(code="algebra:pdist")
 @op(method=False, cases=["f(4,2)", "f(4,2), 1.0", "f(4)", "f(1,2)", "d(3,3), float('inf')", "f(4,2), 0.0"])
 def pdist(x, p=2.0, name=None):
     """The p-norm distances between all pairs of rows.

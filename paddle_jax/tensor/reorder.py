@@ -75,6 +75,7 @@ def flip(x, axis, name=None):
     return lax.rev(x, many_axes("flip", axis, x.ndim))
 
 
+@known_as(code="places:rot90")
 @op(cases=["f(2,3)", "f(2,3), -1", "f(2,3), 2, [1, 0]", "f(2,3,4), 3, (0, 2)", "f(2,3), 1, [0]",
                     "f(3), 1", "f(2,3), 1, [0, 2]", "f(2,3), 1, [0, 0]", "i(2,2), 4", "f(2,3), 1, [-1, 0]"])
 def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, never changed

@@ -86,6 +86,7 @@ def randint_like(x, low=0, high=None, dtype=None, name=None):
 # element by element -----------------------------------------------------------------------------------------
 
 
+@known_as(code="creation:bernoulli")
 @op("x p", random=True, nondiff=True, register=False, method=False)
 def draw_bernoulli(x, p, *, key):
     """Ones with probability p, zeros otherwise, of the shape and dtype of x."""
@@ -115,6 +116,7 @@ def bernoulli(x, p=None, name=None):
     return draw_bernoulli(x, chances)
 
 
+@known_as(code="creation:classes")
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_classes(x, count, replacement, *, key):
     """Class numbers with probabilities proportional to the last axis of x."""
@@ -167,6 +169,7 @@ def _check_weights(weights, count, replacement, classes):
                          "draw fewer or with replacement=True")
 
 
+@known_as(code="creation:poisson")
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_poisson(x, *, key):
     """Poisson numbers with the rates x."""
@@ -194,6 +197,7 @@ def poisson(x, name=None):
     return draw_poisson(x)
 
 
+@known_as(code="creation:gamma")
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_gamma(x, *, key):
     """Gamma numbers of shape parameter x and scale 1."""
@@ -217,6 +221,7 @@ def standard_gamma(x, name=None):
     return draw_gamma(x)
 
 
+@known_as(code="creation:binomial")
 @op("count prob", random=True, nondiff=True, register=False, method=False)
 def draw_binomial(count, prob, *, key):
     """Binomial numbers."""
@@ -257,6 +262,7 @@ def log_normal(mean=1.0, std=2.0, shape=None, name=None):
     return raise_e(normal(mean, std, shape))
 
 
+@known_as(pir="exp")
 @op("x", register=False, method=False)
 def raise_e(x):
     """e to the power x."""

@@ -310,7 +310,7 @@ def msort(input):
 
 
 # ~: for a 0-d tensor the real Paddle's gradient ignores what comes from above
-@known_as(pir="kthvalue k:i64 axis:i32 keepdim:bool=False")
+@known_as(pir="kthvalue k:i64 axis:i32?=-1 keepdim:bool=False")
 @op(cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "~f(), 1",
                         "perm(5), 3", "d(2,4), k=4, axis=1"])
 def kthvalue(x, k, axis=None, keepdim=False, name=None):

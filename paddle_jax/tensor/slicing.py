@@ -101,7 +101,7 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
     return every(_cut(x, begin, sizes), tuple(steps))
 
 
-@known_as(code="indexing:every")
+@known_as(code="indexing:steps")
 @op(register=False, method=False, view=selecting)
 def every(x, steps):
     """Every step-th element along each axis, from the end for negative steps."""
@@ -181,6 +181,7 @@ def _without_overlap(layout, attrs):
 
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor
 # without a word
+@known_as(code="places:as_strided")
 @op(view=_without_overlap,
     cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8",
            "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]", "f(6), [], []", "i(6), [2, 3], [3, 1]"])
@@ -215,6 +216,7 @@ def _windows_apart(layout, attrs):
 
 
 # the oracle does not add up the gradients of overlapping windows
+@known_as(code="places:unfold")
 @op(view=_windows_apart,
     alias={"dimension": "axis"},
     cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
@@ -280,6 +282,7 @@ def _diagonal_at(height, width, offset):
     return (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
 
 
+@known_as(code="places:put_diagonal")
 @op("x y", register=False, method=False)
 def put_diagonal(x, y, offset, first, second):
     """x with y on a diagonal."""
@@ -367,6 +370,7 @@ def wrap_value(array):
 Tensor.fill_diagonal_ = fill_diagonal_
 
 
+@known_as(code="indexing:paste")
 @op("x value starts", register=False, method=False)
 def paste(x, value, starts, sizes, steps):
     """x with value, broadcast, in place of the part that `starts`, `sizes` and `steps` describe."""
@@ -428,6 +432,7 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
     return _paste(x, value, begin, sizes, steps)
 
 
+@known_as(code="places:localize")
 @op("input", nondiff=True, register=False, method=False)
 def localize(input, size, shard_id, ignore_value):
     """Indices relative to a shard, others replaced."""

@@ -42,7 +42,7 @@ def inv(x, name=None):
 
 
 # Paddle returns the conjugate for complex matrices
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:pinv")
 @op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(2,2), hermitian=True", "f(3)", "d(2,2,3)",
            "~c(3,2)"])
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
@@ -82,7 +82,7 @@ def _truncated(x, rcond):
     return jnp.where(cut, (u * kept[..., None, :]) @ vh, x)
 
 
-@known_as(cast="float32", pir="solve")
+@known_as(cast="float32", pir="solve", code="algebra:solve")
 @op("x y", alike=True, register=False, method=False)
 @named("solve")
 def _solve(x, y, left=True):
@@ -175,7 +175,7 @@ def _by_factor(factor, b, upper):
 
 
 # Paddle's gradient of the factor disagrees with finite differences
-@known_as(cast="float32")
+@known_as(cast="float32", pir="cholesky_solve upper:bool")
 @op("x y",
     cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
 def cholesky_solve(x, y, upper=False, name=None):
@@ -195,7 +195,7 @@ def cholesky_solve(x, y, upper=False, name=None):
     return _by_factor(y, x, upper)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:cholesky_inverse")
 @op(cases=["paddle.tril(spd(3))", "paddle.triu(spd(3)), True", "f(2,2,2)", "f(2,3)"])
 def cholesky_inverse(x, upper=False, name=None):
     """The inverse of A = x x^T (or x^T x), given its Cholesky factor.
@@ -217,7 +217,7 @@ def cholesky_inverse(x, upper=False, name=None):
 
 
 # Paddle's gradient of the factors disagrees with finite differences when trans is "T"
-@known_as(cast="float32")
+@known_as(cast="float32", pir="lu_solve trans:str")
 @op("b lu pivots",
     cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
            "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')"], method=False)
@@ -322,7 +322,7 @@ def matrix_power(x, n, name=None):
     return power if n >= 0 else checked("matrix_power", power, x, "a matrix is singular and has no inverse")
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:rank")
 @op("x tol atol rtol", scalars=True, nondiff=True,
     cases=["f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5",
            "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')", "spd(3), hermitian=True",
@@ -362,7 +362,7 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     return jnp.sum(sizes > jnp.asarray(tol)[..., None], -1, dtype=jnp.int64)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:cond")
 @op(cases=["f(3,3)", "f(3,3), 'fro'", "f(3,3), 'nuc'", "f(3,3), 1", "f(3,3), -1", "f(3,3), -2",
            "f(3,3), float('inf')", "f(3,3), 3", "f(3,2)", "f(3,2), 1", "f(3)", "d(2,3,3), 2"])
 def cond(x, p=None, name=None):
@@ -408,7 +408,7 @@ def _expm(x):
                                                       lambda p: p, p), out)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:matrix_exp")
 @op(method=False, cases=["f(2,2)", "d(3,3)", "f(2,3)", "i(2,2)", "f(2,2,2)", "d(1,1)",
                          "d(2,2,2) * const([[[20.0]], [[0.1]]])"])
 def matrix_exp(x, name=None):
@@ -427,7 +427,7 @@ def matrix_exp(x, name=None):
     return _expm(matrices("matrix_exp", x, True)) if x.size else x
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", code="algebra:least_squares")
 @op("x y", register=False, method=False)
 @named("lstsq")
 def _least_squares(x, y, rcond):
@@ -514,6 +514,7 @@ def _covariance(name, x, rowvar, ddof, fweights=None, aweights=None):
     return (centered * weights) @ jnp.conj(centered.T) / scale
 
 
+@known_as(code="statistics:cov")
 @op("x fweights aweights", register=False, method=False)
 @named("cov")
 def _cov(x, fweights=None, aweights=None, *, rowvar, ddof):
@@ -549,6 +550,7 @@ def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
     return _cov(x, fweights, aweights, rowvar=rowvar, ddof=ddof)
 
 
+@known_as(code="statistics:corrcoef")
 @op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])
 def corrcoef(x, rowvar=True, name=None):
     """The matrix of correlation coefficients of variables. Arguments as for `cov`.

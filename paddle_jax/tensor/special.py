@@ -137,6 +137,7 @@ def gammaln(x, name=None):
     return _lgamma(as_float(x))
 
 
+@known_as(code="elements:multigammaln")
 @op(inplace=True, cases=["u(2.5, 5.0, 3), 2", "ud(3.0, 5.0, 2, 2), 4", "pos(3), 1", "u(2.5, 5.0, 3), -1",
                          "f(0), 2", "pos_i(2), 1"])
 def multigammaln(x, p, name=None):
@@ -199,12 +200,14 @@ def _incomplete(op, function, x, y):
     return function(x, y)
 
 
+@known_as(code="elements:lower_gamma")
 @op("x y", register=False, method=False)
 @named("gammainc")
 def _lower(x, y):
     return _digits(_P, x, y)
 
 
+@known_as(pir="gammaincc(x,y)")
 @op("x y", register=False, method=False)
 @named("gammaincc")
 def _upper(x, y):

@@ -151,6 +151,7 @@ def _median(x, axes, keepdim, mode, ignore_nan):
     return _restore(value, x, axes, keepdim), _restore(index.astype(jnp.int64), x, axes, keepdim)
 
 
+@known_as(code="statistics:median")
 @op(register=False, method=False)
 @named("median")
 def _median_of(x, axes, keepdim, mode, ignore_nan):
@@ -252,6 +253,7 @@ def _between(rows, at, interpolation):
     return first + (at - low).astype(rows.dtype) * (second - first)
 
 
+@known_as(code="statistics:quantile")
 @op(register=False, method=False)
 @named("quantile")
 def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.nn import Layer
 
@@ -38,6 +39,8 @@ def _decode(potentials, transitions, lengths, bounded):
     return alpha.max(1), paths.astype(jnp.int64)
 
 
+@known_as(code="varying:viterbi")
+@composite(method=False, register=False)
 def viterbi_decode(potentials, transition_params, lengths, include_bos_eos_tag=True, name=None):
     """Finds the sequences of tags with the highest scores.
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax.jit import load
+from paddle_jax.jit import load, save
 
 pytestmark = pytest.mark.own_process
 
@@ -65,6 +65,10 @@ CASES = {
 }
 
 
+# what is kept, or drawn, depends on values
+UNWRITTEN = ("V.nms", "F.class_center_sample")
+
+
 def layer(engine, expression):
     """A Layer that gives what an expression does."""
 
@@ -87,16 +91,34 @@ def arrays(result):
     return [one.numpy() for one in many if one is not None]
 
 
-@pytest.mark.parametrize("expression", CASES)
-def test_reads_what_paddle_writes(oracle, tmp_path, expression):
-    values = CASES[expression]
-    specs = [oracle.static.InputSpec(list(one.shape), str(one.dtype), name)
-             for one, name in zip(values, "xyzw", strict=False)]
-    model = layer(oracle, expression)
-    oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs)
-    want = arrays(model(*map(oracle.to_tensor, values)))
-    got = arrays(load(str(tmp_path / "m"))(*map(paddle_jax.to_tensor, values)))
+def specs_of(engine, values):
+    """InputSpecs of arrays."""
+    return [engine.static.InputSpec(list(one.shape), str(one.dtype), name)
+            for one, name in zip(values, "xyzw", strict=False)]
+
+
+def check(got, want):
+    """Compares what two models return."""
+    got, want = arrays(got), arrays(want)
     assert len(got) == len(want)
     for ours, right in zip(got, want, strict=True):
         assert (ours.shape, ours.dtype) == (right.shape, right.dtype)
         np.testing.assert_allclose(ours, right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("expression", CASES)
+def test_reads_what_paddle_writes(oracle, tmp_path, expression):
+    values = CASES[expression]
+    model = layer(oracle, expression)
+    oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs_of(oracle, values))
+    check(load(str(tmp_path / "m"))(*map(paddle_jax.to_tensor, values)),
+          model(*map(oracle.to_tensor, values)))
+
+
+@pytest.mark.parametrize("expression", [one for one in CASES if not one.startswith(UNWRITTEN)])
+def test_paddle_reads_what_is_written_here(oracle, tmp_path, expression):
+    values = CASES[expression]
+    save(layer(paddle_jax, expression), str(tmp_path / "m"), input_spec=specs_of(paddle_jax, values))
+    want = layer(oracle, expression)(*map(oracle.to_tensor, values))
+    check(oracle.jit.load(str(tmp_path / "m"))(*map(oracle.to_tensor, values)), want)
+    check(load(str(tmp_path / "m"))(*map(paddle_jax.to_tensor, values)), want)

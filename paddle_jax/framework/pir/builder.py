@@ -171,6 +171,27 @@ class Builder:
         self._append("0.split", {}, [Value(whole, None, [])], items, None)
         return items
 
+    def lists_op(self, name, inputs, outs, **attrs):
+        """Adds an operation of which some results are lists of tensors, given as lists of types; gives all
+        items one after the other."""
+        ends, found, lists = [], [], []
+        for kind in outs:
+            if isinstance(kind, list):
+                self.count += 1
+                ends.append((self.count, kind))
+                items = [None] * len(kind)
+                lists.append((self.count, kind, len(found)))
+                found += items
+            else:
+                ends.append(self.value(*kind))
+                found.append(ends[-1])
+        self._append("1." + name, attrs, inputs, ends, name)
+        for number, kinds, at in lists:
+            items = [self.value(*kind) for kind in kinds]
+            self._append("0.split", {}, [Value(number, None, [])], items, None)
+            found[at : at + len(items)] = items
+        return found
+
     def combine(self, values):
         """A list of values as one value."""
         self.count += 1

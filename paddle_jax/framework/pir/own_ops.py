@@ -71,7 +71,9 @@ def call(op, text, operands):
     """Runs an operation with the attributes in a text."""
     try:
         attrs = {name: _value(value) for name, value in ast.literal_eval(text).items()}
-        values = tuple([attrs[name] for name in op.attrs])
+        # an older file may lack what has a default
+        defaults = {name: one.default for name, one in op.signature.parameters.items()}
+        values = tuple([attrs.get(name, defaults[name]) for name in op.attrs])
     except Exception as error:
         raise CorruptFileError(f"the attributes of {op.name} are damaged ({type(error).__name__})") from error
     return op.call(operands, values)

@@ -101,6 +101,14 @@ def average(w, loss, reduction, out):
                    (loss.dtype, []))
 
 
+def constant_of(w, value):
+    """The number that a value stands for, which has to be constant."""
+    for op in w.ops:
+        if op["#"] == "1.full" and op["O"][0]["%"] == value.number:
+            return next(one["AT"]["D"] for one in op["A"] if one["N"] == "value")
+    raise NotWritable("a number that has to be constant is computed")
+
+
 def known_ints(value):
     """The numbers of an operand that must be constant."""
     if isinstance(value, Value):

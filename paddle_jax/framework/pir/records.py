@@ -42,6 +42,12 @@ class Form:
     write: Callable | None = None  # rule(w, attributes, out, *operands), see writing.py
     read: Callable | None = None  # rule(attributes, *operands), see reading.py
     onnx: Callable | None = None  # rule(g, op, *operands), see onnx/rules.py
+    # rule(attributes, *operands): the same result by functions that users call, which are recorded instead of
+    # it; None: it is recorded as it is, with these attributes
+    parts: Callable | None = None
+    # whole(held, *args, **kwargs) of a composite whose results have lengths that depend on values: what it
+    # returns, by `held`, see composed.py; None: it is recorded as others are
+    whole: Callable | None = None
 
 
 NOTHING = Form()

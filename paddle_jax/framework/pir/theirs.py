@@ -164,6 +164,9 @@ _CONVERTED = {
                                                      a.data_format, a.output_size),
     "fold": lambda a, x: P.fold(x, a.output_sizes, a.kernel_sizes, a.strides, a.paddings, a.dilations),
     "dropout": _dropout,
+    "embedding_with_scaled_gradient": lambda a, x, w: P.embedding(
+        x, w, None if a.padding_idx == -1 else a.padding_idx, scale_grad_by_freq=True),
+    "trunc_divide": lambda a, x, y: P.divide(x, y, rounding_mode="trunc"),
     # norms
     "rms_norm": lambda a, x, w: (P.rms_norm(x, a.normalized_shape, w, a.epsilon), None),
     "rrelu": lambda a, x: P.leaky_relu(x, (a.lower + a.upper) / 2),

@@ -8,6 +8,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import Value, aligned, looked_at, on_host, settled
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at
@@ -95,6 +96,7 @@ def _combined(name, x, y, how):
     return _MESSAGES[how](x, y)
 
 
+@known_as(code="varying:send_u_recv")
 @composite(method=False, register=False)
 def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=None):
     """Each edge carries the row of x of its first node; each node reduces what arrives.
@@ -119,6 +121,7 @@ def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=No
     return _received("send_u_recv", _rows(x, src_index), dst_index, x.shape[0], reduce_op, out_size)
 
 
+@known_as(code="varying:send_ue_recv")
 @composite(method=False, register=False)
 def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=None, name=None):
     """As `send_u_recv`, with the row of x combined with the edge's row of y.
@@ -144,6 +147,7 @@ def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", 
     return _received("send_ue_recv", messages, dst_index, x.shape[0], reduce_op, out_size)
 
 
+@known_as(code="varying:send_uv")
 @composite(method=False, register=False)
 def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     """One row per edge: the row of x of its first node combined with the row of y of its second.

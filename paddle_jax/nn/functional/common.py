@@ -202,6 +202,7 @@ _FOLD = {"input": "x", "output_size": "output_sizes", "kernel_size": "kernel_siz
          "padding": "paddings", "dilation": "dilations"}
 
 
+@known_as(code="images:fold")
 @op(method=False, alias=_FOLD, cases=[
     "f(1,8,4), [3,3], 2", "f(1,8,9), [4,4], 2, 1", "f(1,8,4), [4,4], 2, 2", "f(1,8,4), [4,4], 2, 1",
     "f(1,7,4), [3,3], 2", "f(8,4), [3,3], 2", "f(1,8,4), 3, 2", "d(2,12,4), [4,5], [2,3], 2, 1, 1",

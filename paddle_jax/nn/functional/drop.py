@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha
-_ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
+ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
 
 
+@known_as(code="creation:drop")
 @op(random=True, register=False, method=False)
 def _drop(x, p, axes, upscale, *, key):
     """Zeros elements with probability p; one draw for all elements that differ only in axes not listed."""
@@ -23,6 +25,7 @@ def _drop(x, p, axes, upscale, *, key):
     return jnp.where(keep, x / (1 - p) if upscale else x, jnp.zeros_like(x))
 
 
+@known_as(code="creation:alpha_drop")
 @op(random=True, register=False, method=False)
 def _alpha_drop(x, p, per_feature, *, key):
     """Replaces elements (or whole features) by SELU's saturation value and restores mean and variance."""
@@ -30,9 +33,9 @@ def _alpha_drop(x, p, per_feature, *, key):
         return jnp.zeros_like(x)
     shape = (*x.shape[:2], *[1] * (x.ndim - 2)) if per_feature else x.shape
     keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
-    scale = ((1 - p) * (1 + p * _ALPHA_DROPPED**2)) ** -0.5
-    shift = -scale * _ALPHA_DROPPED * p
-    return scale * jnp.where(keep, x, jnp.asarray(_ALPHA_DROPPED, x.dtype)) + shift
+    scale = ((1 - p) * (1 + p * ALPHA_DROPPED**2)) ** -0.5
+    shift = -scale * ALPHA_DROPPED * p
+    return scale * jnp.where(keep, x, jnp.asarray(ALPHA_DROPPED, x.dtype)) + shift
 
 
 def _probability(op_name, p):

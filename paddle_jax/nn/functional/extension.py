@@ -11,6 +11,7 @@ from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
+@known_as(code="paths:mask")
 @op(method=False, register=False, nondiff=True)
 def _mask(x, maxlen, dtype):
     return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
@@ -68,6 +69,7 @@ def _check_parents(ids, parents):
 
 
 @guarded(_check_parents)
+@known_as(pir="gather_tree")
 @op("ids parents", method=False, nondiff=True, cases=[
     "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])",
     "const([[2,2]]), const([[0,0]])", "idx(9,4,1,3), idx(3,4,1,3)", "idx32(9,3,2,2), idx32(2,3,2,2)",

@@ -83,7 +83,7 @@ def one_hot(x, num_classes=-1, name=None):
     return _one_hot(x, n)
 
 
-@known_as(amp="lookup_table_v2", pir="embedding")
+@known_as(amp="lookup_table_v2", pir="embedding", code="sequences:lookup")
 @op("x weight", method=False, register=False)
 def _lookup(x, weight, padding_idx, by_frequency=False):
     if by_frequency:

@@ -292,7 +292,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
 
-@known_as(amp="sigmoid_cross_entropy_with_logits")
+@known_as(amp="sigmoid_cross_entropy_with_logits", code="score_losses:focal")
 @op("logit label normalizer", alike=True, method=False, cases=[
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')",
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
@@ -339,7 +339,7 @@ def _check_dice(input=None, label=None, *_, **__):
 
 
 @guarded(_check_dice)
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:dice")
 @op("input label", method=False,
     cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
            "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)", "u(0,1,2,3), f(2,1)"])
@@ -375,7 +375,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:gaussian")
 @op("input label variance", method=False, register=False)
 def _gaussian(input, label, variance, full, epsilon, reduction):
     variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
@@ -426,7 +426,7 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return _gaussian(input, label, variance, bool(full), float(epsilon), reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:poisson")
 @op("input label", method=False, promote=True, cases=[
     "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'",
     "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",

@@ -17,7 +17,7 @@ def _hinge(x):
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:ranking")
 @op("input other label", method=False, promote=True,
     cases=[f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'",
            f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'", f"f(2,3), f(2,3), {SIGNS}, reduction='x'",
@@ -42,7 +42,7 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
     return reduced("margin_ranking_loss", _hinge((other - input) * label + margin), reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:hinge_embedding")
 @op("input label", method=False, constant="label",
     cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
            f"f(2,3), {SIGNS}, reduction='x'", "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)",
@@ -69,7 +69,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     return reduced("hinge_embedding_loss", loss, reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:cosine_embedding")
 @op("input1 input2 label", method=False, constant="label",
     cases=["f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'",
            "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'", "f(2,3), f(2,4), const([1,-1])",
@@ -103,6 +103,7 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     return reduced("cosine_embedding_loss", loss, reduction)
 
 
+@known_as(code="score_losses:triplet")
 @op("input positive negative", method=False, promote=True,
     cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'",
            "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), -1.0",
@@ -138,7 +139,7 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
 
 
-@known_as(amp="triplet_margin_loss")
+@known_as(amp="triplet_margin_loss", code="score_losses:distances")
 @op("near far other", method=False, register=False)
 def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
     return reduced("triplet_margin_with_distance_loss",
@@ -178,7 +179,7 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:soft_margin")
 @op("input label", method=False, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
     "d(3), const([1,-1,1]).astype('float64'), 'sum'", "f(3), const([1,-1,1])",
     "d(3), const([1,-1,1]).astype('float32')", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
@@ -204,7 +205,7 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:labels_soft_margin")
 @op("input label weight", method=False,
     cases=["f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')",
            "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
@@ -235,7 +236,7 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
                    reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:labels_margin")
 @op("input label", method=False,
     cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
            "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
@@ -308,6 +309,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return _multi_margin(input, label, weight, p, margin, reduction)
 
 
+@known_as(code="score_losses:class_margin")
 @op("input label weight", method=False, register=False)
 def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     own = jnp.take_along_axis(input, label[:, None], 1)
@@ -320,7 +322,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     return reduced("multi_margin_loss", loss / input.shape[1], reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="score_losses:pairs")
 @op("anchor positive labels", alike="anchor positive", method=False, constant="labels",
     cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
            "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])

@@ -53,7 +53,7 @@ def _channels(op_name, x, data_format):
     return axis, tuple(-1 if a == axis else 1 for a in range(x.ndim))
 
 
-@known_as(amp="batch_norm", cast=1)
+@known_as(amp="batch_norm", cast=1, code="norms:batch_norm_train")
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5,
                      data_format="NCHW"):

@@ -118,7 +118,7 @@ def attend(q, k, v, mask=None, causal=False, scale=None, extra=None):
     return _attend(q, k, v, mask, causal, scale, extra, lambda weights, number: weights)
 
 
-@known_as(amp="flash_attn")
+@known_as(amp="flash_attn", code="sequences:attend")
 @op("q k v mask", random=True, method=False, register=False)
 def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0.0, *, key):
     """`attend` with weights dropped at random."""

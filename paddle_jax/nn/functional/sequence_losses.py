@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
@@ -41,6 +42,7 @@ def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, 
 
 
 @guarded(_check_ctc)
+@known_as(code="paths:ctc")
 @op("log_probs labels input_lengths label_lengths", method=False, cases=[
     "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])",
     "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
@@ -105,6 +107,7 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
 
 
 @guarded(_check_rnnt)
+@known_as(code="paths:rnnt")
 @op("input label input_lengths label_lengths", method=False, cases=[
     "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
     ("f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), "

@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.random import next_key
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
@@ -18,6 +19,7 @@ from paddle_jax.tensor.axes import instead
 from paddle_jax.tensor.creation import zeros
 
 
+@known_as(code="pooling:scatter_back")
 @op("x indices", method=False, register=False)
 def _scatter_back(x, indices, sizes):
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
@@ -152,6 +154,7 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     return jnp.where(some, jnp.sqrt(root) if p == 2 else jnp.power(root, 1 / p), 0)
 
 
+@known_as(code="pooling:lp_pool1d")
 @op(alias={"input": "x"}, method=False,
     cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2",
                          "f(1,2,6), 0, 2", "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])
@@ -213,8 +216,9 @@ def _random_cells(size, out, kernel, u):
     return first, np.minimum(np.maximum(end, first + 1), size)
 
 
+@known_as(code="pooling:fractional")
 @op("x *tables", method=False, register=False)
-def _fractional(x, tables, return_mask):
+def _fractional(x, tables, return_mask, sizes=None, kernel=None, share=None):
     value, place = maximum_of_cells(x, tables)
     return (value, place) if return_mask else value
 
@@ -222,7 +226,9 @@ def _fractional(x, tables, return_mask):
 def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_mask):
     if x.ndim != n + 2:
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {n + 2} axes")
-    if random_u is None:
+    if random_u is None and local.ctx.frame.symbolic:
+        u = 0.5  # a model file draws it in each run
+    elif random_u is None:
         u = float(jax.random.uniform(next_key(), minval=1e-6))
     elif isinstance(random_u, float | np.floating) and 0 < random_u < 1:
         u = float(random_u)
@@ -239,7 +245,8 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
         tables.append(wrap(jnp.asarray(positions(*_random_cells(size, out, k, u),
                                                  size // out + 2 if k is None else k))))
-    return _fractional(x, tables, bool(return_mask))
+    return _fractional(x, tables, bool(return_mask), tuple(sizes),
+                       None if kernel_size is None else tuple(kernel), None if random_u is None else u)
 
 
 @composite(method=False,

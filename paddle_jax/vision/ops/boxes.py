@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
@@ -12,6 +13,7 @@ _PRIORS, _TARGETS = ("const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')",
 _CODES = "f(3,2,4).detach()"
 
 
+@known_as(code="regions:coded")
 @op("prior_box target_box prior_box_var", method=False, nondiff=True, register=False)
 def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True, extra=0.0, axis=0):
     width, height = prior_box[:, 2] - prior_box[:, 0] + extra, prior_box[:, 3] - prior_box[:, 1] + extra
@@ -97,7 +99,7 @@ def _sizes(min_sizes, max_sizes, ratios, min_max_first):
     return np.asarray(found)
 
 
-def _ratios(aspect_ratios, flip):
+def ratios_of(aspect_ratios, flip):
     found = [1.0]
     for ratio in aspect_ratios:
         if all(abs(ratio - known) > 1e-6 for known in found):
@@ -105,6 +107,7 @@ def _ratios(aspect_ratios, flip):
     return found
 
 
+@known_as(code="varying:priors")
 @composite(method=False, cases=[
     "f(1,1,2,3), f(1,3,10,20), [4.]", "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.,9.], [2.], flip=True",
     "f(1,1,2,3), f(1,3,10,20), 4",
@@ -149,7 +152,7 @@ def prior_box(input, image, min_sizes, max_sizes=None, aspect_ratios=[1.0], vari
         Liu et al., SSD, arXiv 1512.02325.
     """
     as_list = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
-    min_sizes, ratios, max_sizes = as_list[0], _ratios(as_list[1], flip), list(max_sizes or [])
+    min_sizes, ratios, max_sizes = as_list[0], ratios_of(as_list[1], flip), list(max_sizes or [])
     if len(steps) != 2:
         raise ValueError(f"prior_box: steps: got {steps}; it must be (x, y)")
     if input.ndim != 4 or image.ndim != 4:

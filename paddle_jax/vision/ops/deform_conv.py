@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax import nn
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.vision import _fetch
 
 
@@ -14,6 +15,7 @@ def _pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
+@known_as(code="regions:deformable")
 @op("x offset weight bias mask", alike="x offset weight", method=False, cases=[
     "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3)",
     "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3), f(4), mask=u(.1,.9,2,9,3,3)",

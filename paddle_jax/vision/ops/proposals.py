@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.vision.ops.suppression import areas, descending, suppressed
@@ -13,6 +14,7 @@ from paddle_jax.vision.ops.suppression import areas, descending, suppressed
 _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,120],[3,3,3,2]]) * 1.0"
 
 
+@known_as(code="varying:distribute")
 @composite(method=False,
            cases=[f"{_REGIONS}, 2, 5, 4, 224, rois_num=const([6],'int32')",
                   f"{_REGIONS}, 2, 5, 4, 224, True, const([2,4],'int32')",
@@ -99,6 +101,7 @@ _MAPS = ("u(0,1,2,3,4,5).detach(), u(-1,1,2,12,4,5).detach(), const([[40,50],[30
          "u(0,16,4,5,3,4).detach().cumsum(-1), u(.5,1,4,5,3,4).detach()")
 
 
+@known_as(code="varying:proposals")
 @composite(method=False, cases=[
     _MAPS, f"{_MAPS}, return_rois_num=True", f"{_MAPS}, 20, 5, .3, return_rois_num=True",
     f"{_MAPS}, 30, 10, .7, 3., pixel_offset=True, return_rois_num=True",

@@ -9,6 +9,7 @@ from jax import lax
 
 from paddle_jax import nn
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 
 _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
 
@@ -70,6 +71,7 @@ _LARGE = "const([[-2,-3,16,15],[3,3,5,4],[5,5,7,12]]) * 1.0, const([1,2],'int32'
 _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
 
 
+@known_as(code="regions:roi_align")
 @op("x boxes boxes_num", method=False, constant="boxes", cases=[
     f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2",
     f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False", f"f(2,2,8,9), {_LARGE}, 2",
@@ -165,6 +167,7 @@ def _largest(windows, image, rows, columns):
     return row, column, (end > top)[:, None, None] & (right > left)[None, :, None]
 
 
+@known_as(code="regions:roi_pool")
 @op("x boxes boxes_num", method=False, constant="boxes",
     cases=[f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3",
            f"f(2,2,8,9), {_MORE}, 2, 0.7", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
@@ -207,6 +210,7 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
 
+@known_as(code="regions:psroi_pool")
 @op("x boxes boxes_num", method=False, constant="boxes",
     cases=[("f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), "
             "const([2,1],'int32'), 2"), f"f(2,12,8,9), {_BOXES}, (2,3), 0.5", f"f(2,18,8,9), {_MORE}, 3",

@@ -4,6 +4,7 @@ run on the host."""
 import numpy as np
 
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 
@@ -134,6 +135,7 @@ def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, backgr
 _MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
 
 
+@known_as(code="varying:matrix_nms")
 @composite(method=False, cases=[f"{_MATRIX}, .1, .05, 4, 5", f"{_MATRIX}, .1, .05, -1, -1, True, 2.",
                                 f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
                                 f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False",

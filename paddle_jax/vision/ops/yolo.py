@@ -6,6 +6,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 
 _SHORT = "f(2,14,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2"
 
@@ -39,6 +40,7 @@ def _widened(x, scale):
     return jax.nn.sigmoid(x) * scale - 0.5 * (scale - 1)
 
 
+@known_as(pir="yolo_box anchors:i32s class_num:i32 conf_thresh:f32 downsample_ratio:i32 clip_bbox:bool scale_x_y:f32 iou_aware:bool iou_aware_factor:f32")
 @op("x img_size", method=False, nondiff=True, cases=[
     f"{_SHORT}, .4, 32", f"{_SHORT}, .6, 16, False", f"{_SHORT}, .3, 32, scale_x_y=1.2",
     "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",
@@ -157,6 +159,7 @@ def _confidence(objectness, wanted, ignored):
     return jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, elsewhere)
 
 
+@known_as(code="regions:yolo_loss")
 @op("x gt_box gt_label gt_score", method=False, cases=[
     f"f(2,14,3,3), {_TRUE}, .7, 32", f"f(2,14,3,3), {_TRUE}, .1, 32, use_label_smooth=False, scale_x_y=1.2",
     f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1", f"f(2,14,3,4), {_TRUE}, .7, 32",

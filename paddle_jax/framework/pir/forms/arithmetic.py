@@ -26,6 +26,18 @@ def _write_scale(w, a, out, x, factor, bias):
     return binary(w, "multiply", binary(w, "add", x, bias, out[0]), factor, out[0])
 
 
+def _activated_scale(a, x, factor, bias):
+    if not a.act:
+        return None
+    return getattr(P, a.act)(P.scale(x, factor, bias, a.bias_after_scale))
+
+
+def _divide(w, a, out, x, y):
+    if a.rounding_mode is None:
+        return w.op("divide", [cast(w, x, out[0][0]), cast(w, y, out[0][0])], out[0])
+    return w.op({"floor": "floor_divide", "trunc": "trunc_divide"}[a.rounding_mode], [x, y], out[0])
+
+
 def _read_scale(a, x, s_factor):
     return P.scale(x, s_factor, a.bias, a.bias_after_scale)
 
@@ -65,12 +77,6 @@ def _onnx_remainder(g, op, x, y):
     return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
 
 
-def _sgn(w, a, out, x):
-    if x.dtype.startswith("complex"):
-        raise NotWritable("sgn of complex numbers has no form in PIR")
-    return w.op("sign", [x], out[0])
-
-
 def _frac(w, a, out, x):
     return binary(w, "subtract", x, w.op("trunc", [x], x.type), x.type)
 
@@ -100,8 +106,8 @@ def _nan_to_num(w, a, out, x):
 
 
 add, subtract = _arithmetic("add"), _arithmetic("subtract")
-scale = Form(_write_scale, _read_scale, _onnx_scale)
+scale = Form(_write_scale, _read_scale, _onnx_scale, _activated_scale)
+divide = Form(_divide)
 clip = Form(_write_clip, _read_clip, _onnx_clip)
 floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
-sgn, frac, hypot, logaddexp, nan_to_num = (Form(_sgn), Form(_frac), Form(_hypot), Form(_logaddexp),
-                                           Form(_nan_to_num))
+frac, hypot, logaddexp, nan_to_num = Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)

@@ -1,6 +1,5 @@
 """Convolutions."""
 
-from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import pair, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -49,15 +48,15 @@ def _conv_transpose(n):
     def rule(w, a, out, x, weight, bias):
         attrs, last = _settings(a, n)
         extra = pair(a.output_padding, n) if a.output_padding else []
-        if a.output_size is not None:
-            raise NotWritable("a transposed convolution with output_size has no form in PIR; "
-                              "use output_padding")
         if n == 3:
             attrs["data_format"] = "NHWC" if last else "NCHW"
         name = ("depthwise_conv2d_transpose"
                 if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
                 else f"conv{n}d_transpose")
-        operands = [x, weight, w.ints([])] if n == 2 else [x, weight]
+        size = [] if a.output_size is None else pair(a.output_size, n)
+        operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
+        if n == 3:
+            attrs["output_size"] = size
         done = w.op(name, operands, out[0], output_padding=extra, **attrs)
         return _bias(w, out[0], done, bias, len(out[0][1]) - 1 if last else 1)
 

@@ -11,15 +11,15 @@ from paddle_jax.nn.functional.common import unfold
 
 
 def _resize(w, a, out, x):
-    if a.recompute or a.antialias:
-        raise NotWritable("interpolate with antialias or recompute_scale_factor has no form in PIR")
+    if a.antialias:
+        raise NotWritable("interpolate with antialias has no form in PIR")
     n = x.ndim - 2
     spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
     if has_lengths(a.size):
         spatial = pair(a.size, n)
     form = "NHWC" if a.last else "NCHW"
     size, factors, operand = [-1] * 3, [], None
-    if a.scale_factor is not None:
+    if a.scale_factor is not None and not a.recompute:
         factors = [float(f) for f in pair(a.scale_factor, n)]
         factors = factors * n if len(factors) == 1 else factors
     elif has_lengths(spatial):
@@ -72,9 +72,11 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
 def _pad(w, a, out, x):
     pads, n = list(a.pad), x.ndim
     spatial = n - 2
-    if len(pads) == 2 * n and a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
-        ordered = (pads if a.pad_from_left_axis
-                   else [p for i in range(n)[::-1] for p in pads[2 * i : 2 * i + 2]])
+    if a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
+        pads = [*pads, 0] if len(pads) % 2 else pads
+        if len(pads) < 2 * n or not a.pad_from_left_axis:  # the last axis comes first
+            pads = [p for i in range(len(pads) // 2)[::-1] for p in pads[2 * i : 2 * i + 2]]
+        ordered = [0] * (2 * n - len(pads)) + pads
         return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
     if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
@@ -116,5 +118,14 @@ def _read_unfold(a, x):
     return unfold(x, a.kernel_sizes, a.strides, a.paddings, a.dilations)
 
 
+def _fold(w, a, out, x):
+    pads = pair(a.paddings, 2)
+    sizes, kernel, strides, dilations = (pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides,
+                                                              a.dilations))
+    return w.op("fold", [x], out[0], output_sizes=sizes, kernel_sizes=kernel, strides=strides,
+                paddings=pads if len(pads) == 4 else [*pads, *pads], dilations=dilations)
+
+
+fold = Form(_fold)
 resize, pad, windows = (Form(_resize, _read_resize, _onnx_resize), Form(_pad, _read_pad, _onnx_pad),
                         Form(_unfold, _read_unfold))

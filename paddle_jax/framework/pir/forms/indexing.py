@@ -9,6 +9,9 @@ from paddle_jax.framework.pir.builder import Length, NotWritable, Value
 from paddle_jax.framework.pir.parts import cast, known_ints, reshape, same_length, same_shape, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
+from paddle_jax.tensor.indexing import put_index as put_index_op
+from paddle_jax.tensor.indexing import take_index as take_index_op
+from paddle_jax.tensor.slicing import every
 
 END = 2**31 - 1  # a slice to the end
 
@@ -132,6 +135,30 @@ def _strided(w, x, steps):
     return w.op("strided_slice", operands, (x.dtype, shape), axes=[s[0] for s in steps])
 
 
+def _pasted(w, a, out, x, value, starts):
+    """x with a block of steps of a value."""
+    starts = _items(w, starts)
+    axes, begin, end, steps = [], [], [], []
+    for axis, (start, size, step, length) in enumerate(zip(starts, a.sizes, a.steps, x.shape, strict=True)):
+        if step == 1 and same_length(size, length):
+            continue
+        last = start + (size - 1) * step
+        if step < 0 and is_length(last):
+            raise NotWritable("slice_scatter backwards to an unknown place has no form in PIR")
+        axes.append(axis)
+        begin.append(start)
+        end.append(last + 1 if step > 0 else last - 1 if last else -length - 1)
+        steps.append(step)
+    return _set(w, out, x, value, axes, begin, end, steps)
+
+
+def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
+    copy = w.op("assign", [x], x.type)
+    return w.op("set_value_with_tensor_",
+                [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(steps)], out[0],
+                axes=axes, decrease_axes=list(dropped), none_axes=[])
+
+
 def _cut(w, a, out, x, starts):
     starts = known_ints(starts)
     return _slice(w, x, list(range(x.ndim)), starts,
@@ -139,10 +166,16 @@ def _cut(w, a, out, x, starts):
                   list(a.sizes))
 
 
+def _every_backwards(a, x):
+    """Forwards, and then turned around."""
+    backwards = [axis for axis, step in enumerate(a.steps) if step < 0]
+    if not backwards:
+        return None
+    return P.flip(every(x, tuple(map(abs, a.steps))), backwards)
+
+
 def _every(w, a, out, x):
     steps = [(i, s, 0, n) for i, (s, n) in enumerate(zip(a.steps, out[0][1], strict=True)) if s > 1]
-    if any(s < 1 for s in a.steps):
-        raise NotWritable("strided_slice backwards has no form in PIR")
     return _strided(w, x, steps) if steps else x
 
 
@@ -165,16 +198,79 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
     return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
 
 
+# arrays as indices, in parts --------------------------------------------------------------------------------
+
+
+def _placed(slots, rest, count):
+    """Where the axes of a result lie that has those of the index arrays first: they stay together where the
+    arrays stand side by side. slots: axes that are indexed; rest: how many others; count: axes of an array."""
+    side_by_side = list(slots) == list(range(slots[0], slots[0] + len(slots)))
+    before = slots[0] if side_by_side else 0
+    return [*range(count, count + before), *range(count), *range(count + before, count + rest)]
+
+
+def _taken_by_arrays(a, x, starts, arrays):
+    """On other axes than the first ones, or arrays of several shapes."""
+    if not arrays or len(arrays) == 1:
+        return None
+    if list(a.slots) == list(range(len(a.slots))) and all(
+            same_shape(one.shape, arrays[0].shape) for one in arrays):
+        return None
+    x = take_index_op(x, starts, (), a.axes, ())
+    rest = [axis for axis in range(x.ndim) if axis not in a.slots]
+    index = P.stack(P.broadcast_tensors(list(arrays)), -1)
+    found = P.gather_nd(P.transpose(x, [*a.slots, *rest]), index)
+    perm = _placed(a.slots, len(rest), index.ndim - 1)
+    return found if perm == sorted(perm) else P.transpose(found, perm)
+
+
+def _written_by_parts(a, x, value, starts, arrays):
+    """Through index arrays and new axes, and backwards."""
+    kinds = [kind for kind in a.axes if kind[0] != "n"]
+    backwards = [kind for kind in kinds if kind[0] == "s" and kind[2] < 0]
+    if not arrays and not backwards and len(kinds) == len(a.axes):
+        return None
+    value = P.cast(value, x.dtype)
+    window = take_index_op(x, starts, (), a.axes, ())
+    if arrays:
+        block = _put_by_arrays(window, value, list(arrays), a.slots)
+        if starts is None and len(kinds) == len(a.axes):
+            return block
+    else:
+        block = P.expand(value, list(window.shape))
+    full = [kind for kind in kinds if kind[0] != "i"]  # the axes that are left
+    block = P.reshape(block, [n for n, kind in zip(window.shape, [k for k in a.axes if k[0] != "i"],
+                                                   strict=True) if kind[0] != "n"])
+    turned = [axis for axis, kind in enumerate(full) if kind in backwards]
+    block = P.flip(block, turned) if turned else block
+    forwards = tuple([("s", kind[1], -kind[2]) if kind in backwards else kind for kind in kinds])
+    return put_index_op(x, block, starts, (), forwards, ())
+
+
+def _put_by_arrays(x, value, arrays, slots):
+    arrays = list(P.broadcast_tensors(arrays)) if len(arrays) > 1 else arrays
+    rest = [axis for axis in range(x.ndim) if axis not in slots]
+    perm = [*slots, *rest]
+    places = _placed(slots, len(rest), arrays[0].ndim)
+    if places != sorted(places):
+        shape = [*arrays[0].shape, *[x.shape[axis] for axis in rest]]
+        value = P.expand(value, [shape[k] for k in places])
+        value = P.transpose(value, [places.index(k) for k in range(len(places))])
+    if perm == sorted(perm):
+        return P.index_put(x, tuple(arrays), value)
+    found = P.index_put(P.transpose(x, perm), tuple(arrays), value)
+    return P.transpose(found, [perm.index(axis) for axis in range(x.ndim)])
+
+
 # writing ----------------------------------------------------------------------------------------------------
 
 
 def _put_elements(w, a, out, x, index, values):
-    how = {"set": "assign", "add": "add", "mul": "mul", "multiply": "mul"}.get(a.how)
-    if how is None or not a.include_self:
-        raise NotWritable(f"put_along_axis with {a.how!r} has no form in PIR")
+    how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
     if values.shape != index.shape:
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
-    return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how)
+    return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how,
+                include_self=a.include_self)
 
 
 def _put_index(w, a, out, x, value, starts, arrays):
@@ -195,10 +291,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
             step.append(pace)
             dropped += [axis] if kind[0] == "i" else []
         axis += 1
-    copy = w.op("assign", [x], x.type)
-    return w.op("set_value_with_tensor_",
-                [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(step)], x.type,
-                axes=axes, decrease_axes=dropped, none_axes=[])
+    return _set(w, [x.type], x, value, axes, begin, end, step, dropped)
 
 
 def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
@@ -232,9 +325,11 @@ def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every)
+take_index, take_rows, cut, steps = Form(_take_index, parts=_taken_by_arrays), Form(_take_rows), Form(_cut), Form(_every, parts=_every_backwards)
 slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
                              Form(read=_read_strided, onnx=_onnx_slice))
-put_index, put_mask = Form(_put_index, _read_put_index), Form(_put_mask)
+put_index = Form(_put_index, _read_put_index, parts=_written_by_parts)
+put_mask = Form(_put_mask)
+paste = Form(_pasted)
 put_elements, choose = Form(_put_elements), Form(_choose)
 one_hot = Form(onnx=_onnx_one_hot)

@@ -1,6 +1,7 @@
 """Losses."""
 
 from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.forms.score_losses import hard, huber, weighted_bce, weighted_logits
 from paddle_jax.framework.pir.parts import average, binary, positive
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -32,7 +33,7 @@ def _huber(w, a, x, label):
 
 
 def _hard(w, a, out, x, label, weight):
-    if weight is not None or a.ignore_index >= 0 or x.ndim - 1 != positive(a.axis, x.ndim):
+    if weight is not None or x.ndim - 1 != positive(a.axis, x.ndim):
         raise NotWritable("cross entropy with weights, an ignored class or another axis has no form in PIR")
     if not a.use_softmax:
         raise NotWritable("cross entropy of probabilities has no form in PIR")
@@ -82,6 +83,7 @@ def _read_huber(a, x, label):
 
 
 mse_loss, l1_loss, square_error_cost = Form(_loss(_square)), Form(_loss(_distance)), Form(_square_error)
-smooth_l1_loss = Form(_loss(_huber), _read_huber)
-cross_entropy = Form(_hard, _read_cross_entropy)
-binary_cross_entropy, binary_cross_entropy_with_logits = Form(_bce, _read_bce), Form(_logits, _read_logits)
+smooth_l1_loss = Form(_loss(_huber), _read_huber, parts=huber)
+cross_entropy = Form(_hard, _read_cross_entropy, parts=hard)
+binary_cross_entropy = Form(_bce, _read_bce, parts=weighted_bce)
+binary_cross_entropy_with_logits = Form(_logits, _read_logits, parts=weighted_logits)

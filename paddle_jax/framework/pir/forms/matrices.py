@@ -1,7 +1,8 @@
 """Linear algebra and Fourier transforms."""
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.parts import binary
+from paddle_jax.framework.pir.forms.spectra import has_lengths_of, resized_transform
+from paddle_jax.framework.pir.parts import binary, cast
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
 
@@ -9,12 +10,6 @@ from paddle_jax.framework.pir.records import Form
 def _outer(w, a, out, x, y):
     return binary(w, "multiply", w.op("reshape", [x, w.ints([-1, 1])], (x.dtype, [*out[0][1][:1], 1])),
                   w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])), out[0])
-
-
-def _inner(w, a, out, x, y):
-    if not x.ndim or y.ndim != 2:
-        raise NotWritable("inner has no form in PIR")
-    return w.op("matmul", [x, y], out[0], transpose_y=True)
 
 
 def _linear(w, a, out, x, weight, bias):
@@ -38,10 +33,10 @@ def _write_fft(name):
     def write(w, a, out, x):
         extra = ({"onesided": True} if name == "fft_r2c" else {"last_dim_size": out[0][1][a.axes[-1]]}
                  if name == "fft_c2r" else {})
-        if a.lengths is not None and name != "fft_c2r":
-            raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
-        if name == "fft_c2r" and list(a.lengths[:-1]) != [x.shape[i] for i in a.axes[:-1]]:
-            raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
+        if not has_lengths_of(a, x, name == "fft_c2r"):
+            raise NotWritable("a Fourier transform of nothing has no form in PIR")
+        if name == "fft_c2r" and not x.dtype.startswith("complex"):
+            x = cast(w, x, "complex128" if x.dtype == "float64" else "complex64")
         if name == "fft_c2c" and not x.dtype.startswith("complex"):
             return w.op("fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward,
                         onesided=False)
@@ -65,6 +60,7 @@ def _read_c2r(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer, inner, linear, matmul = Form(_outer), Form(_inner), Form(_linear), Form(onnx=_onnx_matmul)
-fft_c2c, fft_r2c = Form(_write_fft("fft_c2c"), _read_c2c), Form(_write_fft("fft_r2c"), _read_r2c)
-fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r)
+outer, linear, matmul = Form(_outer), Form(_linear), Form(onnx=_onnx_matmul)
+fft_c2c = Form(_write_fft("fft_c2c"), _read_c2c, parts=resized_transform("c2c"))
+fft_r2c = Form(_write_fft("fft_r2c"), _read_r2c, parts=resized_transform("r2c"))
+fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r, parts=resized_transform("c2r", True))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.framework.pir.parts import binary, reduced, reshape, scaled, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
@@ -21,6 +22,11 @@ def _batch_norm(w, a, out, x, mean, variance, weight, bias):
     kinds = [out[0], mean.type, mean.type, mean.type, mean.type, None]
     return w.op("batch_norm_", [x, mean, variance, weight, bias], kinds, momentum=0.9, epsilon=a.epsilon,
                 data_format="NHWC" if last else "NCHW")[0]
+
+
+def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
+    """As in evaluation: Paddle saves it like that."""
+    return [_batch_norm(w, a, out, x, mean, variance, weight, bias), mean, variance]
 
 
 def _layer_norm(w, a, out, x, weight, bias):
@@ -51,6 +57,21 @@ def _rms_norm(w, a, out, x, weight):
     mean = reduced(w, "mean", w.op("square", [x], x.type), axes, True, kept)
     done = binary(w, "multiply", x, w.op("rsqrt", [scaled(w, mean, 1.0, a.eps)], kept), x.type)
     return done if weight is None else binary(w, "multiply", done, weight, out[0])
+
+
+def _response_by_parts(a, x):
+    """Of other than 4 axes, or with the channels last."""
+    last = a.data_format[-1] == "C"
+    if x.ndim == 4 and not last and not is_length(x.shape[1]):
+        return None
+    squares, before, after = P.square(x), a.size // 2, (a.size - 1) // 2
+    if last:
+        flat = P.reshape(squares, [x.shape[0], 1, -1, x.shape[-1]])
+        mean = P.avg_pool2d(P.pad(flat, [before, after, 0, 0]), [1, a.size], 1)
+    else:
+        flat = P.reshape(squares, [x.shape[0], 1, x.shape[1], -1])
+        mean = P.avg_pool2d(P.pad(flat, [0, 0, before, after]), [a.size, 1], 1)
+    return x / P.pow(P.reshape(mean, list(x.shape)) * a.alpha + a.k, a.beta)
 
 
 def _local_response_norm(w, a, out, x):
@@ -125,7 +146,9 @@ def _onnx_group_norm(g, op, x, w, b):
 
 
 batch_norm = Form(_batch_norm, _read_batch_norm, _onnx_batch_norm)
+batch_norm_train = Form(_batch_norm_train)
 layer_norm = Form(_layer_norm, _read_layer_norm, _onnx_layer_norm)
 group_norm = Form(_group_norm, _read_group_norm, _onnx_group_norm)
 instance_norm = Form(_instance_norm, _read_instance_norm, _onnx_instance_norm)
-rms_norm, local_response_norm = Form(_rms_norm), Form(_local_response_norm)
+rms_norm = Form(_rms_norm)
+local_response_norm = Form(_local_response_norm, parts=_response_by_parts)

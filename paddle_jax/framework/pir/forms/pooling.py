@@ -1,8 +1,10 @@
 """Pooling."""
 
+import math
+
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.forms.convolution import flat, layout, onnx_pads, padding, read_padding
-from paddle_jax.framework.pir.parts import pair
+from paddle_jax.framework.pir.parts import pair, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
 
@@ -46,6 +48,43 @@ def _adaptive(n, kind):
                        pooling_type=kind, adaptive=True)
 
     return rule
+
+
+def _scatter_back(w, a, out, x, indices):
+    """The reverse of a pooling; Paddle computes with the lengths of the result alone."""
+    sizes, n = list(a.sizes), len(a.sizes)
+    if n == 1:
+        flat = w.op("unpool", [unsqueeze(w, x, 2), unsqueeze(w, indices, 2), w.ints([1, *sizes])],
+                    (x.dtype, [*x.shape[:2], 1, *sizes]), ksize=[1, 1], strides=[1, 1], padding=[0, 0])
+        return squeeze(w, flat, [2])
+    ones, zeros = [1] * n, [0] * n
+    if n == 2:
+        return w.op("unpool", [x, indices, w.ints(sizes)], out[0], ksize=ones, strides=ones, padding=zeros)
+    return w.op("unpool3d", [x, indices], out[0], ksize=ones, strides=ones, paddings=zeros, output_size=sizes)
+
+
+def _fractional(w, a, out, x, tables):
+    """Drawn anew in each run where no share is given, which 0 stands for."""
+    n = x.ndim - 2
+    if a.sizes is None:
+        raise NotWritable("a fractional pooling without its sizes has no form in PIR")
+    found = w.op(f"fractional_max_pool{n}d", [x], [out[0], ("int32", out[0][1])], output_size=list(a.sizes),
+                 kernel_size=list(a.kernel or [0] * n), random_u=a.share or 0.0, return_mask=a.return_mask)
+    return found if a.return_mask else found[0]
+
+
+def _divided_pool(n):
+    """Parts of an average over a given number."""
+
+    def parts(a, x):
+        if a.divisor_override is None:
+            return None
+        size = pair(a.kernel_size, n)
+        found = getattr(P, f"avg_pool{n}d")(x, size, a.stride, a.padding, a.ceil_mode, a.exclusive,
+                                            data_format=a.data_format)
+        return found * (math.prod(size) / a.divisor_override)
+
+    return parts
 
 
 def _lp_pool(w, a, out, x):
@@ -116,12 +155,13 @@ def _onnx_max(g, op, x):
 
 
 avg_pool1d, max_pool1d = Form(flat(_pool(2, "avg"), False)), Form(flat(_pool(2, "max"), False))
-avg_pool2d, avg_pool3d = (Form(_pool(2, "avg"), _read_pool(2), _onnx_pool),
-                          Form(_pool(3, "avg"), _read_pool(3), _onnx_pool))
+avg_pool2d, avg_pool3d = (Form(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
+                          Form(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)))
+scatter_back, fractional = Form(_scatter_back), Form(_fractional)
 max_pool2d, max_pool3d = (Form(_pool(2, "max"), _read_max(2), _onnx_max),
                           Form(_pool(3, "max"), _read_max(3), _onnx_max))
 adaptive_avg_pool1d, adaptive_max_pool1d = (Form(flat(_adaptive(2, "avg"), False)),
                                             Form(flat(_adaptive(2, "max"), False)))
 adaptive_avg_pool2d, adaptive_avg_pool3d = Form(_adaptive(2, "avg")), Form(_adaptive(3, "avg"))
 adaptive_max_pool2d, adaptive_max_pool3d = Form(_adaptive(2, "max")), Form(_adaptive(3, "max"))
-lp_pool2d = Form(_lp_pool, _read_lp)
+lp_pool2d, lp_pool1d = Form(_lp_pool, _read_lp), Form(flat(_lp_pool, False))

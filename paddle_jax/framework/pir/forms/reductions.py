@@ -92,7 +92,7 @@ def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
                 keepdim=keepdim, asvector=axis is None)
 
 
-def _write_norm(w, a, out, x):
+def write_norm(w, a, out, x):
     axis = a.axis[0] if isinstance(a.axis, tuple) and len(a.axis) == 1 else a.axis
     p = 2.0 if a.p in (None, "fro") else a.p
     if not isinstance(p, int | float):
@@ -101,16 +101,16 @@ def _write_norm(w, a, out, x):
         if sorted(axes_of(axis, x.ndim)) != list(range(x.ndim)) or p != 2:
             raise NotWritable("norm over some of the axes has no form in PIR")
         axis = None
-    if axis is None and p == 2 and a.keepdim:
-        raise NotWritable("norm of all elements with keepdim has no form in PIR")
-    return _p_norm(w, x, float(p), axis, a.keepdim, out[0])
+    if x.dtype.startswith("complex"):
+        x = w.op("abs", [x], ("float32" if x.dtype == "complex64" else "float64", x.shape))
+    return _p_norm(w, cast(w, x, out[0][0]), float(p), axis, a.keepdim, out[0])
 
 
-def _read_norm(a, x):
+def read_norm(a, x):
     return P.vector_norm(x, a.porder, None if a.asvector else a.axis, a.keepdim)
 
 
-def _onnx_norm(g, op, x):
+def onnx_norm(g, op, x):
     if op.porder not in (1, 2):
         raise Unsupported(f"norm of order {op.porder}")
     axes = list(range(op.ndim())) if op.asvector else [op.axis]
@@ -188,12 +188,29 @@ def _onnx_cumsum(g, op, x, axis):
     return g.node("CumSum", [x, axis], exclusive=int(op.exclusive), reverse=int(op.reverse))
 
 
+def _flat_running(name):
+    """Parts of a running product or extreme over all elements."""
+
+    def parts(a, x):
+        axis = a.dim if name == "cumprod" else a.axis
+        if axis is not None and x.ndim:
+            return None
+        flat = P.flatten(x)
+        if name == "cumprod":
+            found = P.cumprod(flat, 0, dtype=a.dtype)
+            return P.reshape(found, list(x.shape)) if not x.ndim and axis is not None else found
+        found = getattr(P, name)(flat, 0, a.dtype)
+        return [P.reshape(one, []) for one in found] if not x.ndim and axis is not None else found
+
+    return Form(parts=parts)
+
+
+cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _flat_running("cummin")
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
 amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
 nansum, nanmean, count_nonzero, var, std = (Form(_nansum), Form(_nanmean), Form(_count_nonzero), Form(_var),
                                             Form(_std))
-vector_norm, norm = Form(_write_norm, _read_norm, _onnx_norm), Form(_write_norm)
 normalized, pairwise_distance, cosine_similarity = Form(_normalized), Form(_pairwise), Form(_cosine)
 argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
 topk, argsort, cumsum = (Form(onnx=_onnx_topk), Form(read=_read_argsort, onnx=_onnx_argsort),

@@ -12,8 +12,8 @@ from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
 
 
 def _attend(w, a, out, q, k, v, mask):
-    if a.extra is not None or q.shape[2] != k.shape[2]:
-        raise NotWritable("attention that returns its weights, or with groups of heads, has no form in PIR")
+    if a.extra is not None:
+        raise NotWritable("attention that returns its weights has no form in PIR")
     q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
     shape = [*q.shape[:3], k.shape[2]]
     factor = 1 / math.sqrt(q.shape[3]) if a.scale is None else a.scale
@@ -30,6 +30,16 @@ def _attend(w, a, out, q, k, v, mask):
             scores = _masked(w, scores, w.constant(np.tril(np.ones(shape[2:], bool))))
     weights = w.op("softmax", [scores], scores.type, axis=-1)
     return transpose(w, w.op("matmul", [weights, v], (q.dtype, [*shape[:3], v.shape[3]])), [0, 2, 1, 3])
+
+
+def _attend_groups(a, q, k, v, mask):
+    """With as many heads of keys and values as of queries."""
+    from paddle_jax.nn.functional.sdpa import attend
+
+    if q.shape[2] == k.shape[2] or a.extra is not None:
+        return None
+    k, v = (P.repeat_interleave(one, q.shape[2] // k.shape[2], 2) for one in (k, v))
+    return attend(q, k, v, mask, a.causal, a.scale, None)
 
 
 def _masked(w, scores, mask):
@@ -138,7 +148,13 @@ def _onnx_embedding(g, op, x, w):
     return g.node("Mul", [y, g.node("Unsqueeze", [kept, g.ints([-1])])])
 
 
-attend, embedding = Form(_attend), Form(onnx=_onnx_embedding)
+def _embedding(w, a, out, x, weight):
+    name = "embedding_with_scaled_gradient" if a.by_frequency else "embedding"
+    return w.op(name, [x, weight], out[0], padding_idx=a.padding_idx)
+
+
+attend, embedding = Form(_attend, parts=_attend_groups), Form(onnx=_onnx_embedding)
+lookup = Form(_embedding)
 long_memory, gated, recurrent = (Form(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
                                  Form(_recurrent("GRU", 1)), Form(_recurrent("RNN", 1)))
 long_memory_cell, gated_cell, recurrent_cell = (Form(_cell("LSTM", 2)), Form(_cell("GRU", 1)),

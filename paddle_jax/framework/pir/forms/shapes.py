@@ -33,6 +33,10 @@ def _split_at(w, a, out, x):
     return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
 
 
+def _pieces(a, x):
+    return [x[(*[slice(None)] * a.axis, slice(low, high))] for low, high in a.bounds]
+
+
 def _onnx_split(g, op, x, sizes, axis):
     sizes = [int(n) for n in g.numbers(sizes)]
     found = g.node("Split", [x, g.ints(sizes)], len(sizes), axis=int(g.numbers(axis)[0]))
@@ -81,6 +85,17 @@ def _onnx_meshgrid(g, op, xs):
     return [g.node("Expand", [row, shape]) for row in rows]
 
 
+def _grid(a, xs):
+    """With the first two axes of the grids swapped."""
+    if a.indexing == "ij" or len(xs) < 2:
+        return None
+    from paddle_jax.tensor.matrices import grid
+
+    perm = [1, 0, *range(2, len(xs))]
+    return [P.transpose(one, perm) for one in grid(xs, "ij")]
+
+
+grid = Form(parts=_grid)
 shape = Form(read=_read_shape)
 reshape_form, view = (Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
                       Form(_view))
@@ -88,7 +103,7 @@ transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(
 matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
 expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(out[0][1])], out[0]))
 rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
-split, split_at = Form(onnx=_onnx_split), Form(_split_at)
+split, split_at, pieces = Form(onnx=_onnx_split), Form(_split_at), Form(parts=_pieces)
 stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
 unstack = Form(lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)),
                onnx=_onnx_unbind)
