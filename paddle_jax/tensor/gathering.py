@@ -289,7 +289,7 @@ def index_sample(x, index):
     return take_elements(x, index, 1)
 
 
-@known_as(pir="masked_select")
+@known_as(pir="masked_select", code="selections:masked_select")
 @composite(alias={"input": "x"}, out=True,
            cases=["f(2,3), b(2,3)", "f(2,3), b(3)", "f(3), b(2,3)", "f(2,3), i(2,3)", "f(), const(True)",
                   "i(4), b(4)", "f(2,3), b(2)", "f(0,2), b(0,2)", "f(2,3), const(np.zeros((2, 3), bool))"])

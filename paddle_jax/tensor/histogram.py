@@ -173,6 +173,7 @@ def _count_each(x, length, weights=None):
     return jnp.zeros((length,), kind).at[x].add(weights.astype(kind))
 
 
+@known_as(code="selections:bincount")
 @composite(cases=["const([1, 2, 1])", "const([1, 2, 1]), minlength=5", "const([1, 2, 1]), f(3)",
                   "const([1, 2, 1]), i(3)", "const([1, -2, 1])", "f(2)", "i_(2,2)", "i_(3), minlength=-1",
                   "i_(3), f(2)", "i_(0)", "const([3, 0], 'int32')", "const([3, 0], 'int32'), d(2)"])

@@ -289,6 +289,9 @@ def _add_array(found, item, axis, length):
 
 
 def _add_mask(found, item, axis, shape):
+    frame = local.ctx.frame
+    if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.holds(item):
+        return _add_recorded_mask(found, item, axis, shape)
     mask = on_host(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
     if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
         found.axes.append(("n",))
@@ -303,6 +306,22 @@ def _add_mask(found, item, axis, shape):
         found.axes.append((":",))
         found.slots.append(found.out)
         found.arrays.append(where)
+        found.out += 1
+    return mask.ndim
+
+
+def _add_recorded_mask(found, mask, axis, shape):
+    """Takes in a mask whose values are known when the program runs: the positions of what it picks."""
+    from paddle_jax.tensor.search import nonzero
+
+    pairs = zip(mask.shape, shape[axis : axis + mask.ndim], strict=True)
+    if any(known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
+        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; "
+                         f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+    for where in nonzero(mask, as_tuple=True):
+        found.axes.append((":",))
+        found.slots.append(found.out)
+        found.arrays.append(value_of(where))
         found.out += 1
     return mask.ndim
 

@@ -164,7 +164,7 @@ def ravel(input):
     return reshape(input, [-1])
 
 
-@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1")
+@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1", code="selections:repeat_interleave")
 @composite(alias=X_DIM, cases=["f(3), 2", "f(2,2), 2", "f(2,2), 2, 0", "f(2,2), const([1, 2], 'int64'), 0",
                                "f(2,2), const([1, 2], 'int32'), 1", "f(2,2), const([1, 2, 3], 'int64'), 1",
                                "f(3), const([1, 0, 2], 'int64')", "f(2,2), [1, 2], 1", "f(2,2), 0, 1",

@@ -192,6 +192,7 @@ def where(condition, x=None, y=None, name=None):
     return choose(condition, _branch("x", x), _branch("y", y))
 
 
+@known_as(code="selections:nonzero")
 @composite(alias={"input": "x"}, out=True, cases=["i_(5)", "i_(2,3)", "i_(2,3), True", "f(3)",
                                                   "b(3), as_tuple=True", "i(0)", "i()", "c(2)", "b(2,0)"])
 def nonzero(x, as_tuple=False):

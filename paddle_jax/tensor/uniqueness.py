@@ -7,6 +7,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import elements, on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
@@ -47,6 +48,7 @@ def _results(x, axis, first, extras, dtype):
     return (made, *more) if more else made
 
 
+@known_as(code="selections:unique")
 @composite(cases=[
     "const([3, 1, 2, 1], 'int64')",
     "const([3, 1, 2, 1], 'int64'), return_index=True, return_inverse=True, return_counts=True",
@@ -86,6 +88,7 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False, axi
                                      (return_counts, counts)], dtype)
 
 
+@known_as(code="selections:unique_consecutive")
 @composite(alias={"input": "x", "dim": "axis"}, cases=[
     "const([1, 1, 2, 2, 1], 'int64')", "const([1, 1, 2, 2, 1], 'int64'), True, True",
     "const([[1, 1], [1, 1], [2, 2]], 'int64'), axis=0, return_inverse=True", "f(0)", "const(1, 'int64')",

@@ -61,6 +61,10 @@ randint low:i32 high:i32 dtype:dtype place:place
 randperm n:i32 dtype:dtype place:place
 sequence_mask out_dtype:dtype
 nll_loss ignore_index:i64=-100 reduction:str
+nms threshold:f32
+repeat_interleave_with_tensor_index axis:i32 output_size:i64=-1
+unique return_index:bool return_inverse:bool return_counts:bool axis:i32s dtype:dtype is_sorted:bool
+unique_consecutive return_inverse:bool return_counts:bool axis:i32s dtype:dtype
 lu pivot:bool=True
 lu_unpack unpack_ludata:bool=True unpack_pivots:bool=True
 lstsq driver:str

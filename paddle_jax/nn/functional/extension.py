@@ -17,6 +17,7 @@ def _mask(x, maxlen, dtype):
     return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
 
 
+@known_as(code="selections:sequence_mask")
 @composite(method=False, cases=["const([1,3,2])", "const([1,3,2]), 4, 'float32'",
                                 "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)", "f(2), 3", "const(2), 3",
                                 "const([1,3],'int32'), 5, dtype='bool'"])

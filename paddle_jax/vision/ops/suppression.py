@@ -55,6 +55,7 @@ _SCORES = "const([1,9,5,8,6]) * 0.1"
 _KINDS = "const([0,1,0,0,1])"
 
 
+@known_as(code="selections:nms")
 @composite(method=False, cases=[
     _BOXES, f"{_BOXES}, .3, {_SCORES}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]",
     f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9",
