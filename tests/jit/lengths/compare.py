@@ -1,0 +1,150 @@
+"""Runs programs in one way of saving, and counts what comes out."""
+
+import collections
+import dataclasses
+import pathlib
+import re
+import warnings
+
+import paddle_jax
+from tests.jit.lengths.programs import generate
+from tests.jit.lengths.reader import arrays_of, shown
+from tests.jit.lengths.ways import WAYS, module_of, problem
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of one program.
+
+    Attributes:
+        program: Program.
+        refused: None, or why it could not be saved.
+        wrong: list of texts: other results than the function's, here or in Paddle.
+        errors: list of texts: what running the saved file raises in Paddle, where ours runs it.
+        paddle: None, or how Paddle saves the program itself: "right", or what it says.
+    """
+
+    program: object
+    refused: str | None = None
+    wrong: list = dataclasses.field(default_factory=list)
+    errors: list = dataclasses.field(default_factory=list)
+    paddle: str | None = None
+
+
+def wanted(module, program):
+    """What the function gives for each array; None where it raises."""
+    found = []
+    for array in program.arrays():
+        try:
+            found.append([one.copy() for one in arrays_of(module.program(paddle_jax.to_tensor(array)))])
+        except Exception:
+            found.append(None)
+    return found
+
+
+def run(seed, folder, way="file", oracle=None, alone=False):
+    """The Outcome of a program; None where the function itself raises for most shapes.
+
+    oracle: Oracle, or None. alone: whether Paddle also saves each program itself, not only those refused here.
+    """
+    program, way = generate(seed), WAYS[way]
+    prefix = str(pathlib.Path(folder) / f"saved_{seed}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module, _ = module_of(program, folder)
+        want = wanted(module, program)
+        if sum(one is None for one in want) > 2:
+            return None
+        found = Outcome(program)
+        try:
+            way.save(module.program, prefix)
+            loaded = way.load(prefix)
+        except Exception as error:
+            found.refused = shown(error)
+        else:
+            _compare(found, "here", want, [_result(loaded, array) for array in program.arrays()])
+    if oracle is not None:
+        _with_oracle(found, way, want, oracle, prefix, folder, alone)
+    return found
+
+
+def _result(loaded, array):
+    try:
+        return loaded(array)
+    except Exception as error:
+        return shown(error)
+
+
+def _with_oracle(found, way, want, oracle, prefix, folder, alone):
+    program = found.program
+    if found.refused is None and way.name in ("file", "static"):
+        answer = oracle.ask(prefix=prefix, arrays=program.arrays())
+        if answer["error"] is not None:
+            found.errors.append(f"loading: {answer['error']}")
+        else:
+            _compare(found, "Paddle", want, answer["results"])
+    if alone or found.refused is not None:
+        _, path = module_of(program, folder, "paddle")
+        answer = oracle.ask(prefix=prefix + "_paddle", arrays=program.arrays(), source=str(path))
+        found.paddle = _paddles_own(want, answer)
+
+
+def _paddles_own(want, answer):
+    if answer["error"] is not None:
+        return f"refuses: {answer['error']}"
+    own = Outcome(None)
+    _compare(own, "Paddle", want, answer["results"])
+    return f"wrong: {(own.wrong + own.errors)[0]}" if own.wrong or own.errors else "right"
+
+
+def _compare(found, who, want, got):
+    for array, one, other in zip(found.program.arrays() if found.program else want, want, got, strict=False):
+        if one is None:
+            continue
+        shape = getattr(array, "shape", "")
+        if isinstance(other, str):
+            (found.wrong if who == "here" else found.errors).append(f"{who} {shape}: {other}")
+        elif differs := problem(other, one):
+            found.wrong.append(f"{who} {shape}: {differs}")
+
+
+def grouped(text):
+    """A message without its numbers and names."""
+    return re.sub(r"\d+(\.\d+)?(e-?\d+)?", "#", text)[:160]
+
+
+class Counts:
+    """The counts of many Outcomes."""
+
+    def __init__(self):
+        self.programs = self.right = self.wrong = self.errors = 0
+        self.refusals = collections.Counter()
+        self.own = collections.Counter()
+        self.beyond = 0
+
+    def add(self, found):
+        """Counts an Outcome."""
+        self.programs += 1
+        if found.refused is not None:
+            self.refusals[grouped(found.refused)] += 1
+            self.beyond += found.paddle == "right"
+        elif found.wrong:
+            self.wrong += 1
+        elif found.errors:
+            self.errors += 1
+        else:
+            self.right += 1
+        if found.paddle is not None:
+            self.own[found.paddle.partition(":")[0]] += 1
+
+    def report(self):
+        """The counts as text."""
+        refused = sum(self.refusals.values())
+        lines = [f"{self.programs} programs: {self.right} right, {refused} refused "
+                 f"({self.beyond} of which Paddle saves rightly), {self.wrong} wrong, "
+                 f"{self.errors} that Paddle's own engine stops in"]
+        if self.own:
+            lines.append("saved by Paddle itself: "
+                         + ", ".join([f"{count} {what}" for what, count in self.own.most_common()]))
+        lines += [f"{count:5} {text}" for text, count in self.refusals.most_common()]
+        return "\n".join(lines)
