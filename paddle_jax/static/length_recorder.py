@@ -90,6 +90,7 @@ class LengthRecorder(Recorder):
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
+        fixed: dict from expressions that have one value under both assignments of lengths to that value.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
@@ -111,6 +112,7 @@ class LengthRecorder(Recorder):
         self.values = {}
         self.likely = {}
         self.varying = varying
+        self.fixed = {}
 
     # lengths ------------------------------------------------------------------------------------------------
 
@@ -123,7 +125,7 @@ class LengthRecorder(Recorder):
         for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
-                found.append(ls.Length((one, other), node))  # it may vary, though these two are equal
+                found.append(ls.number((one, other), node))  # it may vary, though these two are equal
             elif one == other and (number, axis) not in self.varying:
                 found.append(one)
             else:
@@ -142,6 +144,9 @@ class LengthRecorder(Recorder):
         """The number of a Symbol in expressions."""
         self.lengths_of(symbol)
         return self.numbers[symbol]
+
+    def looks_fixed(self, node, value):
+        self.fixed[node] = value
 
     def has_unknown(self, values):
         """Whether there are Lengths or Variables in nested arguments."""
