@@ -342,7 +342,8 @@ class LengthRecorder(Recorder):
         shapes = symbolic_lengths(kernel, attrs, *operands)
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
-        return shapes, symbolic_lengths(kernel, attrs, *operands, by_value=True)
+        likely = symbolic_lengths(kernel, attrs, *operands, by_value=True)
+        return shapes, _equal_ones(inferred, [given, attrs or ()]) if likely is None else likely
 
     def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
         """Adds an operation whose results are known."""
@@ -407,6 +408,15 @@ def _joined_length(yes, no, answers):
     if second == first:
         second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
     return first, second
+
+
+def _equal_ones(inferred, numbers):
+    """For each result its lengths as expressions of Lengths that have the same two values, None for others."""
+    known = {}
+    for one in ls.lengths_in(numbers):
+        known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
+    return [[known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
+            for one, other in inferred.avals]
 
 
 def listed(value):

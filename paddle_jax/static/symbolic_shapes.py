@@ -29,7 +29,7 @@ def symbolic_lengths(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_
     """
     nodes: dict[Any, int] = {}
     pairs: dict[Any, Any] = {}
-    for value in _lengths_in([*shapes, attrs or ()]):
+    for value in ls.lengths_in([*shapes, attrs or ()]):
         same = pairs.setdefault(value.pair, value.node) if by_value else value.node
         nodes.setdefault(value.node, nodes.get(same, len(nodes)))
     pattern = [tuple([("open", nodes[n.node]) if ls.is_length(n) else n for n in shape]) for shape in shapes]
@@ -43,15 +43,6 @@ def symbolic_lengths(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_
         return None
     leaves = {number: node for node, number in reversed(nodes.items())}
     return [[_filled_in(n, leaves) for n in shape] for shape in found]
-
-
-def _lengths_in(value):
-    if ls.is_length(value):
-        if isinstance(value, ls.Length):
-            yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _lengths_in(item)
 
 
 def _marked(value: Any, nodes: dict) -> Any:

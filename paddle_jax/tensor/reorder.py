@@ -9,6 +9,7 @@ from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import to_int
 from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows
@@ -200,7 +201,7 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
                         "it must be an int or a Tensor")
     if repeats <= 0:
         raise ValueError(f"repeat_interleave: repeats={repeats}; it must be > 0")
-    return repeat_each(x, int(repeats), axis)
+    return repeat_each(x, to_int(repeats), axis)
 
 
 def _repeated(repeats, length, total):

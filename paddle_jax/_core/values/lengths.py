@@ -199,6 +199,15 @@ def has_lengths(value) -> bool:
     return False
 
 
+def lengths_in(value):
+    """All Lengths in nested lists and tuples."""
+    if type(value) is Length:
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from lengths_in(item)
+
+
 def node_of(value):
     """The expression of a number."""
     return value.node if type(value) in _FAMILY else value
@@ -444,6 +453,8 @@ _UFUNCS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", 
 _COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge", "equal": "eq",
                 "not_equal": "ne"}
 _FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", *ex.FUNCTIONS)
+_ONE = {"absolute": abs, "negative": operator.neg, "square": lambda x: x * x,
+        "reciprocal": lambda x: 1.0 / x, "fabs": lambda x: abs(to_float(x))}
 _BITS = {"bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
          "left_shift": operator.lshift, "right_shift": operator.rshift}
 
@@ -463,8 +474,8 @@ def _ufunc(ufunc, method, inputs, options):
         return function("atan" if name == "arctan" else name, inputs[0])
     if name in ("floor", "ceil", "trunc", "rint"):
         return to_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
-    if name in ("absolute", "negative"):
-        return abs(inputs[0]) if name == "absolute" else -inputs[0]
+    if name in _ONE:
+        return _ONE[name](inputs[0])
     return _array_ufunc(ufunc, method, inputs, options)
 
 

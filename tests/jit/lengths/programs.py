@@ -88,9 +88,7 @@ def generate(seed) -> Program:
     lines = ["b, h, w = x.shape", "outs = []"]
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         lines += maker.statement(True)
-    returned = rng.choice(("x", "x", "[x, *outs]"))
-    if any("outs.append" in line for line in lines):
-        returned = "[x, *outs]" if not any("return" in line for line in lines) else "x"
-    lines.append(f"return {returned}")
+    is_early = any("    return x +" in line for line in lines)
+    lines.append("return x" if is_early else "return [x, *outs]")
     shapes = [*FIXED, *[tuple([rng.randint(1, 4), rng.randint(1, 40), rng.randint(1, 40)]) for _ in range(2)]]
     return Program(seed, "".join([f"    {line}\n" for line in lines]), tuple(shapes))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax._core.values.lengths import has_lengths, node_of
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
@@ -75,6 +75,8 @@ def _pad(w, a, out, x):
     if len(pads) == 2 * n and a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
         ordered = (pads if a.pad_from_left_axis
                    else [p for i in range(n)[::-1] for p in pads[2 * i : 2 * i + 2]])
+        if has_lengths(ordered):
+            return _joined(w, x, ordered, a.value)
         return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
     if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
@@ -87,6 +89,24 @@ def _pad(w, a, out, x):
     done = w.op("pad3d", [done, w.ints(pads)], kind, mode=a.mode, pad_value=float(a.value),
                 data_format="NDHWC" if last else "NCDHW")
     return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
+
+
+def _joined(w, x, pads, value):
+    """x between blocks of a number, whose lengths depend on the inputs."""
+    for axis in range(x.ndim):
+        before, after = pads[2 * axis : 2 * axis + 2]
+        parts = []
+        for length in (before, None, after):
+            shape = [*x.shape[:axis], length, *x.shape[axis + 1 :]]
+            if length is None:
+                parts.append(x)
+            elif node_of(length) != 0:
+                parts.append(w.op("full_with_tensor", [w.full(value, x.dtype), w.ints(shape)],
+                                  (x.dtype, shape), dtype=x.dtype))
+        if len(parts) > 1:
+            shape = [*x.shape[:axis], x.shape[axis] + before + after, *x.shape[axis + 1 :]]
+            x = w.op("concat", [w.combine(parts), w.full(axis, "int32")], (x.dtype, shape))
+    return x
 
 
 def _read_pad(a, x, n_pads):

@@ -1,0 +1,49 @@
+"""Items of lists, tuples and dicts by numbers made of unknown lengths, and the operator `in`."""
+
+import functools as ft
+from typing import Any
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values import lengths
+from paddle_jax.jit.dy2static.region import is_number
+from paddle_jax.jit.dy2static.statements import if_exp, or_
+
+
+def item_at(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    if not isinstance(key, lengths.Length):
+        return container[key]
+    if isinstance(container, list | tuple) and container:
+        if all(map(is_number, container)):
+            return lengths.element(list(container), key)
+        place = lengths.chosen(key < 0, key + len(container), key)
+        return _chosen(list(enumerate(container)), place)
+    if isinstance(container, dict) and container and all(type(one) is int for one in container):
+        return _chosen(list(container.items()), key)
+    return container[key]
+
+
+def _chosen(pairs: list, key: Any) -> Any:
+    """The value beside a key, in pairs of keys and values; the last one where no key is equal."""
+    (first, value), *rest = pairs
+    if not rest:
+        return value
+    return if_exp(key == first, lambda: value, lambda: _chosen(rest, key))
+
+
+def contains(container: Any, value: Any) -> Any:
+    """`value in container`."""
+    if isinstance(container, list | tuple | range) and not isinstance(value, Tensor):
+        items = list(container) if not isinstance(container, range) or lengths.is_length(value) else []
+        if lengths.is_length(value) or lengths.has_lengths(items):
+            answers = [one == value for one in items]
+            return ft.reduce(lambda a, b: or_(lambda: a, lambda: b), answers, False)
+    return value in container
+
+
+def lacks(container: Any, value: Any) -> Any:
+    """`value not in container`."""
+    return lengths.negation(contains(container, value))
+
+
+__all__ = ["contains", "item_at", "lacks"]
