@@ -28,6 +28,9 @@ from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
 
 
+_FEW = 8  # numbers made of lengths that are sorted
+
+
 class Ignored:
     """Whose functions are called as they are. modules: names of modules, those below included; filled by
     `paddle.jit.ignore_module`."""
@@ -315,6 +318,18 @@ def _mean(values):
     return sum(values) / len(values)
 
 
+def _sorted(values):
+    """`sorted` of a few numbers."""
+    if not isinstance(values, list | tuple) or len(values) > _FEW or not all(map(is_number, values)):
+        return NotImplemented
+    found = list(values)
+    for last in range(len(found) - 1, 0, -1):
+        for at in range(last):
+            pair = found[at : at + 2]
+            found[at : at + 2] = lengths.extreme("min", pair), lengths.extreme("max", pair)
+    return found
+
+
 def _length_of(value):
     """`len` of a Tensor."""
     if isinstance(value, Tensor) and value.ndim and lengths.is_length(value.shape[0]):
@@ -338,7 +353,7 @@ _LENGTH_FUNCTIONS = {
     bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
     len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
     np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
-    np.round: lambda x: lengths.to_float(round(x)), np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
+    sorted: _sorted, np.round: lambda x: lengths.to_float(round(x)), np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
     np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
     np.mean: _over_list(_mean), np.float32: _length_number(lengths.to_float),
     math.fabs: lambda x: abs(lengths.to_float(x)), math.pow: lambda x, y: lengths.to_float(x) ** y,

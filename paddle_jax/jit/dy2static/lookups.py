@@ -1,12 +1,13 @@
 """Items of lists, tuples and dicts by numbers made of unknown lengths, and the operator `in`."""
 
 import functools as ft
+import operator
 from typing import Any
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values import lengths
 from paddle_jax.jit.dy2static.region import is_number
-from paddle_jax.jit.dy2static.statements import if_exp, or_
+from paddle_jax.jit.dy2static.statements import and_, if_exp, or_
 
 
 def item_at(container: Any, key: Any) -> Any:
@@ -46,4 +47,27 @@ def lacks(container: Any, value: Any) -> Any:
     return lengths.negation(contains(container, value))
 
 
-__all__ = ["contains", "item_at", "lacks"]
+def ordered(name: str, left: Any, right: Any) -> Any:
+    """A comparison of lists or tuples. name: that of the operator's function in the module `operator`."""
+    compare = getattr(operator, name)
+    is_plain = type(left) is not type(right) or not isinstance(left, list | tuple)
+    if is_plain or not lengths.has_lengths((left, right)):
+        return compare(left, right)
+    if name in ("eq", "ne"):
+        return compare(lengths.OpenSize(left), list(right))
+    answer = compare(len(left), len(right))
+    for one, other in list(zip(left, right, strict=False))[::-1]:
+        first = getattr(operator, name[:2].replace("e", "t"))(one, other)
+        answer = _either(first, _both(one == other, answer))
+    return answer
+
+
+def _either(one: Any, other: Any) -> Any:
+    return or_(lambda: one, lambda: other)
+
+
+def _both(one: Any, other: Any) -> Any:
+    return and_(lambda: one, lambda: other)
+
+
+__all__ = ["contains", "item_at", "lacks", "ordered"]

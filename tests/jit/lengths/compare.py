@@ -18,6 +18,7 @@ class Outcome:
 
     Attributes:
         program: Program.
+        own: whether the file has operations that Paddle does not have, which it says.
         refused: None, or why it could not be saved.
         wrong: list of texts: other results than the function's, here or in Paddle.
         errors: list of texts: what running the saved file raises in Paddle, where ours runs it.
@@ -26,9 +27,14 @@ class Outcome:
 
     program: object
     refused: str | None = None
+    own: bool = False
     wrong: list = dataclasses.field(default_factory=list)
     errors: list = dataclasses.field(default_factory=list)
     paddle: str | None = None
+
+    def is_paddles_fault(self):
+        """Whether results are wrong in Paddle's engine only, also those of the file that Paddle saves."""
+        return (self.paddle or "").startswith("wrong") and all(t.startswith("Paddle") for t in self.wrong)
 
 
 def wanted(module, program):
@@ -49,8 +55,8 @@ def run(seed, folder, way="file", oracle=None, alone=False):
     """
     program, way = generate(seed), WAYS[way]
     prefix = str(pathlib.Path(folder) / f"saved_{seed}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         module, _ = module_of(program, folder)
         want = wanted(module, program)
         if sum(one is None for one in want) > 2:
@@ -60,9 +66,10 @@ def run(seed, folder, way="file", oracle=None, alone=False):
             way.save(module.program, prefix)
             loaded = way.load(prefix)
         except Exception as error:
-            found.refused = shown(error)
+            found.refused = shown(error).replace(str(folder), "")
         else:
             _compare(found, "here", want, [_result(loaded, array) for array in program.arrays()])
+        found.own = any("only paddle_jax can load" in str(one.message) for one in warned)
     if oracle is not None:
         _with_oracle(found, way, want, oracle, prefix, folder, alone)
     return found
@@ -77,13 +84,13 @@ def _result(loaded, array):
 
 def _with_oracle(found, way, want, oracle, prefix, folder, alone):
     program = found.program
-    if found.refused is None and way.name in ("file", "static"):
+    if found.refused is None and not found.own and way.name in ("file", "static"):
         answer = oracle.ask(prefix=prefix, arrays=program.arrays())
         if answer["error"] is not None:
             found.errors.append(f"loading: {answer['error']}")
         else:
             _compare(found, "Paddle", want, answer["results"])
-    if alone or found.refused is not None:
+    if alone or found.refused is not None or found.own or found.wrong or found.errors:
         _, path = module_of(program, folder, "paddle")
         answer = oracle.ask(prefix=prefix + "_paddle", arrays=program.arrays(), source=str(path))
         found.paddle = _paddles_own(want, answer)
@@ -117,7 +124,7 @@ class Counts:
     """The counts of many Outcomes."""
 
     def __init__(self):
-        self.programs = self.right = self.wrong = self.errors = 0
+        self.programs = self.right = self.wrong = self.errors = self.foreign = 0
         self.refusals = collections.Counter()
         self.own = collections.Counter()
         self.beyond = 0
@@ -128,8 +135,13 @@ class Counts:
         if found.refused is not None:
             self.refusals[grouped(found.refused)] += 1
             self.beyond += found.paddle == "right"
-        elif found.wrong:
+        elif found.wrong and not found.is_paddles_fault():
             self.wrong += 1
+        elif found.wrong:
+            self.errors += 1
+        elif found.own:
+            self.foreign += 1
+            self.beyond += found.paddle == "right"
         elif found.errors:
             self.errors += 1
         else:
@@ -141,8 +153,9 @@ class Counts:
         """The counts as text."""
         refused = sum(self.refusals.values())
         lines = [f"{self.programs} programs: {self.right} right, {refused} refused "
-                 f"({self.beyond} of which Paddle saves rightly), {self.wrong} wrong, "
-                 f"{self.errors} that Paddle's own engine stops in"]
+                 f"{self.foreign} with operations "
+                 f"that Paddle lacks ({self.beyond} of both kinds are saved rightly by Paddle), "
+                 f"{self.wrong} wrong, {self.errors} that Paddle's engine runs wrongly or not at all"]
         if self.own:
             lines.append("saved by Paddle itself: "
                          + ", ".join([f"{count} {what}" for what, count in self.own.most_common()]))
