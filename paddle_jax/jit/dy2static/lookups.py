@@ -1,4 +1,5 @@
-"""Items of lists, tuples and dicts by numbers made of unknown lengths, and the operator `in`."""
+"""Items of lists, tuples and dicts by numbers made of unknown lengths, the operator `in`, and comparisons of
+lists and tuples."""
 
 import functools as ft
 import operator
@@ -57,7 +58,7 @@ def ordered(name: str, left: Any, right: Any) -> Any:
         return compare(lengths.OpenSize(left), list(right))
     answer = compare(len(left), len(right))
     for one, other in list(zip(left, right, strict=False))[::-1]:
-        first = getattr(operator, name[:2].replace("e", "t"))(one, other)
+        first = getattr(operator, name[0] + "t")(one, other)
         answer = _either(first, _both(one == other, answer))
     return answer
 

@@ -177,8 +177,12 @@ class _Ternaries(ast.NodeTransformer):
                          ast.Lambda(no_arguments(), node.orelse))
 
 
+_ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
 class _Lookups(ast.NodeTransformer):
-    """`container[key]` and `value in container` as calls, where a number may be made of unknown lengths."""
+    """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be made of
+    unknown lengths."""
 
     def visit_Subscript(self, node):
         self.generic_visit(node)
@@ -189,7 +193,13 @@ class _Lookups(ast.NodeTransformer):
 
     def visit_Compare(self, node):
         self.generic_visit(node)
-        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        if len(node.ops) != 1:
+            return node
+        name = _ORDERS.get(type(node.ops[0]))
+        if name is not None and any(isinstance(one, ast.Tuple | ast.List)
+                                    for one in (node.left, *node.comparators)):
+            return operator("ordered", ast.Constant(name), node.left, node.comparators[0])
+        if not isinstance(node.ops[0], ast.In | ast.NotIn):
             return node
         name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
         return operator(name, node.comparators[0], node.left)
