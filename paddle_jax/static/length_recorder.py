@@ -87,6 +87,7 @@ class LengthRecorder(Recorder):
         seconds: dict from each Operation to its kernel for the second values of Lengths.
         attributes: dict from each Operation to its attributes with Lengths.
         values: dict from each Symbol of whole numbers to its two arrays, or None where they are not known.
+        guesses: dict from each Symbol of sizes whose values are not known to two arrays that stand for them.
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
@@ -110,6 +111,7 @@ class LengthRecorder(Recorder):
         self.seconds = {}
         self.attributes = {}
         self.values = {}
+        self.guesses = {}
         self.likely = {}
         self.varying = varying
         self.fixed = {}
@@ -163,13 +165,27 @@ class LengthRecorder(Recorder):
             raise SymbolError("the value of a Variable")
         pairs = self._values_of(symbol)
         if pairs is None:
-            pairs = self._hints_of(symbol)
+            pairs = self._guess(symbol)
         number = self.number_of(symbol)
         first, second = (np.asarray(one).ravel().tolist() for one in pairs)
         items = np.empty(len(first), object)
         for position, pair in enumerate(zip(first, second, strict=True)):
             items[position] = ls.number(pair, ("item", number, position))
         return items.reshape(symbol.avals[0].shape).tolist()
+
+    def _guess(self, symbol):
+        """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
+        if symbol not in self.guesses:
+            self.guesses[symbol] = None
+            found = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
+            self.guesses[symbol] = self._hints_of(symbol) if found is None else found
+        return self.guesses[symbol]
+
+    def _guess_if_whole(self, symbol):
+        pairs = self._values_of(symbol)
+        if pairs is None and symbol.dtype.kind in "iu" and max(a.size for a in symbol.avals) <= _SMALL:
+            return self._guess(symbol)
+        return pairs
 
     def _hints_of(self, symbol):
         """Values for a Tensor of sizes that nothing is known of."""
@@ -183,10 +199,11 @@ class LengthRecorder(Recorder):
         """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
         if symbol not in self.values:
             self.values[symbol] = None
-            self.values[symbol] = self._computed(symbol)
+            self.values[symbol] = self._computed(symbol, self._values_of)
         return self.values[symbol]
 
-    def _computed(self, symbol):
+    def _computed(self, symbol, values_of):
+        """The two arrays of a Symbol, given a function that gives those of operands, or None."""
         if symbol.kind == "constant":
             return self._constant_values(symbol)
         op = symbol.op
@@ -197,7 +214,7 @@ class LengthRecorder(Recorder):
             return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
         if hasattr(op.kernel.fn, "parts") or not op.inputs:
             return None
-        operands = [self._values_of(one) for one in op.inputs]
+        operands = [values_of(one) for one in op.inputs]
         if any(one is None for one in operands):
             return None
         position, results = op.outputs.index(symbol), []

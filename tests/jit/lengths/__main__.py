@@ -8,6 +8,7 @@ import time
 
 from tests.jit.lengths.compare import Counts, run
 from tests.jit.lengths.oracle import Oracle
+from tests.jit.lengths.programs import KINDS
 from tests.jit.lengths.ways import WAYS
 
 
@@ -17,6 +18,7 @@ def arguments():
     parser.add_argument("--programs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--way", choices=WAYS, default="file")
+    parser.add_argument("--kind", choices=KINDS, default="numbers", help="tensors: sizes are Tensors")
     parser.add_argument("--alone", action="store_true", help="Paddle saves each program itself, too")
     parser.add_argument("--quiet", action="store_true", help="only the counts")
     return parser.parse_args()
@@ -36,7 +38,7 @@ def main():
     counts, seed, began = Counts(), options.seed, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         while counts.programs < options.programs:
-            found = run(seed, folder, options.way, oracle, options.alone)
+            found = run(seed, folder, options.way, options.kind, oracle, options.alone)
             seed += 1
             if found is None:
                 continue

@@ -40,20 +40,21 @@ class Outcome:
 def wanted(module, program):
     """What the function gives for each array; None where it raises."""
     found = []
-    for array in program.arrays():
+    for arrays in program.arrays():
         try:
-            found.append([one.copy() for one in arrays_of(module.program(paddle_jax.to_tensor(array)))])
+            results = arrays_of(module.program(*map(paddle_jax.to_tensor, arrays)))
+            found.append([one.copy() for one in results])
         except Exception:
             found.append(None)
     return found
 
 
-def run(seed, folder, way="file", oracle=None, alone=False):
+def run(seed, folder, way="file", kind="numbers", oracle=None, alone=False):
     """The Outcome of a program; None where the function itself raises for most shapes.
 
-    oracle: Oracle, or None. alone: whether Paddle also saves each program itself, not only those refused here.
+    way: one of WAYS. kind: see `generate`. oracle: Oracle, or None. alone: whether Paddle also saves each program itself, not only those refused here.
     """
-    program, way = generate(seed), WAYS[way]
+    program, way = generate(seed, kind), WAYS[way]
     prefix = str(pathlib.Path(folder) / f"saved_{seed}")
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -68,16 +69,16 @@ def run(seed, folder, way="file", oracle=None, alone=False):
         except Exception as error:
             found.refused = shown(error).replace(str(folder), "")
         else:
-            _compare(found, "here", want, [_result(loaded, array) for array in program.arrays()])
+            _compare(found, "here", want, [_result(loaded, arrays) for arrays in program.arrays()])
         found.own = any("only paddle_jax can load" in str(one.message) for one in warned)
     if oracle is not None:
         _with_oracle(found, way, want, oracle, prefix, folder, alone)
     return found
 
 
-def _result(loaded, array):
+def _result(loaded, arrays):
     try:
-        return loaded(array)
+        return loaded(*arrays)
     except Exception as error:
         return shown(error)
 
@@ -105,10 +106,10 @@ def _paddles_own(want, answer):
 
 
 def _compare(found, who, want, got):
-    for array, one, other in zip(found.program.arrays() if found.program else want, want, got, strict=False):
+    shapes = found.program.shapes if found.program else [""] * len(want)
+    for shape, one, other in zip(shapes, want, got, strict=False):
         if one is None:
             continue
-        shape = getattr(array, "shape", "")
         if isinstance(other, str):
             (found.wrong if who == "here" else found.errors).append(f"{who} {shape}: {other}")
         elif differs := problem(other, one):

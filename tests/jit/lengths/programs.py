@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from tests.jit.lengths import statements
+from tests.jit.lengths import statements, tensors
 from tests.jit.lengths.numbers import Numbers
 
 HEAD = """\
@@ -14,33 +14,36 @@ import numpy as np
 import {module} as P
 F = P.nn.functional
 
-def program(x):
+def program({arguments}):
 """
 FIXED = ((2, 8, 3), (1, 1, 1), (3, 5, 5), (4, 4, 4), (1, 16, 7), (2, 31, 2))  # two more are random
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A function of a tensor of three axes.
+    """A function of a tensor of three axes, and perhaps of a whole number, a Tensor without axes.
 
     Attributes:
         seed: int.
         body: text of the function's body.
         shapes: tuple of the shapes that it is tried with.
+        arguments: tuple of the names of its arguments, ("x",) or ("x", "n").
     """
 
     seed: int
     body: str
     shapes: tuple
+    arguments: tuple
 
     def source(self, module):
         """The source of a module. module: str, "paddle" or "paddle_jax"."""
-        return HEAD.format(module=module) + self.body
+        return HEAD.format(module=module, arguments=", ".join(self.arguments)) + self.body
 
     def arrays(self):
-        """The array of each shape."""
+        """The arrays of the arguments for each shape."""
         rng = np.random.default_rng(self.seed)
-        return [rng.normal(size=shape).astype("float32") for shape in self.shapes]
+        return [(rng.normal(size=shape).astype("float32"), np.asarray(rng.integers(1, 9)))[
+            : len(self.arguments)] for shape in self.shapes]
 
 
 class Maker:
@@ -49,8 +52,8 @@ class Maker:
     def __init__(self, rng):
         self.rng = rng
         self.n = Numbers(rng, ["x.shape[0]", "x.shape[1]", "x.shape[2]", "h", "w"])
+        self.sizes = ["n"]
         self.count = 0
-        self.depth = 0
 
     def fresh(self):
         """A number for a new name."""
@@ -62,9 +65,8 @@ class Maker:
         axis = self.rng.choice((0, 1, 1, 2, 2))
         return axis, f"x.shape[{axis}]"
 
-    def statement(self, with_control):
-        """The lines of one statement."""
-        kinds = statements.PLAIN + (statements.CONTROL if with_control else ())
+    def statement(self, kinds):
+        """The lines of one statement. kinds: tuple of functions that make some, and their weights."""
         chosen, = self.rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         return chosen(self)
 
@@ -81,14 +83,23 @@ class Maker:
         return lines
 
 
-def generate(seed) -> Program:
-    """The program of a seed."""
+KINDS = {
+    "numbers": statements.PLAIN + statements.CONTROL, "tensors": (*tensors.KINDS, (tensors.controlled, 2)),
+    "static": tensors.KINDS,  # no Python control flow, and no numbers
+}
+
+
+def generate(seed, kind="numbers") -> Program:
+    """The program of a seed. kind: one of KINDS."""
     rng = random.Random(seed)
     maker = Maker(rng)
-    lines = ["b, h, w = x.shape", "outs = []"]
+    lines = ["b, h, w = x.shape", "outs = []"] if kind == "numbers" else ["outs = []"]
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
-        lines += maker.statement(True)
+        lines += maker.statement(KINDS[kind])
     is_early = any("    return x +" in line for line in lines)
+    if kind != "numbers":
+        lines.append("x = x + n")
     lines.append("return x" if is_early else "return [x, *outs]")
     shapes = [*FIXED, *[tuple([rng.randint(1, 4), rng.randint(1, 40), rng.randint(1, 40)]) for _ in range(2)]]
-    return Program(seed, "".join([f"    {line}\n" for line in lines]), tuple(shapes))
+    body = "".join([f"    {line}\n" for line in lines])
+    return Program(seed, body, tuple(shapes), ("x",) if kind == "numbers" else ("x", "n"))

@@ -1,7 +1,7 @@
 """The real Paddle, in a process of its own: reads jobs from its input, pickles of dicts, and answers with
 pickles.
 
-A job has `prefix`, `arrays` (a list) and, where Paddle saves the program itself, `source`, the path of a module.
+A job has `prefix`, `arrays` (a list of tuples) and, where Paddle saves the program itself, `source`, the path of a module.
 The answer has `error`, None or what saving or loading raised, and `results`: for each array a list of arrays,
 or the text of what it raised.
 """
@@ -37,7 +37,8 @@ def saved(paddle, source, prefix):
     spec = importlib.util.spec_from_file_location("program", source)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    specs = [paddle.static.InputSpec([None, None, None], "float32", "x")]
+    specs = [paddle.static.InputSpec([None, None, None], "float32", "x"),
+             paddle.static.InputSpec([], "int64", "n")][: module.program.__code__.co_argcount]
     paddle.jit.save(paddle.jit.to_static(module.program, input_spec=specs), prefix)
 
 
@@ -50,9 +51,9 @@ def answer(paddle, job):
         loaded = paddle.jit.load(job["prefix"])
     except BaseException as error:
         return found | {"error": shown(error)}
-    for array in job["arrays"]:
+    for arrays in job["arrays"]:
         try:
-            found["results"].append(arrays_of(loaded(paddle.to_tensor(array))))
+            found["results"].append(arrays_of(loaded(*map(paddle.to_tensor, arrays))))
         except Exception as error:
             found["results"].append(shown(error))
     return found

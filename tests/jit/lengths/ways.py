@@ -23,9 +23,10 @@ def module_of(program, folder, name="paddle_jax"):
     return module, path
 
 
-def specs():
+def specs(function):
     """The InputSpecs of a program."""
-    return [paddle_jax.static.InputSpec(SPEC, "float32", "x")]
+    found = [paddle_jax.static.InputSpec(SPEC, "float32", "x"), paddle_jax.static.InputSpec([], "int64", "n")]
+    return found[: function.__code__.co_argcount]
 
 
 class File:
@@ -34,11 +35,11 @@ class File:
     name = "file"
 
     def save(self, function, prefix):
-        paddle_jax.jit.save(paddle_jax.jit.to_static(function, input_spec=specs()), prefix)
+        paddle_jax.jit.save(paddle_jax.jit.to_static(function, input_spec=specs(function)), prefix)
 
     def load(self, prefix):
         loaded = paddle_jax.jit.load(prefix)
-        return lambda array: arrays_of(loaded(paddle_jax.to_tensor(array)))
+        return lambda *arrays: arrays_of(loaded(*map(paddle_jax.to_tensor, arrays)))
 
 
 class Onnx:
@@ -47,7 +48,7 @@ class Onnx:
     name = "onnx"
 
     def save(self, function, prefix):
-        paddle_jax.onnx.export(function, prefix, input_spec=specs())
+        paddle_jax.onnx.export(function, prefix, input_spec=specs(function))
 
     def load(self, prefix):
         import onnxruntime
@@ -56,8 +57,9 @@ class Onnx:
         options.intra_op_num_threads = 1
         options.log_severity_level = 4
         session = onnxruntime.InferenceSession(prefix + ".onnx", options)
-        name = session.get_inputs()[0].name
-        return lambda array: session.run(None, {name: array})
+        names = [one.name for one in session.get_inputs()]
+        return lambda *arrays: session.run(None, {name: one for name, one in zip("xn", arrays, strict=False)
+                                                  if name in names})
 
 
 class StableHlo:
@@ -66,11 +68,11 @@ class StableHlo:
     name = "stablehlo"
 
     def save(self, function, prefix):
-        paddle_jax.interop.save_stablehlo(function, prefix, specs())
+        paddle_jax.interop.save_stablehlo(function, prefix, specs(function))
 
     def load(self, prefix):
         loaded = paddle_jax.interop.load_stablehlo(prefix)
-        return lambda array: arrays_of(loaded(paddle_jax.to_tensor(array)))
+        return lambda *arrays: arrays_of(loaded(*map(paddle_jax.to_tensor, arrays)))
 
 
 class Static:
@@ -84,11 +86,11 @@ class Static:
         try:
             main = paddle.static.Program()
             with paddle.static.program_guard(main, paddle.static.Program()):
-                x = paddle.static.data("x", SPEC, "float32")
-                found = function(x)
+                inputs = [paddle.static.data("x", SPEC, "float32"), paddle.static.data("n", [], "int64")]
+                found = function(*inputs)
                 found = list(found) if isinstance(found, list | tuple) else [found]
                 executor = paddle.static.Executor(paddle.CPUPlace())
-                paddle.static.save_inference_model(prefix, [x], found, executor, program=main)
+                paddle.static.save_inference_model(prefix, inputs, found, executor, program=main)
         finally:
             paddle.disable_static()
 
