@@ -110,10 +110,12 @@ def _compare(found, who, want, got):
     for shape, one, other in zip(shapes, want, got, strict=False):
         if one is None:
             continue
-        if isinstance(other, str):
-            (found.wrong if who == "here" else found.errors).append(f"{who} {shape}: {other}")
-        elif differs := problem(other, one):
-            found.wrong.append(f"{who} {shape}: {differs}")
+        differs = other if isinstance(other, str) else problem(other, one)
+        if not differs:
+            continue
+        # Paddle gives an empty result of a branch or of a slice with a step the shape of an earlier run
+        is_paddles = who == "Paddle" and (isinstance(other, str) or any(not array.size for array in one))
+        (found.errors if is_paddles else found.wrong).append(f"{who} {shape}: {differs}")
 
 
 def grouped(text):
