@@ -428,7 +428,7 @@ def _joined_length(yes, no, answers):
 
 
 def _equal_ones(inferred, numbers):
-    """For each result its lengths as expressions of Lengths that have the same two values, None for others."""
+    """For each result its lengths as expressions of Lengths of the same two values, None for others."""
     known = {}
     for one in ls.lengths_in(numbers):
         known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None

@@ -138,7 +138,7 @@ def _changes(function, specs, converted, runs, varying):
 
 
 def _value(node, probes, axes):
-    """The value of an expression of the lengths of inputs, None of others. axes: the numbers of the inputs."""
+    """The value of an expression of the lengths of inputs, None of others. axes: numbers of the inputs."""
 
     def leaf(one):
         kind, number, axis = one

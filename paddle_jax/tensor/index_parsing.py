@@ -15,7 +15,6 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax._core.values.expressions import bounds
 from paddle_jax._core.values.lengths import (
-    UndecidedError,
     chosen,
     extreme,
     has_lengths,

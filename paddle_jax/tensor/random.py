@@ -39,7 +39,6 @@ def lengths(name, shape, listed=False):
     return sizes(name, shape, RuntimeError)
 
 
-@known_as(code="creation:normal")
 @op("", random=True, register=False, method=False)
 def draw_normal(shape, dtype, *, key):
     """Standard normal numbers (complex: of variance 1)."""
@@ -57,14 +56,12 @@ def draw_uniform(low, high, shape, dtype, *, key):
     return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
 
 
-@known_as(code="creation:integers")
 @op("low high", random=True, register=False, method=False)
 def draw_integers(low, high, shape, dtype, *, key):
     """Integers from [low, high)."""
     return jax.random.randint(key, shape, low, high, jnp.int64).astype(dtype.np)
 
 
-@known_as(code="creation:gaussian")
 @op("mean std", random=True, register=False, method=False)
 def draw_gaussian(mean, std, shape, dtype, *, key):
     """Normal numbers around mean, which broadcast with std."""

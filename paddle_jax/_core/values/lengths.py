@@ -157,8 +157,8 @@ class LengthFloat(_Arithmetic):
     def __round__(self, digits=None):
         if digits is None:
             return _unary("round", self)
-        raise UndecidedError("round to digits of a float made of a length that is not known; round to a whole "
-                             "number, or give the length as a number")
+        raise UndecidedError("round to digits of a float made of a length that is not known; round to a "
+                             "whole number, or give the length as a number")
 
 
 class LengthBool(_Unknown):

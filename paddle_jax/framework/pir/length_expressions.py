@@ -149,7 +149,8 @@ def _where(w, answer, yes, no):
 _WRITERS = {
     "dim": _dim, "item": _item, "lin": _sum, "mul": _whole("multiply"), "floordiv": _whole("floor_divide"),
     "mod": _whole("remainder"), "pow": _whole("elementwise_pow"), "min": _whole("minimum"),
-    "max": _whole("maximum"), "bitand": _whole("bitwise_and"), "abs": _abs, "int": lambda w, node: _cast(w, written(w, node), "int64"),
+    "max": _whole("maximum"), "bitand": _whole("bitwise_and"), "abs": _abs,
+    "int": lambda w, node: _cast(w, written(w, node), "int64"),
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "round": _round,
     "float": _float, "div": _floats("divide"), "fadd": _floats("add"), "fsub": _floats("subtract"),
     "fmul": _floats("multiply"), "ffloordiv": _floats("floor_divide"), "fmod": _floats("remainder"),

@@ -1,5 +1,5 @@
 """Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the
-attributes as one text. Lengths that are not fixed are operands after the others; the text has their places."""
+attributes as one text. Lengths that are not fixed are operands after the others; the text says which."""
 
 import ast
 

@@ -20,7 +20,6 @@ full shape:ints value:f64 dtype:dtype place:place
 full_int_array value:i64s dtype:dtype place:place
 full_like dtype:dtype place:place
 full_with_tensor dtype:dtype
-gaussian mean:f32=0.0 std:f32=1.0 seed:i32=0 dtype:dtype place:place
 linspace dtype:dtype place:place
 pad paddings:i32s
 pow y:f32

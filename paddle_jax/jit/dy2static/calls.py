@@ -27,7 +27,6 @@ from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
 
-
 _FEW = 8  # numbers made of lengths that are sorted
 
 
@@ -353,7 +352,8 @@ _LENGTH_FUNCTIONS = {
     bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
     len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
     np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
-    sorted: _sorted, np.round: lambda x: lengths.to_float(round(x)), np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
+    sorted: _sorted, np.round: lambda x: lengths.to_float(round(x)),
+    np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
     np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
     np.mean: _over_list(_mean), np.float32: _length_number(lengths.to_float),
     math.fabs: lambda x: abs(lengths.to_float(x)), math.pow: lambda x, y: lengths.to_float(x) ** y,

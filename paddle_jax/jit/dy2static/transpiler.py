@@ -181,8 +181,8 @@ _ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "
 
 
 class _Lookups(ast.NodeTransformer):
-    """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be made of
-    unknown lengths."""
+    """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be
+    made of unknown lengths."""
 
     def visit_Subscript(self, node):
         self.generic_visit(node)

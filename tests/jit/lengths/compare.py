@@ -52,7 +52,8 @@ def wanted(module, program):
 def run(seed, folder, way="file", kind="numbers", oracle=None, alone=False):
     """The Outcome of a program; None where the function itself raises for most shapes.
 
-    way: one of WAYS. kind: see `generate`. oracle: Oracle, or None. alone: whether Paddle also saves each program itself, not only those refused here.
+    way: one of WAYS. kind: see `generate`. oracle: Oracle, or None.
+    alone: whether Paddle also saves each program itself, not only those that are refused here.
     """
     program, way = generate(seed, kind), WAYS[way]
     prefix = str(pathlib.Path(folder) / f"saved_{seed}")

@@ -70,7 +70,7 @@ def padded(m):
         f"x = F.pad(x, [{below}, {above}], data_format='NCL')",
         f"x = F.pad(x, [0, 0, {below}, 0, 0, {above}], value={n.pick('0.0', '1.5')})",
         f"x = F.pad(x.unsqueeze(1), [{below}, 0, {above}, 1]).squeeze(1)",
-        f"x = F.pad(x.unsqueeze(1), [0, (8 - x.shape[2] % 8) % 8, 0, (4 - x.shape[1] % 4) % 4]).squeeze(1)",
+        "x = F.pad(x.unsqueeze(1), [0, (8 - x.shape[2] % 8) % 8, 0, (4 - x.shape[1] % 4) % 4]).squeeze(1)",
         f"x = F.pad(x, [{less}, 0], mode='reflect', data_format='NCL')",
         f"x = F.pad(x, [{below}, 1], mode='replicate', data_format='NCL')",
         f"x = P.concat([x, P.zeros([x.shape[0], {below}, x.shape[2]])], axis=1)",
@@ -80,7 +80,8 @@ def padded(m):
 def divided(m):
     """Splitting and joining."""
     n, axis, length = m.n, *m.axis()
-    part = n.pick(f"{length} // 2", f"min({n.whole(1)} % 4, {length})", f"{length} - 1", f"({length} + 1) // 2")
+    part = n.pick(f"{length} // 2", f"min({n.whole(1)} % 4, {length})", f"{length} - 1",
+                  f"({length} + 1) // 2")
     return [n.pick(
         f"x = P.concat(P.split(x, [{part}, {length} - {part}], axis={axis})[::-1], axis={axis})",
         f"x = P.split(x, [{part}, -1], axis={axis})[1]",
@@ -135,7 +136,7 @@ def made(m):
         f"outs.append(P.eye({size}))", f"outs.append(P.eye({size}, {other}))",
         f"outs.append(P.tril(P.ones([{size}, {size}]), {n.pick('-1', '0', n.size())}))",
         f"outs.append(P.topk(x, min({size}, x.shape[2]))[0])",
-        f"outs.append(F.one_hot(x.argmax(-1), x.shape[2]))",
+        "outs.append(F.one_hot(x.argmax(-1), x.shape[2]))",
         f"outs.append(F.one_hot(P.arange(3), {size} + 3))",
         f"outs.append(F.sequence_mask(P.to_tensor([1, 3]), maxlen={size}))",
         f"outs.append(P.to_tensor([{n.leaf()}, {n.whole(1)}]))", f"outs.append(P.to_tensor({n.fraction(1)}))",
@@ -267,7 +268,8 @@ def helper(m):
     """A function inside."""
     n = m.n
     return [f"def helper(t, k={n.whole(1)}):", "    if k > t.shape[1]:", f"        return t + {n.number(1)}",
-            "    return t * 2", n.pick("x = helper(x)", f"x = helper(x, {n.whole(1)})", "x = helper(helper(x))")]
+            "    return t * 2",
+            n.pick("x = helper(x)", f"x = helper(x, {n.whole(1)})", "x = helper(helper(x))")]
 
 
 PLAIN = ((cut, 4), (added, 4), (named, 3), (element, 2), (written, 1), (padded, 2), (divided, 2),

@@ -1,4 +1,4 @@
-"""Random statements whose sizes are Tensors: elements of `paddle.shape(x)`, and a Tensor `n` that is given."""
+"""Random statements whose sizes are Tensors: elements of `paddle.shape(x)`, and a given Tensor `n`."""
 
 
 def leaf(m):
@@ -47,7 +47,8 @@ def reshaped(m):
     """Shapes with Tensors among the sizes."""
     b, h, w = (f"P.shape(x)[{axis}]" for axis in range(3))
     return [m.n.pick(
-        f"x = x.reshape([{b}, {h} * {w}, 1])", f"x = x.reshape([{b}, -1, 1])", f"x = x.reshape([-1, {h}, {w}])",
+        f"x = x.reshape([{b}, {h} * {w}, 1])", f"x = x.reshape([{b}, -1, 1])",
+        f"x = x.reshape([-1, {h}, {w}])",
         f"x = P.reshape(x, [{b} * {h}, {w}]).unsqueeze(0)", f"x = P.tile(x, [1, {size(m)}, 1])",
         f"x = x.mean(1, keepdim=True).expand([{b}, {size(m)}, {w}])",
         f"x = P.expand(x.sum(2, keepdim=True), [-1, -1, {size(m)}])",
@@ -62,7 +63,8 @@ def made(m):
         f"P.zeros([{one}, 2])", f"P.full([{one}, {other}], 1.5)", f"P.ones([3, {one}])", f"P.arange({one})",
         f"P.arange(1, {one} + 4, 2)", f"P.arange({one}, dtype='float32')", f"P.linspace(0.0, 1.0, {one})",
         f"P.linspace(P.to_tensor(1.0), P.to_tensor(3.0), {one})", f"P.empty([{one}, 3]) * 0 + 1",
-        f"P.randint(2, 3, [{one}, 2])", f"P.full([2], {one}.astype('float32'))", f"P.full([{one}], 2, 'int64')",
+        f"P.randint(2, 3, [{one}, 2])", f"P.full([2], {one}.astype('float32'))",
+        f"P.full([{one}], 2, 'int64')",
         f"P.full_like(x, {one}.astype('float32'))", f"P.topk(x, P.minimum({one}, P.shape(x)[2]))[0]",
         f"F.one_hot(P.arange(2), {one} + 2)", f"F.sequence_mask(P.to_tensor([1, 3]), maxlen={one})",
         f"P.uniform([{one}, 2]) * 0", f"{one}", f"{one} * 2 + 1", f"{one} > {other}",

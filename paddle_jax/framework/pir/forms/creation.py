@@ -1,6 +1,5 @@
 """New tensors."""
 
-from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import cast
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -16,24 +15,6 @@ def _read_uniform(a, n_shape, s_low, s_high):
     return P.uniform(n_shape, a.dtype, s_low, s_high, a.seed)
 
 
-def _normal(w, a, out):
-    if out[0][0].startswith("complex"):
-        raise NotWritable("complex random numbers have no form in PIR")
-    return w.op("gaussian", [w.ints(out[0][1])], out[0], dtype=out[0][0])
-
-
-def _gaussian(w, a, out, mean, std):
-    found = w.op("multiply", [_normal(w, a, out), cast(w, std, out[0][0])], out[0])
-    return w.op("add", [found, cast(w, mean, out[0][0])], out[0])
-
-
-def _integers(w, a, out, low, high):
-    """Bounds may be computed, which Paddle's own operation does not have."""
-    kind = "float64", out[0][1]
-    found = _uniform(w, a, [kind], low, high)
-    return cast(w, w.op("floor", [found], kind), out[0][0])
-
-
 def _arange(w, a, out):
     """Bounds as operands: whole numbers where all are, else float64."""
     bounds = [a.start, a.end, a.step]
@@ -47,5 +28,4 @@ def _linspace(w, a, out):
 
 
 arange, linspace = Form(_arange), Form(_linspace)
-uniform, normal = Form(_uniform, _read_uniform), Form(_normal)
-gaussian, integers = Form(_gaussian), Form(_integers)
+uniform = Form(_uniform, _read_uniform)

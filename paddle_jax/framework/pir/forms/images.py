@@ -114,14 +114,15 @@ def _read_pad(a, x, n_pads):
 
 
 def _onnx_pad(g, op, x, pads):
-    pads = [int(p) for p in g.numbers(pads)]
     if op.data_format[-1] == "C":
         raise Unsupported("channels on the last axis")
     if op.mode == "circular":
         raise Unsupported("circular padding")
-    begin, end = ([0, 0, *[pads[i] for i in order]] for order in ((4, 2, 0), (5, 3, 1)))
+    pads = g.int_list(pads)
+    ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
+    pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
-    return g.node("Pad", [x, g.ints([*begin, *end]), g.number(op.pad_value, op.kind())], mode=mode)
+    return g.node("Pad", [x, pads, g.number(op.pad_value, op.kind())], mode=mode)
 
 
 def _unfold(w, a, out, x):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.values.lengths import chosen, extreme, is_length
-from paddle_jax.framework.pir.builder import Length, NotWritable, Value
+from paddle_jax.framework.pir.builder import NotWritable, Value
 from paddle_jax.framework.pir.parts import cast, known_ints, reshape, same_length, same_shape, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
