@@ -23,7 +23,7 @@ from paddle_jax.static.composites import computing
 from paddle_jax.static.inference import Inferred, results_of, varying_results
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
-from paddle_jax.static.symbolic_shapes import symbolic_lengths
+from paddle_jax.static.symbolic_shapes import Call
 from paddle_jax.static.variable import Variable, variable
 
 _SMALL = 64  # elements up to which operations on constants are carried out while recording
@@ -326,17 +326,12 @@ class LengthRecorder(Recorder):
 
     def _record(self, first, second, attrs, symbols, stops):
         """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
-        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
-        try:
-            many, outs = results_of(first, operands[0])
-            others = outs if second is first and operands[0] == operands[1] else results_of(
-                second, operands[1])[1]
-        except TracedValueError:
-            many, outs, others = varying_results(first, symbols, _HINTS[len(self.numbered) % len(_HINTS)])
+        call = self._call_of(first, attrs, symbols)
+        many, outs, others = self._results(first, second, symbols, call)
         if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=True)):
             raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
-        shapes, likely = self._shapes(first, attrs, symbols, inferred)
+        shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes)
         operation = self.ops[-1]
@@ -348,19 +343,41 @@ class LengthRecorder(Recorder):
             self.attributes[operation] = attrs
         return inferred.many(results) if inferred.many else results[0]
 
-    def _shapes(self, kernel, attrs, symbols, inferred):
+    def _call_of(self, kernel, attrs, symbols):
+        """The Call; None where no length is open."""
+        given = [self.lengths_of(s) for s in symbols]
+        if not ls.has_lengths(given) and not ls.has_lengths(attrs):
+            return None
+        return Call(kernel, attrs, given, [s.dtype for s in symbols])
+
+    def _results(self, first, second, symbols, call):
+        """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
+        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
+        weak = tuple([one.weak for one in operands[0]])
+        is_alike = call is not None and not getattr(first.fn, "once", False)
+        found = call.results(weak) if is_alike else None
+        if found is not None:
+            return found
+        try:
+            many, outs = results_of(first, operands[0])
+            is_same = second is first and operands[0] == operands[1]
+            others = outs if is_same else call.second(outs) if is_alike else None
+            others = results_of(second, operands[1])[1] if others is None else others
+        except TracedValueError:
+            return varying_results(first, symbols, _HINTS[len(self.numbered) % len(_HINTS)])
+        if is_alike and len(outs) == len(others):
+            call.note(weak, many, outs, others)
+        return many, outs, others
+
+    def _shapes(self, call, inferred):
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
-        given = [self.lengths_of(s) for s in symbols]
-        is_fixed = all(one is other for one, other in inferred.avals)
-        if is_fixed and not ls.has_lengths(given) and not ls.has_lengths(attrs):
-            return None, None
-        operands = given, [s.dtype for s in symbols]
-        shapes = symbolic_lengths(kernel, attrs, *operands)
+        shapes = call.lengths()
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
-        likely = symbolic_lengths(kernel, attrs, *operands, by_value=True)
-        return shapes, _equal_ones(inferred, [given, attrs or ()]) if likely is None else likely
+        alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
+        likely = alike.lengths()
+        return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
     def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
         """Adds an operation whose results are known."""

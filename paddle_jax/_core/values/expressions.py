@@ -3,7 +3,8 @@
 An expression is a plain number or a tuple whose first item is its kind:
 
 - leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one. The
-  symbol is a number that the recording gives each of its values.
+  symbol is a number that the recording gives each of its values. ("open", number) stands for one of them
+  while an operation is traced (`static/symbolic_shapes.py`).
 - whole numbers: ("lin", constant, ((expression, factor), ...)), a sum; ("mul", a, b), ("floordiv", a, b),
   ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("bitand", a, b), ("abs", a), ("int", answer),
   and ("floor", x), ("ceil", x), ("trunc", x), ("round", x) of a float.
@@ -17,7 +18,7 @@ import functools as ft
 import math
 import operator
 
-LEAVES = ("dim", "item")
+LEAVES = ("dim", "item", "open")
 # functions of floats that are called the same in Python, NumPy and the file
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 

@@ -1,9 +1,9 @@
 """The real Paddle, in a process of its own: reads jobs from its input, pickles of dicts, and answers with
 pickles.
 
-A job has `prefix`, `arrays` (a list of tuples) and, where Paddle saves the program itself, `source`, the path of
-a module. The answer has `error`, None or what saving or loading raised, and `results`: for each array a list of arrays,
-or the text of what it raised.
+A job has `prefix`, `arrays` (a list of tuples) and, where Paddle saves the program itself, `source`, the path
+of a module. The answer has `error`, None or what saving or loading raised, and `results`: for each tuple a
+list of arrays, or the text of what it raised.
 """
 
 import contextlib
