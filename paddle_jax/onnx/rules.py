@@ -13,7 +13,7 @@ import ast
 import numpy as np
 
 from paddle_jax._core.ops.record import READS
-from paddle_jax.framework.pir.records import Unsupported, form, parsed
+from paddle_jax.framework.pir.records import form, parsed
 
 
 def rule_of(name):
@@ -98,11 +98,83 @@ def _split_evenly(g, op, x, axis):
     axis = int(g.numbers(axis)[0])
     length = op.lengths()[axis]
     if length < 0:
-        raise Unsupported("split of an axis whose length is not fixed")
+        length = g.node("Gather", [g.node("Shape", [x]), g.ints([axis])])
+        sizes = g.node("Expand", [g.node("Div", [length, g.ints([op.num])]), g.ints([op.num])])
+        return g.node("Split", [x, sizes], op.num, axis=axis)
     return g.node("Split", [x, g.ints([length // op.num] * op.num)], op.num, axis=axis)
 
 
+def _logarithm(base):
+    def rule(g, op, x):
+        """That of a power of the base is the whole number; the quotient may be a little less."""
+        found = g.node("Div", [g.node("Log", [x]), g.number(np.log(base), op.kind())])
+        whole = g.node("Round", [found])
+        gap = g.node("Abs", [g.node("Sub", [found, whole])])
+        is_whole = g.node("Less", [gap, g.number(1e-12 if op.kind() == "float64" else 1e-6, op.kind())])
+        return g.node("Where", [is_whole, whole, found])
+
+    return rule
+
+
+def _linspace(g, op, start, stop, count):
+    """From 0 to 1 first; one number is the start."""
+    zero, one = (g.number(n, "int64") for n in (0, 1))
+    count = g.node("Reshape", [g.cast(count, "int64"), g.ints([])])
+    start, stop = (g.node("Reshape", [g.cast(end, "float64"), g.ints([])]) for end in (start, stop))
+    last = g.node("Max", [g.node("Sub", [count, one]), one])
+    steps = g.cast(g.node("Range", [zero, count, one]), "float64")
+    step = g.node("Div", [g.node("Sub", [stop, start]), g.cast(last, "float64")])
+    return g.cast(g.node("Add", [start, g.node("Mul", [steps, step])]), op.dtype)
+
+
+def _set_value(g, op, x, value, starts, ends, steps):
+    """Writes into the places of a grid of positions, one axis after the other."""
+    shape, ranges = g.node("Shape", [x]), {}
+    starts, ends, steps = map(g.int_list, (starts, ends, steps))
+    for at, axis in enumerate(op.axes):
+        length, *bounds = (g.node("Gather", [vector, g.number(place, "int64")])
+                           for vector, place in ((shape, axis), (starts, at), (ends, at), (steps, at)))
+        ranges[axis] = _positions(g, length, *bounds)
+    zero, one = (g.number(n, "int64") for n in (0, 1))
+    for axis in range(op.ndim()):
+        if axis not in ranges:
+            length = g.node("Gather", [shape, g.number(axis, "int64")])
+            ranges[axis] = g.node("Range", [zero, length, one])
+    every = [ranges[axis] for axis in range(op.ndim())]
+    grid = g.node("Concat", [g.node("Shape", [positions]) for positions in every], axis=0)
+    columns = [g.node("Expand", [g.node("Reshape", [positions, g.ints(
+        [-1 if other == axis else 1 for other in range(len(every))])]), grid])
+        for axis, positions in enumerate(every)]
+    index = g.node("Concat", [g.node("Unsqueeze", [column, g.ints([-1])]) for column in columns], axis=-1)
+    if op.decrease_axes:
+        value = _with_axes(g, op, value)
+    return g.node("ScatterND", [x, index, g.node("Expand", [value, grid])])
+
+
+def _with_axes(g, op, value):
+    """The value with the axes that an integer index drops, as far as it has axes before them."""
+    missing = op.ndim() - len(op.decrease_axes) - op.ndim(1)
+    if missing > 0:
+        value = g.node("Unsqueeze", [value, g.ints(list(range(missing)))])
+    return g.node("Unsqueeze", [value, g.ints(sorted(op.decrease_axes))])
+
+
+def _positions(g, length, start, end, step):
+    """The positions that a slice picks: bounds below 0 count from the end, and stay within the axis."""
+    zero, one = (g.number(n, "int64") for n in (0, 1))
+    forward = g.node("Greater", [step, zero])
+    least = g.node("Where", [forward, zero, g.number(-1, "int64")])
+    most = g.node("Where", [forward, length, g.node("Sub", [length, one])])
+    bounds = []
+    for bound in (start, end):
+        counted = g.node("Where", [g.node("Less", [bound, zero]), g.node("Add", [bound, length]), bound])
+        bounds.append(g.node("Min", [g.node("Max", [counted, least]), most]))
+    return g.node("Range", [*bounds, step])
+
+
 RULES = {
+    "linspace": _linspace, "log2": _logarithm(2), "log10": _logarithm(10),
+    "set_value_with_tensor_": _set_value, "set_value_with_tensor": _set_value,
     "builtin.combine": lambda g, op, *xs: list(xs),
     "builtin.split": lambda g, op, xs: xs if op.count > 1 else xs[0],
     "full": lambda g, op: g.constant(np.full(op.shape, op.value, op.dtype)),

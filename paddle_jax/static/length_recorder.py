@@ -27,11 +27,11 @@ from paddle_jax.static.composites import computing
 from paddle_jax.static.inference import Inferred, results_of, varying_results
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
-from paddle_jax.static.symbolic_shapes import symbolic_lengths
+from paddle_jax.static.symbolic_shapes import Call
 from paddle_jax.static.variable import Variable, variable
 
 _SMALL = 64  # elements up to which operations on constants are carried out while recording
-_HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # values of Tensors that set sizes
+_HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # lengths that depend on values, in one recording
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -91,16 +91,19 @@ class LengthRecorder(Recorder):
         seconds: dict from each Operation to its kernel for the second values of Lengths.
         attributes: dict from each Operation to its attributes with Lengths.
         values: dict from each Symbol of whole numbers to its two arrays, or None where they are not known.
+        guesses: dict from each Symbol of sizes whose values are not known to two arrays that stand for them.
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
+        fixed: dict from expressions that have one value under both assignments of lengths to that value.
+        shift: int, by which lengths that depend on values differ from those of other recordings.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
     symbolic = True
     kind = KnownVariable
 
-    def __init__(self, converted: bool, varying: set[tuple[int, int]]):
+    def __init__(self, converted: bool, varying: set[tuple[int, int]], shift: int):
         super().__init__(Program())
         self.depth = 1
         self.probe = 0
@@ -113,8 +116,11 @@ class LengthRecorder(Recorder):
         self.seconds = {}
         self.attributes = {}
         self.values = {}
+        self.guesses = {}
         self.likely = {}
         self.varying = varying
+        self.fixed = {}
+        self.shift = shift
 
     # lengths ------------------------------------------------------------------------------------------------
 
@@ -127,7 +133,7 @@ class LengthRecorder(Recorder):
         for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
-                found.append(ls.Length((one, other), node))  # it may vary, though these two are equal
+                found.append(ls.number((one, other), node))  # it may vary, though these two are equal
             elif one == other and (number, axis) not in self.varying:
                 found.append(one)
             else:
@@ -147,6 +153,9 @@ class LengthRecorder(Recorder):
         self.lengths_of(symbol)
         return self.numbers[symbol]
 
+    def looks_fixed(self, node, value):
+        self.fixed[node] = value
+
     def has_unknown(self, values):
         """Whether there are Lengths or Variables in nested arguments."""
         return ls.has_lengths(values) or self.holds(values)
@@ -162,7 +171,7 @@ class LengthRecorder(Recorder):
             raise SymbolError("the value of a Variable")
         pairs = self._values_of(symbol)
         if pairs is None:
-            pairs = self._hints_of(symbol)
+            pairs = self._guess(symbol)
         number = self.number_of(symbol)
         first, second = (np.asarray(one).ravel().tolist() for one in pairs)
         items = np.empty(len(first), object)
@@ -170,22 +179,42 @@ class LengthRecorder(Recorder):
             items[position] = ls.number(pair, ("item", number, position))
         return items.reshape(symbol.avals[0].shape).tolist()
 
+    def _guess(self, symbol):
+        """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
+        if symbol not in self.guesses:
+            self.guesses[symbol] = None
+            found = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
+            self.guesses[symbol] = self._hints_of(symbol) if found is None else found
+        return self.guesses[symbol]
+
+    def _guess_if_whole(self, symbol):
+        pairs = self._values_of(symbol)
+        if pairs is None and symbol.dtype.kind in "iu" and max(a.size for a in symbol.avals) <= _SMALL:
+            return self._guess(symbol)
+        return pairs
+
+    def _hints(self, number):
+        """The two values of a length that depends on values."""
+        one, other = _HINTS[number % len(_HINTS)]
+        return one + self.shift, other + self.shift
+
     def _hints_of(self, symbol):
         """Values for a Tensor of sizes that nothing is known of."""
         shape, kind = symbol.avals[0].shape, symbol.dtype.kind
         if kind not in "iuf":
             raise SymbolError("the value of a Variable")
-        one, other = _HINTS[self.number_of(symbol) % len(_HINTS)]
+        one, other = self._hints(self.number_of(symbol))
         return np.full(shape, one, symbol.dtype), np.full(shape, other, symbol.dtype)
 
     def _values_of(self, symbol):
         """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
         if symbol not in self.values:
             self.values[symbol] = None
-            self.values[symbol] = self._computed(symbol)
+            self.values[symbol] = self._computed(symbol, self._values_of)
         return self.values[symbol]
 
-    def _computed(self, symbol):
+    def _computed(self, symbol, values_of):
+        """The two arrays of a Symbol, given a function that gives those of operands, or None."""
         if symbol.kind == "constant":
             return self._constant_values(symbol)
         op = symbol.op
@@ -196,7 +225,7 @@ class LengthRecorder(Recorder):
             return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
         if hasattr(op.kernel.fn, "parts") or not op.inputs:
             return None
-        operands = [self._values_of(one) for one in op.inputs]
+        operands = [values_of(one) for one in op.inputs]
         if any(one is None for one in operands):
             return None
         position, results = op.outputs.index(symbol), []
@@ -269,7 +298,7 @@ class LengthRecorder(Recorder):
             List of Variables.
         """
         kernel, attrs = operation.call(tensors, settings)
-        hints, pairs, nodes = _HINTS[len(self.numbered) % len(_HINTS)], [], []
+        hints, pairs, nodes = self._hints(len(self.numbered)), [], []
         for dtype, shape in results:
             both = [[hints[which] if n is None else ls.substituted(n, which) for n in shape]
                     for which in (0, 1)]
@@ -353,17 +382,12 @@ class LengthRecorder(Recorder):
 
     def _record(self, first, second, attrs, symbols, stops):
         """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
-        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
-        try:
-            many, outs = results_of(first, operands[0])
-            others = outs if second is first and operands[0] == operands[1] else results_of(
-                second, operands[1])[1]
-        except TracedValueError:
-            many, outs, others = varying_results(first, symbols, _HINTS[len(self.numbered) % len(_HINTS)])
+        call = self._call_of(first, attrs, symbols)
+        many, outs, others = self._results(first, second, symbols, call)
         if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=True)):
             raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
-        shapes, likely = self._shapes(first, attrs, symbols, inferred)
+        shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes)
         operation = self.ops[-1]
@@ -375,18 +399,41 @@ class LengthRecorder(Recorder):
             self.attributes[operation] = attrs
         return inferred.many(results) if inferred.many else results[0]
 
-    def _shapes(self, kernel, attrs, symbols, inferred):
+    def _call_of(self, kernel, attrs, symbols):
+        """The Call; None where no length is open."""
+        given = [self.lengths_of(s) for s in symbols]
+        if not ls.has_lengths(given) and not ls.has_lengths(attrs):
+            return None
+        return Call(kernel, attrs, given, [s.dtype for s in symbols])
+
+    def _results(self, first, second, symbols, call):
+        """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
+        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
+        weak = tuple([one.weak for one in operands[0]])
+        is_alike = call is not None and not getattr(first.fn, "once", False)
+        found = call.results(weak) if is_alike else None
+        if found is not None:
+            return found
+        try:
+            many, outs = results_of(first, operands[0])
+            is_same = second is first and operands[0] == operands[1]
+            others = outs if is_same else call.second(outs) if is_alike else None
+            others = results_of(second, operands[1])[1] if others is None else others
+        except TracedValueError:
+            return varying_results(first, symbols, self._hints(len(self.numbered)))
+        if is_alike and len(outs) == len(others):
+            call.note(weak, many, outs, others)
+        return many, outs, others
+
+    def _shapes(self, call, inferred):
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
-        given = [self.lengths_of(s) for s in symbols]
-        is_fixed = all(one is other for one, other in inferred.avals)
-        if is_fixed and not ls.has_lengths(given) and not ls.has_lengths(attrs):
-            return None, None
-        operands = given, [s.dtype for s in symbols]
-        shapes = symbolic_lengths(kernel, attrs, *operands)
+        shapes = call.lengths()
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
-        return shapes, symbolic_lengths(kernel, attrs, *operands, by_value=True)
+        alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
+        likely = alike.lengths()
+        return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
     def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
         """Adds an operation whose results are known."""
@@ -451,6 +498,15 @@ def _joined_length(yes, no, answers):
     if second == first:
         second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
     return first, second
+
+
+def _equal_ones(inferred, numbers):
+    """For each result its lengths as expressions of Lengths of the same two values, None for others."""
+    known = {}
+    for one in ls.lengths_in(numbers):
+        known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
+    return [[known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
+            for one, other in inferred.avals]
 
 
 def listed(value):

@@ -129,7 +129,7 @@ class Merge:
         self.runs = runs
         self.recording = Recording(first.inputs, first.outputs, first.recorder.places,
                                    first.recorder.numbered)
-        self.recording.likely = first.recorder.likely
+        self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
         self.partners = [dict(zip(first.inputs, other.inputs, strict=True)) for other in runs[1:]]
         self.known = {}
         for symbol in first.inputs:
@@ -139,6 +139,13 @@ class Merge:
             raise Curable(f"it returns other numbers of tensors for other lengths; {_INSTEAD}")
         for symbols in zip(*[one.outputs for one in runs], strict=True):
             self.pair(symbols)
+
+    def _likely(self, number):
+        """Likely lengths of a Symbol, as far as all runs say the same."""
+        found = [one.recorder.likely.get(number) or () for one in self.runs]
+        if len(set(map(len, found))) > 1:
+            return [None] * len(found[0])
+        return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*found, strict=True)]
 
     def note_shape(self, symbol):
         """Takes over the shape of a Symbol, and compares it with that in the other runs."""
@@ -167,7 +174,7 @@ class Merge:
             symbol, axis = leaf
             return ls.Length(ls.pair_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
         plain = tuple([ls.pair_of(v)[0] for v in values])
-        if plain in self.known and all(type(n) is int for n in plain):
+        if plain in self.known and all(type(n) is int for n in plain) and len(set(plain)) > 2:
             return self.known[plain]
         shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
         raise Curable(f"{what}: {shown} for different lengths; {_INSTEAD}")

@@ -4,16 +4,19 @@ that are not fixed.
 A length that is not fixed is a `Length`: a number with the expression it comes from. Each recording computes
 with two values for each of them, so that results show which of their lengths vary. The function is recorded a
 second time with other values. Numbers that differ between the recordings and have no expression have to agree
-with a known length; else the function is refused. More recordings check the result with further lengths.
+with a known length; else the function is refused. More recordings check the result with further lengths, also
+with ones for which expressions change that had the same value until then (`min(n, 12)`).
 """
 
 import dataclasses
+import random
 
 import numpy as np
 
 from paddle_jax._core.capture.environment import sequence_of, tensors_in
 from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.errors import TracedValueError, Unsupported
+from paddle_jax._core.values import expressions as ex
 from paddle_jax._core.values import lengths as ls
 from paddle_jax._core.values.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax.framework.pir.builder import NotWritable
@@ -29,7 +32,9 @@ _ODD = ((97, 264), (103, 244), (107, 236), (109, 220), (113, 212), (127, 198))
 _EVEN = ((96, 1120), (160, 800), (224, 480), (288, 416), (352, 384), (416, 192))
 _SHORT = ((5, 28), (7, 24), (9, 18), (11, 16), (13, 12), (15, 8))
 _SAME = ((97, 198),) * 6
-_ROUNDS = 3  # of recordings, until none shows further lengths that vary
+_TRIES = 60  # random lengths to look for ones that change expressions
+_MOST = 3  # recordings with such lengths
+_ROUNDS = 4  # of recordings, until none shows further lengths that vary
 _LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800, 1200))
 
 
@@ -86,6 +91,7 @@ def _recorded(function, specs, converted, probes, is_open):
             swapped = [pair[::-1] for pair in probes]
             runs.append(_one_run(function, specs, converted, swapped, varying))
             runs += _checks(function, specs, converted, probes, varying)
+            runs += _changes(function, specs, converted, runs, varying)
         if len(varying) == known:
             return Merge(runs).recording
     raise Curable("other results have lengths that vary in each recording; give lengths as numbers in "
@@ -104,6 +110,46 @@ def _checks(function, specs, converted, probes, varying):
             except Exception:  # noqa: S112  lengths that the function refuses show nothing
                 continue
     return found
+
+
+def _changes(function, specs, converted, runs, varying):
+    """Runs with lengths for which expressions have other values that have been the same in all runs."""
+    fixed = runs[0].recorder.fixed
+    left = {node for node in fixed
+            if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)}
+    axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
+    generator, found = random.Random(0), []
+    for _ in range(_TRIES):
+        if not left or len(found) == _MOST:
+            break
+        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most)
+                  for most in [generator.choice((2, 4, 8, 16, 64))] for _ in _ODD]
+        changed = {node for node in left if _value(node, probes, axes) not in (None, fixed[node])}
+        if not changed:
+            continue
+        try:
+            found.append(_one_run(function, specs, converted, probes, varying))
+        except (NotWritable, Unsupported):
+            raise
+        except Exception:  # noqa: S112  lengths that the function refuses show nothing
+            continue
+        left -= changed
+    return found
+
+
+def _value(node, probes, axes):
+    """The value of an expression of the lengths of inputs, None of others. axes: numbers of the inputs."""
+
+    def leaf(one):
+        kind, number, axis = one
+        if kind != "dim" or number not in axes:
+            raise LookupError(one)
+        return probes[min(axis, len(probes) - 1)][0]
+
+    try:
+        return ex.value(node, leaf)
+    except (LookupError, ArithmeticError, ValueError):
+        return None
 
 
 def by_key(mapping):
@@ -133,7 +179,8 @@ class _Run:
 
 
 def _one_run(function, specs, converted, probes, varying):
-    recorder, inputs = LengthRecorder(converted, varying), []
+    shift = probes[0][0] % 13  # recordings differ in it
+    recorder, inputs = LengthRecorder(converted, varying, shift), []
     arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
         with recorder:

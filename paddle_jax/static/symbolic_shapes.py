@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jax import export
 
+from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import Context, local
@@ -14,44 +15,96 @@ from paddle_jax._core.values import lengths as ls
 
 _MAX = 4096
 _known: dict[Any, Any] = {}
+_kinds: dict[Any, Any] = {}
 
 
-def symbolic_lengths(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value=False) -> Any:
-    """For each result of a kernel its lengths as expressions, None where one is not known; None for all where
-    JAX cannot trace the kernel for open lengths.
+class Call:
+    """A kernel on operands of which lengths are Lengths: calls that differ in the values of these alone have
+    the same key.
 
-    Args:
+    Attributes:
         kernel: Kernel, for the first values of Lengths.
         attrs: None, or the attributes with Lengths.
         shapes: list of the shapes of the operands, with Lengths.
         dtypes: list of their NumPy dtypes.
-        by_value: whether Lengths of equal values count as the same one.
+        nodes: dict from the expression of each Length to a number.
+        pairs: dict from that number to the two values.
+        key: hashable.
     """
-    nodes: dict[Any, int] = {}
-    pairs: dict[Any, Any] = {}
-    for value in _lengths_in([*shapes, attrs or ()]):
-        same = pairs.setdefault(value.pair, value.node) if by_value else value.node
-        nodes.setdefault(value.node, nodes.get(same, len(nodes)))
-    pattern = [tuple([("open", nodes[n.node]) if ls.is_length(n) else n for n in shape]) for shape in shapes]
-    key = kernel, repr(_marked(attrs, nodes)), tuple(pattern), tuple(dtypes)
-    if key not in _known:
-        if len(_known) >= _MAX:
-            _known.clear()
-        _known[key] = _traced(kernel, attrs, shapes, dtypes, nodes)
-    found = _known[key]
-    if found is None:
-        return None
-    leaves = {number: node for node, number in reversed(nodes.items())}
-    return [[_filled_in(n, leaves) for n in shape] for shape in found]
 
+    def __init__(self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False):
+        """by_value: whether Lengths of equal values count as the same one."""
+        self.kernel, self.attrs, self.shapes, self.dtypes = kernel, attrs, shapes, dtypes
+        self.nodes: dict[Any, int] = {}
+        self.pairs: dict[int, Any] = {}
+        same: dict[Any, Any] = {}
+        for value in ls.lengths_in([*shapes, attrs or ()]):
+            node = same.setdefault(value.pair, value.node) if by_value else value.node
+            number = self.nodes.setdefault(value.node, self.nodes.get(node, len(self.nodes)))
+            self.pairs[number] = value.pair
+        pattern = [tuple([("open", self.nodes[n.node]) if ls.is_length(n) else n for n in shape])
+                   for shape in shapes]
+        called = kernel if attrs is None else (*kernel.made_of[:2], repr(_marked(attrs, self.nodes)))
+        self.key = called, tuple(pattern), tuple(dtypes)
 
-def _lengths_in(value):
-    if ls.is_length(value):
-        if isinstance(value, ls.Length):
-            yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _lengths_in(item)
+    def found(self) -> Any:
+        """For each result its lengths as expressions of the numbers of Lengths; None where JAX cannot trace
+        the kernel for open lengths."""
+        if self.key not in _known:
+            if len(_known) >= _MAX:
+                _known.clear()
+            _known[self.key] = _traced(self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes)
+        return _known[self.key]
+
+    def lengths(self) -> Any:
+        """As `found`, as expressions of the lengths of operands."""
+        found = self.found()
+        if found is None:
+            return None
+        leaves = {number: node for node, number in reversed(self.nodes.items())}
+        return [[_filled_in(n, leaves) for n in shape] for shape in found]
+
+    def results(self, weak: tuple) -> Any:
+        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this key
+        was seen to give what the expressions say; else None. weak: whether each operand is of a weak type."""
+        kinds = _kinds.get((self.key, weak))
+        if kinds is None:
+            return None
+        many, dtypes = kinds
+        shapes = [self._values(which) for which in (0, 1)]
+        if any(n < 0 for one in shapes for shape in one for n in shape):
+            return None
+        return many, *[tuple([aval_of(shape, dtype, is_weak)
+                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)]) for one in shapes]
+
+    def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
+        """Takes in what the kernel gives, where the expressions say the same."""
+        found = self.found()
+        if found is None or any(n is None for shape in found for n in shape):
+            return
+        if all(self._values(which) == [one.shape for one in avals]
+               for which, avals in enumerate((outs, others))):
+            if len(_kinds) >= _MAX:
+                _kinds.clear()
+            _kinds[self.key, weak] = many, [(one.dtype, one.weak) for one in outs]
+
+    def second(self, outs: tuple) -> Any:
+        """The avals for the second values of Lengths, where each length of a result is one of an operand, or
+        fixed; else None. outs: the avals for the first values."""
+        found = self.found()
+        if found is None or not all(isinstance(n, int) or n is not None and n[0] == "open"
+                                    for shape in found for n in shape):
+            return None
+        if self._values(0) != [one.shape for one in outs]:
+            return None
+        return tuple([aval_of(shape, one.dtype, one.weak)
+                      for shape, one in zip(self._values(1), outs, strict=True)])
+
+    def _values(self, which: int) -> list:
+        def leaf(node: Any) -> Any:
+            return self.pairs[node[1]][which]
+
+        return [tuple([ex.value(n, leaf) for n in shape]) for shape in self.found()]
 
 
 def _marked(value: Any, nodes: dict) -> Any:

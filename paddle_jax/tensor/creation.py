@@ -268,6 +268,8 @@ def fill(op, value, dtype):
         if value.size != 1:
             raise ValueError(f"{op}: fill_value: got a tensor of shape {list(value.shape)}; "
                              "it must have one element")
+        if local.ctx.frame.symbolic and local.ctx.frame.holds(value):
+            return local.ctx.frame.numbers_of(value.reshape([]))
         return value._value.reshape(()).astype(dtype)
     if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_ | LengthBool):
         raise TypeError(f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, "

@@ -14,6 +14,7 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.lengths import to_int
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
 
@@ -118,7 +119,7 @@ def _length(name, n, given="n"):
         raise TypeError(f"{name}: {given}: got a bool; it must be a positive int")
     if not _is_int(n) or n <= 0:
         raise ValueError(f"{name}: {given}: got {n!r}; it must be a positive int")
-    return int(n)
+    return to_int(n)
 
 
 def _axis(name, axis, ndim, given="axis"):

@@ -15,7 +15,6 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax._core.values.expressions import bounds
 from paddle_jax._core.values.lengths import (
-    UndecidedError,
     chosen,
     extreme,
     has_lengths,
@@ -220,29 +219,45 @@ def _end_of(bound, length):
 
 
 def cut_of_lengths(item, length):
-    """As `cut_of` where a bound or the length of the axis is a Length."""
+    """As `cut_of` where a bound, the step or the length of the axis is a Length."""
     step = 1 if item.step is None else item.step
-    if is_length(step):
-        raise UndecidedError("Tensor index: the step of a slice is a length that is not known; "
-                             "give it as a number")
-    if step < 0:
+    if not is_length(step):
+        return _forward_cut(item, length, step) if step > 0 else _backward_cut(item, length, step)
+    low, high = bounds(node_of(step))
+    if low is not None and low > 0:
+        return _forward_cut(item, length, step)
+    if high is not None and high < 0:
         return _backward_cut(item, length, step)
+    answer, pace = step > 0, extreme("max", (abs(step), 1))
+    (_, count, _), start = _forward_cut(item, length, pace, False)
+    (_, other, _), least = _backward_cut(item, length, -pace)
+    return ("s", chosen(answer, count, other), step), chosen(answer, start, least)
+
+
+def _forward_cut(item, length, step, simplify=True):
     start = 0 if item.start is None else _end_of(item.start, length)
     stop = length if item.stop is None else _end_of(item.stop, length)
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
-    if step == 1 and node_of(start) == 0 and node_of(count) == node_of(length):
-        return ALL, 0
-    return ("s", count, step), start
+    is_all = not is_length(step) and step == 1 and node_of(start) == 0 and node_of(count) == node_of(length)
+    return (ALL, 0) if simplify and is_all else (("s", count, step), start)
 
 
 def _backward_cut(item, length, step):
-    """A slice that goes backwards over a whole axis; other ones have no form here."""
-    if item.start is not None or item.stop is not None:
-        raise UndecidedError("Tensor index: a slice that goes backwards between bounds, over a length that "
-                             "is not known; flip the tensor first")
-    count = (length + (-step - 1)) // -step
-    return ("s", count, step), length - 1 + (count - 1) * step
+    """A slice that goes backwards, and the least position that it picks; of an empty one the pace."""
+    pace = -step
+    if item.start is None and item.stop is None:
+        count = (length + (pace - 1)) // pace
+        return ("s", count, step), length - 1 - (count - 1) * pace
+    first = length - 1 if item.start is None else _last_of(item.start, length)
+    before = -1 if item.stop is None else _last_of(item.stop, length)
+    count = extreme("max", (first - before + (pace - 1), 0)) // pace
+    return ("s", count, step), chosen(count > 0, first - (count - 1) * pace, pace)
+
+
+def _last_of(bound, length):
+    """A bound of a slice that goes backwards, counted from the front; -1 before the first element."""
+    return chosen(bound < 0, extreme("max", (bound + length, -1)), extreme("min", (bound, length - 1)))
 
 
 def _open_cut(item, length):

@@ -9,6 +9,7 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.lengths import extreme, has_lengths
 from paddle_jax.tensor.axes import instead, ints, one_axis
 from paddle_jax.tensor.indexing import link_rows
 from paddle_jax.tensor.manipulation import reshape
@@ -319,10 +320,13 @@ def tensor_split(x, num_or_indices, axis=0, name=None):
         if num_or_indices <= 0:
             raise ValueError(f"tensor_split: num_or_indices={num_or_indices}; it must be > 0")
         part, longer = divmod(length, num_or_indices)
-        cuts = [i * part + min(i, longer) for i in range(1, num_or_indices)]
+        smaller = min if not has_lengths(length) else lambda *two: extreme("min", two)
+        cuts = [i * part + smaller(i, longer) for i in range(1, num_or_indices)]
     else:
         raise ValueError(f"tensor_split: num_or_indices: got {type(num_or_indices).__name__}; "
                          "it must be an int, a list or a tuple")
+    if local.ctx.frame.symbolic and has_lengths((cuts, length)):
+        return [x[(*[np.s_[:]] * axis, np.s_[a:b])] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
     return pieces(x, tuple(np.s_[a:b].indices(length)[:2]
                            for a, b in zip([0, *cuts], [*cuts, length], strict=True)), axis)
 

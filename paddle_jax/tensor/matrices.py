@@ -11,7 +11,7 @@ from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax._core.values.lengths import has_lengths, to_int
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
 from paddle_jax.tensor.gathering import take_rows
@@ -22,7 +22,7 @@ def _size(op, name, value):
     value = number(op, value, name) if isinstance(value, Tensor) else value
     if not isinstance(value, int | np.integer) or value < 0:
         raise TypeError(f"{op}: {name}: got {value!r}; it must be an int >= 0")
-    return int(value)
+    return to_int(value)
 
 
 @composite(method=False, alias={"n": "num_rows", "m": "num_columns"}, cases=[

@@ -12,6 +12,7 @@ from paddle_jax._core.ops.fast_path import run2
 from paddle_jax._core.ops.op import scalar
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import LengthBool, as_int
 from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops
 from paddle_jax.tensor.axes import check_divisor
 
@@ -38,6 +39,8 @@ def operands(x, other, name):
         return x, creation.to_tensor(other.astype(x._raw.dtype) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
+    if isinstance(other, LengthBool):
+        return operands(x, as_int(other), name)
     raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, "
                     f"but got {type(other).__name__}")
 

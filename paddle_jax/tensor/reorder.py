@@ -9,6 +9,7 @@ from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import to_int
 from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows
@@ -164,7 +165,8 @@ def ravel(input):
     return reshape(input, [-1])
 
 
-@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1", code="selections:repeat_interleave")
+@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1",
+          code="selections:repeat_interleave")
 @composite(alias=X_DIM, cases=["f(3), 2", "f(2,2), 2", "f(2,2), 2, 0", "f(2,2), const([1, 2], 'int64'), 0",
                                "f(2,2), const([1, 2], 'int32'), 1", "f(2,2), const([1, 2, 3], 'int64'), 1",
                                "f(3), const([1, 0, 2], 'int64')", "f(2,2), [1, 2], 1", "f(2,2), 0, 1",
@@ -201,7 +203,7 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
                         "it must be an int or a Tensor")
     if repeats <= 0:
         raise ValueError(f"repeat_interleave: repeats={repeats}; it must be > 0")
-    return repeat_each(x, int(repeats), axis)
+    return repeat_each(x, to_int(repeats), axis)
 
 
 def _repeated(repeats, length, total):

@@ -8,7 +8,9 @@ from jax import lax
 
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.ops.record import known_as
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.lengths import has_lengths
 from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
 from paddle_jax.tensor.inner import selecting
@@ -60,6 +62,8 @@ def slice(input, axes, starts, ends):
         [1, 2, 3, 4]
     """
     axes, starts, ends = _checked("slice", input, axes, starts, ends)
+    if local.ctx.frame.symbolic and has_lengths((starts, ends, [input.shape[a] for a in axes])):
+        return _indexed(input, axes, starts, ends, [1] * len(axes))
     begin, sizes = [0] * input.ndim, list(input.shape)
     for a, s, e in zip(axes, starts, ends, strict=True):
         begin[a], stop, _ = _range(s, e, 1, input.shape[a])
@@ -71,6 +75,14 @@ def _range(start, stop, step, length):
     """The bounds that Python's slice rules give; a start below -length begins at the first element."""
     low, high, step = np.s_[start:stop:step].indices(length)
     return low, high, step
+
+
+def _indexed(x, axes, starts, ends, strides):
+    """The same by an index, where numbers are made of lengths that are not known."""
+    item = [np.s_[:]] * x.ndim
+    for axis, start, stop, step in zip(axes, starts, ends, strides, strict=True):
+        item[axis] = np.s_[start:stop:step]
+    return x[tuple(item)]
 
 
 @known_as(pir="strided_slice axes:i32s", code="indexing:strided_slice")
@@ -93,6 +105,8 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
     axes, starts, ends, strides = _checked("strided_slice", x, axes, starts, ends, strides)
     if 0 in strides:
         raise ValueError("strided_slice: strides: got 0; a step must not be 0")
+    if local.ctx.frame.symbolic and has_lengths((starts, ends, strides, [x.shape[a] for a in axes])):
+        return _indexed(x, axes, starts, ends, strides)
     begin, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
     for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
         chosen = range(*_range(s, e, step, x.shape[a]))
@@ -134,6 +148,9 @@ def crop(x, shape=None, offsets=None, name=None):
     if any(o < 0 or s < 0 or o + s > n for s, o, n in zip(sizes, offsets, x.shape, strict=True)):
         raise ValueError(f"crop: a block of shape {sizes} at {list(offsets)} does not lie inside a tensor of "
                          f"shape {list(x.shape)}")
+    if local.ctx.frame.symbolic and has_lengths((offsets, sizes, x.shape)):
+        ends = [o + s for o, s in zip(offsets, sizes, strict=True)]
+        return _indexed(x, range(x.ndim), offsets, ends, [1] * x.ndim)
     block = _cut(x, offsets, sizes)
     block._alias = None  # a copy, as in Paddle
     return block
@@ -162,6 +179,8 @@ def narrow(input, dim, start, length):
     if length < 0 or not 0 <= at <= size or at + length > size:
         raise AssertionError(f"narrow: start={start}, length={length} does not lie inside an axis "
                              f"of length {size}")
+    if local.ctx.frame.symbolic and has_lengths((at, length, size)):
+        return _indexed(input, [dim], [at], [at + length], [1])
     begin, sizes = [0] * input.ndim, list(input.shape)
     begin[dim], sizes[dim] = at, length
     return _cut(input, begin, sizes)

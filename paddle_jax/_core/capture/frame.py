@@ -60,6 +60,9 @@ class Frame:
         self.outer, self.executor, self.packing = outer, outer.executor, outer.packing
         return self
 
+    def looks_fixed(self, node, value):
+        """Notes the value of an expression of unknown lengths that is the same for two of them."""
+
     # operations ---------------------------------------------------------------------------------------------
 
     def call(self, kernel, tensors):

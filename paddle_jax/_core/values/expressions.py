@@ -3,10 +3,11 @@
 An expression is a plain number or a tuple whose first item is its kind:
 
 - leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one. The
-  symbol is a number that the recording gives each of its values.
+  symbol is a number that the recording gives each of its values. ("open", number) stands for one of them
+  while an operation is traced (`static/symbolic_shapes.py`).
 - whole numbers: ("lin", constant, ((expression, factor), ...)), a sum; ("mul", a, b), ("floordiv", a, b),
-  ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("abs", a), ("int", answer), and ("floor", x),
-  ("ceil", x), ("trunc", x), ("round", x) of a float.
+  ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("bitand", a, b), ("abs", a), ("int", answer),
+  and ("floor", x), ("ceil", x), ("trunc", x), ("round", x) of a float.
 - floats: ("float", whole), ("fadd", a, b) and so on, ("div", a, b), ("sqrt", x) and so on.
 - answers: ("pos", whole), whether it is above zero; ("zero", whole); ("flt", a, b), ("fle", a, b),
   ("feq", a, b); ("not", a), ("and", a, b), ("or", a, b).
@@ -17,7 +18,9 @@ import functools as ft
 import math
 import operator
 
-LEAVES = ("dim", "item")
+LEAVES = ("dim", "item", "open")
+# functions of floats that are called the same in Python, NumPy and the file
+FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 
 
 def walk(node):
@@ -110,12 +113,38 @@ def _extreme(name, left, right):
     return (name, *sorted((left, right), key=repr))
 
 
+def _common_bits(left, right):
+    if isinstance(left, int):
+        left, right = right, left
+    if not isinstance(right, int):
+        return ("bitand", *sorted((left, right), key=repr))
+    if right < 0:
+        return add(left, _masked(left, ~right), -1)
+    return _masked(left, right)
+
+
+def _masked(node, mask):
+    """node & mask, for a mask of bits that is not negative: a sum of remainders."""
+    total, position = 0, 0
+    while mask >> position:
+        if not mask >> position & 1:
+            position += 1
+            continue
+        first = position
+        while mask >> position & 1:
+            position += 1
+        part = _remainder(_quotient(node, 1 << first), 1 << position - first)
+        total = add(total, part, 1 << first)
+    return total
+
+
 _WHOLE = {"add": add, "sub": lambda a, b: add(a, b, -1), "mul": _product, "floordiv": _quotient,
-          "mod": _remainder, "min": ft.partial(_extreme, "min"), "max": ft.partial(_extreme, "max")}
+          "mod": _remainder, "min": ft.partial(_extreme, "min"), "max": ft.partial(_extreme, "max"),
+          "bitand": _common_bits}
 PYTHON = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
           "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "min": min, "max": max,
           "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
-          "ne": operator.ne}
+          "ne": operator.ne, "bitand": operator.and_}
 
 
 def binary(name, left, right, whole):
@@ -152,8 +181,8 @@ def _whole_quotient(name, node):
     return _quotient(left, right)
 
 
-_WHOLE_KINDS = ("lin", "mul", "floordiv", "mod", "pow", "min", "max", "abs", "int", "floor", "ceil", "trunc",
-                "round", "dim")
+_WHOLE_KINDS = ("lin", "mul", "floordiv", "mod", "pow", "min", "max", "bitand", "abs", "int", "floor", "ceil",
+                "trunc", "round", "dim")
 
 
 def is_whole(node) -> bool:
@@ -290,7 +319,8 @@ def _bounds_of_choice(kind, one, other):
 
 UNARY = {"abs": abs, "fabs": abs, "fneg": operator.neg, "floor": math.floor, "ceil": math.ceil,
          "trunc": math.trunc, "round": round, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-         "log2": math.log2, "log10": math.log10, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}
+         "log2": math.log2, "log10": math.log10, "atan": math.atan,
+         **{name: getattr(math, name) for name in FUNCTIONS}}
 _VALUES = {
     **PYTHON, **{"f" + name: function for name, function in PYTHON.items()},  # of whole numbers, of floats
     **UNARY, "int": int, "float": float, "pos": lambda a: a > 0, "zero": lambda a: a == 0,

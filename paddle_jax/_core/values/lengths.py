@@ -40,7 +40,7 @@ class _Unknown:
         self.node = node
 
     def __repr__(self):
-        return f"{type(self).__name__}{self.pair}"
+        return repr(self.pair[0])  # a text of it is compared between recordings, as plain numbers are
 
     def __hash__(self):
         return hash(self.pair[0])
@@ -121,7 +121,12 @@ class Length(_Arithmetic):
     def __round__(self, digits=None):
         if digits is None or digits >= 0:
             return self
-        return NotImplemented
+        raise UndecidedError("round of a length that is not known, to a power of ten; give the length as a "
+                             "number")
+
+    def bit_length(self):
+        """The number of bits of the absolute value."""
+        return _unary("floor", function("log2", abs(self) + 0.5)) + 1
 
 
 class LengthFloat(_Arithmetic):
@@ -150,7 +155,10 @@ class LengthFloat(_Arithmetic):
         return _unary("trunc", self)
 
     def __round__(self, digits=None):
-        return _unary("round", self) if digits is None else NotImplemented
+        if digits is None:
+            return _unary("round", self)
+        raise UndecidedError("round to digits of a float made of a length that is not known; round to a "
+                             "whole number, or give the length as a number")
 
 
 class LengthBool(_Unknown):
@@ -160,21 +168,13 @@ class LengthBool(_Unknown):
 
     __index__ = _Unknown.__int__
 
-    def __invert__(self):
-        return negation(self)
+    def __neg__(self):
+        return -as_int(self)
 
-    def __and__(self, other):
-        return _logical("and", self, other)
+    def __pos__(self):
+        return as_int(self)
 
-    def __or__(self, other):
-        return _logical("or", self, other)
-
-    def __xor__(self, other):
-        return _compared("ne", as_int(self), as_int(other))
-
-    __rand__ = __and__
-    __ror__ = __or__
-    __rxor__ = __xor__
+    __abs__ = __pos__
 
 
 LENGTHS = (Length, LengthFloat, LengthBool)
@@ -197,6 +197,15 @@ def has_lengths(value) -> bool:
     if isinstance(value, slice):
         return has_lengths((value.start, value.stop, value.step))
     return False
+
+
+def lengths_in(value):
+    """All Lengths in nested lists and tuples."""
+    if type(value) is Length:
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from lengths_in(item)
 
 
 def node_of(value):
@@ -226,6 +235,8 @@ def number(pair, node):
         return node
     if isinstance(pair[0], bool | np.bool_):
         return LengthBool(pair, node)
+    if pair[0] == pair[1]:
+        local.ctx.frame.looks_fixed(node, pair[0])
     return LengthFloat(pair, node) if isinstance(pair[0], float) else Length(pair, node)
 
 
@@ -298,6 +309,45 @@ def chosen(answer, yes, no):
     return number(pair, ex.choice(answer.node, node_of(yes), node_of(no)))
 
 
+def _both(self, other):
+    """`self & other`."""
+    if _are_answers(self, other):
+        return _logical("and", self, other)
+    return _bits(lambda a, b: _binary("bitand", a, b), self, other)
+
+
+def _one_or_both(self, other):
+    """`self | other`."""
+    if _are_answers(self, other):
+        return _logical("or", self, other)
+    return _bits(lambda a, b: a + b - _binary("bitand", a, b), self, other)
+
+
+def _one_of_both(self, other):
+    """`self ^ other`."""
+    if _are_answers(self, other):
+        return _compared("ne", self, other)
+    return _bits(lambda a, b: a + b - 2 * _binary("bitand", a, b), self, other)
+
+
+def _are_answers(one, other):
+    return isinstance(one, bool | LengthBool) and isinstance(other, bool | LengthBool)
+
+
+def _bits(combine, left, right):
+    """`combine` of two whole numbers."""
+    left, right = _plain(left), _plain(right)
+    return combine(left, right) if isinstance(left, int) and isinstance(right, int) else NotImplemented
+
+
+def _left(number, places):
+    return number * 2**places
+
+
+def _right(number, places):
+    return number // 2**places
+
+
 # arithmetic -------------------------------------------------------------------------------------------------
 
 
@@ -353,8 +403,35 @@ def _operators(cls):
         setattr(cls, f"__{name}__", lambda self, other, name=name: _compared(name, self, other))
 
 
+def _operators_on_bits(cls):
+    """Gives a class of whole numbers the operators on bits."""
+    for name, combine in (("and", _both), ("or", _one_or_both), ("xor", _one_of_both)):
+        setattr(cls, f"__{name}__", combine)
+        setattr(cls, f"__r{name}__", combine)
+    for name, move in (("lshift", _left), ("rshift", _right)):
+        setattr(cls, f"__{name}__", lambda self, other, move=move: _bits(move, self, other))
+        setattr(cls, f"__r{name}__", lambda self, other, move=move: _bits(move, other, self))
+    cls.__invert__ = lambda self: -1 - as_int(self)
+
+
 for _cls in LENGTHS:
     _operators(_cls)
+for _cls in (Length, LengthBool):
+    _operators_on_bits(_cls)
+
+
+# items ------------------------------------------------------------------------------------------------------
+
+
+def element(items, position):
+    """The item of a list or tuple of numbers at a position that is a Length."""
+    if not items:
+        raise IndexError("list index out of range")
+    place = chosen(position < 0, position + len(items), position)
+    found = items[-1]
+    for number_of_item in range(len(items) - 2, -1, -1):
+        found = chosen(place == number_of_item, items[number_of_item], found)
+    return found
 
 
 # functions --------------------------------------------------------------------------------------------------
@@ -375,7 +452,11 @@ _UFUNCS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", 
            "maximum": "max"}
 _COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge", "equal": "eq",
                 "not_equal": "ne"}
-_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")
+_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", *ex.FUNCTIONS)
+_ONE = {"absolute": abs, "negative": operator.neg, "square": lambda x: x * x,
+        "reciprocal": lambda x: 1.0 / x, "fabs": lambda x: abs(to_float(x))}
+_BITS = {"bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+         "left_shift": operator.lshift, "right_shift": operator.rshift}
 
 
 def _ufunc(ufunc, method, inputs, options):
@@ -387,12 +468,14 @@ def _ufunc(ufunc, method, inputs, options):
         return _binary(_UFUNCS[name], *inputs)
     if name in _COMPARISONS:
         return _compared(_COMPARISONS[name], *inputs)
-    if name in _FUNCTIONS:
-        return function(name, inputs[0])
+    if name in _BITS:
+        return _BITS[name](*inputs)
+    if name in _FUNCTIONS or name == "arctan":
+        return function("atan" if name == "arctan" else name, inputs[0])
     if name in ("floor", "ceil", "trunc", "rint"):
         return to_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
-    if name in ("absolute", "negative"):
-        return abs(inputs[0]) if name == "absolute" else -inputs[0]
+    if name in _ONE:
+        return _ONE[name](inputs[0])
     return _array_ufunc(ufunc, method, inputs, options)
 
 
@@ -409,6 +492,8 @@ class OpenSize(Size):
     """A shape with Lengths for the axes that are not known."""
 
     def __getitem__(self, index):
+        if is_length(index):
+            return element(list(self), index)
         got = list.__getitem__(self, index)
         return OpenSize(got) if isinstance(index, slice) else got
 

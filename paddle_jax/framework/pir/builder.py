@@ -343,8 +343,9 @@ class Builder:
         return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
 
     def copy(self, value):
-        """A copy: Paddle computes in place, also on what a list made before holds."""
-        return self.op("assign", [value], value.type)
+        """A copy of a number: Paddle computes in place, also on what a list holds, and so does `assign`. For
+        `maximum` it has no such form."""
+        return self.op("maximum", [value, value], value.type)
 
     def constant(self, array):
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""

@@ -110,7 +110,7 @@ def _apply(op, operands):
         return [folded]
     own = own_ops.find(op.name)
     if own is not None:
-        found = own_ops.call(own, attrs.attributes, [tensor(value) for value in operands])
+        found = own_ops.call(own, attrs.attributes, operands, tensor)
     else:
         found = (rule_of(op.name) or rule_of(op.name.removesuffix("_")))(attrs, *operands)
     if len(op.outputs) == 1:

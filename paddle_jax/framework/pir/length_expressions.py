@@ -1,6 +1,7 @@
 """Writing expressions of unknown lengths as operations on tensors without axes: whole numbers are int64,
 floats are float64."""
 
+from paddle_jax._core.values.expressions import FUNCTIONS
 
 
 def written(w, node):
@@ -72,7 +73,7 @@ def _whole(name):
 
 
 def _abs(w, node):
-    value = written(w, node)
+    value = w.copy(written(w, node))
     return w.op("abs", [value], value.type)
 
 
@@ -142,13 +143,14 @@ def _where(w, answer, yes, no):
     values = [written(w, yes), written(w, no)]
     if values[0].dtype != values[1].dtype:
         values = [_cast(w, value, "float64") for value in values]
-    return w.op("where", [written(w, answer), *values], values[0].type)
+    return w.op("where", [written(w, answer), w.copy(values[0]), values[1]], values[0].type)
 
 
 _WRITERS = {
     "dim": _dim, "item": _item, "lin": _sum, "mul": _whole("multiply"), "floordiv": _whole("floor_divide"),
     "mod": _whole("remainder"), "pow": _whole("elementwise_pow"), "min": _whole("minimum"),
-    "max": _whole("maximum"), "abs": _abs, "int": lambda w, node: _cast(w, written(w, node), "int64"),
+    "max": _whole("maximum"), "bitand": _whole("bitwise_and"), "abs": _abs,
+    "int": lambda w, node: _cast(w, written(w, node), "int64"),
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "round": _round,
     "float": _float, "div": _floats("divide"), "fadd": _floats("add"), "fsub": _floats("subtract"),
     "fmul": _floats("multiply"), "ffloordiv": _floats("floor_divide"), "fmod": _floats("remainder"),
@@ -157,7 +159,7 @@ _WRITERS = {
     "zero": _compared_to_zero("equal"), "flt": _compared("less_than", _float),
     "fle": _compared("less_equal", _float), "feq": _compared("equal", _float), "not": _not,
     "and": _logical("logical_and"), "or": _logical("logical_or"), "where": _where,
-    **{name: _function(name) for name in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")},
+    **{name: _function(name) for name in ("sqrt", "exp", "log", "log2", "log10", "atan", *FUNCTIONS)},
 }
 
 __all__ = ["written"]

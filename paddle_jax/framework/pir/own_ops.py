@@ -1,5 +1,5 @@
 """Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the
-attributes as one text."""
+attributes as one text. Lengths that are not fixed are operands after the others; the text says which."""
 
 import ast
 
@@ -8,6 +8,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import Op
 from paddle_jax._core.ops.record import OWN
+from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir.builder import NotWritable
@@ -15,21 +16,22 @@ from paddle_jax.framework.pir.builder import NotWritable
 PREFIX = "paddle_jax."
 
 
-def encode(attrs) -> str:
-    """The attributes of an operation as text.
+def encode(attrs) -> tuple:
+    """(the attributes of an operation as text, list of the numbers among them that depend on lengths).
 
     Raises:
-        NotWritable: one depends on lengths of the inputs, or is of a type that has no text.
+        NotWritable: one is of a type that has no text.
     """
-    return repr({name: _plain(name, value) for name, value in attrs.items()})
+    numbers = []
+    return repr({name: _plain(name, value, numbers) for name, value in attrs.items()}), numbers
 
 
-def _plain(name, value):
+def _plain(name, value, numbers):
     if is_length(value):
-        raise NotWritable(f"{name}={value}: it depends on lengths of the inputs; "
-                          "give these lengths as numbers in input_spec")
+        numbers.append(value)
+        return {"number": len(numbers) - 1}
     if isinstance(value, tuple):
-        return tuple([_plain(name, v) for v in value])
+        return tuple([_plain(name, v, numbers) for v in value])
     if isinstance(value, dtypes.DType):
         return {"dtype": value.np.name}
     if isinstance(value, np.dtype):
@@ -41,13 +43,23 @@ def _plain(name, value):
     raise NotWritable(f"{name}={value!r}: a {type(value).__name__} has no form in a file")
 
 
-def _value(plain):
+def _value(plain, numbers):
     if isinstance(plain, tuple):
-        return tuple([_value(v) for v in plain])
+        return tuple([_value(v, numbers) for v in plain])
     if isinstance(plain, dict):
         ((kind, text),) = plain.items()
+        if kind == "number":
+            given = numbers[text]
+            return (on_host(given, "a length") if isinstance(given, Tensor) else given).item()
         return {"dtype": dtypes.convert, "numpy": np.dtype, "float": float}[kind](text)
     return plain
+
+
+def _count(plain):
+    """How many numbers attributes take from operands."""
+    if isinstance(plain, tuple):
+        return sum(map(_count, plain))
+    return int(isinstance(plain, dict) and "number" in plain)
 
 
 def identity(op) -> str:
@@ -67,13 +79,15 @@ def find(name) -> Op | None:
     return OWN.get(name.removeprefix(PREFIX)) or OWN.get(name.rpartition(".")[2])
 
 
-def call(op, text, operands):
-    """Runs an operation with the attributes in a text."""
+def call(op, text, operands, tensor):
+    """Runs an operation with the attributes in a text. tensor: function that makes Tensors of operands."""
     try:
-        attrs = {name: _value(value) for name, value in ast.literal_eval(text).items()}
+        texts = ast.literal_eval(text)
+        own = len(operands) - sum(map(_count, texts.values()))
+        attrs = {name: _value(value, operands[own:]) for name, value in texts.items()}
         # an older file may lack what has a default
         defaults = {name: one.default for name, one in op.signature.parameters.items()}
         values = tuple([attrs.get(name, defaults[name]) for name in op.attrs])
     except Exception as error:
         raise CorruptFileError(f"the attributes of {op.name} are damaged ({type(error).__name__})") from error
-    return op.call(operands, values)
+    return op.call([tensor(value) for value in operands[:own]], values)

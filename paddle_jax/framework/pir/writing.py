@@ -115,8 +115,6 @@ def apply(w, op, attrs, operands, out):
                          *(_promoted(w, op, operands) if op.promote else operands))
             return found if isinstance(found, list) else [found]
         except NotWritable as error:
-            if has_lengths(list(attrs.values())):
-                raise
             refusal = error
             w.undo(mark)
     name = PREFIX + identity(op)
@@ -128,7 +126,8 @@ def apply(w, op, attrs, operands, out):
             value = w.op("stack", [w.combine([w.number(v, "int64") for v in value])],
                          ("int64", [len(value)]), axis=0)
         inputs.append(w.combine(value) if isinstance(value, list) else value)
-    return w.own(name, inputs, out, encode(attrs))
+    text, numbers = encode(attrs)
+    return w.own(name, [*inputs, *map(w.length, numbers)], out, text)
 
 
 def _promoted(w, op, operands):

@@ -18,6 +18,7 @@ from paddle_jax._core.runtime.origins import is_ours, is_users
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values import lengths
+from paddle_jax._core.values.expressions import FUNCTIONS
 from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.region import is_number, is_traced, numeral
@@ -25,6 +26,8 @@ from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
+
+_FEW = 8  # numbers made of lengths that are sorted
 
 
 class Ignored:
@@ -242,6 +245,8 @@ def _quantor(kind, joined):
         if not any(map(is_traced, values)):
             return kind(values)
         answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
+        if lengths.is_length(answer):
+            return lengths.truth(answer)
         return truth(answer) if is_traced(answer) else bool(answer)
 
     return ask
@@ -296,6 +301,34 @@ def _length_function(name):
     return call
 
 
+def _of_two(function):
+    """A function of two numbers of which one is made of unknown lengths."""
+    return lambda *args: function(*map(lengths.to_float, args)) if len(args) == 2 else NotImplemented
+
+
+def _logarithm(*args):
+    """`math.log`, also to a base."""
+    found = [lengths.function("log", one) if lengths.is_length(one) else math.log(one) for one in args]
+    return found[0] / found[1] if len(found) == 2 else found[0]
+
+
+def _mean(values):
+    """The mean of a list of numbers."""
+    return sum(values) / len(values)
+
+
+def _sorted(values):
+    """`sorted` of a few numbers."""
+    if not isinstance(values, list | tuple) or len(values) > _FEW or not all(map(is_number, values)):
+        return NotImplemented
+    found = list(values)
+    for last in range(len(found) - 1, 0, -1):
+        for at in range(last):
+            pair = found[at : at + 2]
+            found[at : at + 2] = lengths.extreme("min", pair), lengths.extreme("max", pair)
+    return found
+
+
 def _length_of(value):
     """`len` of a Tensor."""
     if isinstance(value, Tensor) and value.ndim and lengths.is_length(value.shape[0]):
@@ -319,10 +352,19 @@ _LENGTH_FUNCTIONS = {
     bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
     len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
     np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
+    sorted: _sorted, np.round: lambda x: lengths.to_float(round(x)),
+    np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
+    np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
+    np.mean: _over_list(_mean), np.float32: _length_number(lengths.to_float),
     math.fabs: lambda x: abs(lengths.to_float(x)), math.pow: lambda x, y: lengths.to_float(x) ** y,
     np.float64: _length_number(lengths.to_float),
     **{getattr(math, name): _length_function(name)
-       for name in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")},
+       for name in ("sqrt", "exp", "log2", "log10", "atan", *FUNCTIONS)},
+    math.log: _logarithm, math.isqrt: lambda x: lengths.function("floor", lengths.function("sqrt", x)),
+    math.hypot: _of_two(lambda x, y: lengths.function("sqrt", x * x + y * y)),
+    math.exp2: lambda x: 2.0 ** lengths.to_float(x), math.radians: lambda x: x * (math.pi / 180),
+    math.degrees: lambda x: x * (180 / math.pi),
+    math.fmod: _of_two(lambda x, y: x - lengths.to_float(lengths.to_int(x / y)) * y),
 }
 
 

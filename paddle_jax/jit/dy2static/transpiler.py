@@ -24,7 +24,7 @@ from malt.pyct.static_analysis import activity, liveness, reaching_definitions, 
 
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.state import Observing
-from paddle_jax.jit.dy2static import statements
+from paddle_jax.jit.dy2static import lookups, statements
 from paddle_jax.jit.dy2static.calls import converted_call, mark_converted
 from paddle_jax.jit.dy2static.log import CodeLog
 from paddle_jax.jit.dy2static.preparation import Prepared, no_arguments, operator
@@ -68,6 +68,7 @@ def _with_scope(code, name, options):
 
 _OPERATORS = types.SimpleNamespace(  # what converted code calls, under the names that malt gives it
     **{name: getattr(statements, name) for name in _STATEMENTS}, converted_call=converted_call,
+    **{name: getattr(lookups, name) for name in lookups.__all__},
     FunctionScope=Scope, with_function_scope=_with_scope, Undefined=Undefined,
     UndefinedReturnValue=Unreturned, autograph_artifact=mark_converted,
     ConversionOptions=converter.ConversionOptions, Feature=converter.Feature, STD=converter.STANDARD_OPTIONS)
@@ -111,6 +112,8 @@ class Transpiler(base.GenericTranspiler):
             node = step.transform(node, ctx)
         node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
         node = _Ternaries().visit(_Flow(ctx).visit(node))
+        if not ctx.user.observed:  # an observer has to see what is read
+            node = _Lookups().visit(node)
         return variables.transform(logical_expressions.transform(node, ctx), ctx)
 
     def analysed(self, node, ctx, *analyses):
@@ -140,6 +143,7 @@ class Transpiler(base.GenericTranspiler):
         variables of its closure."""
         program = converter.ProgramContext(options=_OPTIONS)
         program.owner = class_of(function)
+        program.observed = observed
         node, ctx = self.transform_function(function, program)
         frame = framed(node, ctx.info.name, function, f"ag__, {READS}")
         text = ast.unparse(frame)
@@ -171,6 +175,34 @@ class _Ternaries(ast.NodeTransformer):
         self.generic_visit(node)
         return operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body),
                          ast.Lambda(no_arguments(), node.orelse))
+
+
+_ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
+class _Lookups(ast.NodeTransformer):
+    """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be
+    made of unknown lengths."""
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        is_plain = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple | ast.JoinedStr)
+        if is_plain or not isinstance(node.ctx, ast.Load):
+            return node
+        return operator("item_at", node.value, node.slice)
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        if len(node.ops) != 1:
+            return node
+        name = _ORDERS.get(type(node.ops[0]))
+        if name is not None and any(isinstance(one, ast.Tuple | ast.List)
+                                    for one in (node.left, *node.comparators)):
+            return operator("ordered", ast.Constant(name), node.left, node.comparators[0])
+        if not isinstance(node.ops[0], ast.In | ast.NotIn):
+            return node
+        name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
+        return operator(name, node.comparators[0], node.left)
 
 
 def _bases(symbol):

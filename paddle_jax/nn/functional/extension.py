@@ -7,7 +7,8 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host
-from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
+from paddle_jax._core.values.lengths import to_int
+from paddle_jax.tensor.axes import check_index, guarded, may_be_outside, number
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
@@ -38,13 +39,13 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
         if maxlen.size != 1:
             raise ValueError(f"sequence_mask: maxlen: got shape {list(maxlen.shape)}; "
                              "it must have one element")
-        maxlen = int(maxlen)
+        maxlen = number("sequence_mask", maxlen.reshape([]), "maxlen")
     elif maxlen == 0:
         raise RuntimeError("sequence_mask: maxlen: got 0; it must be at least 1, or None for "
                            "the largest length")
     if maxlen is None or maxlen < 0:
         maxlen = on_host(x, "sequence_mask", "give maxlen").max(initial=0)
-    return _mask(x, int(maxlen), dtypes.convert(dtype))
+    return _mask(x, to_int(maxlen), dtypes.convert(dtype))
 
 
 @op("parents", method=False, register=False, nondiff=True)

@@ -11,6 +11,7 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.random import next_key
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
+from paddle_jax._core.values.lengths import to_int
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, sums
@@ -40,7 +41,7 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
     pads = ints(op_name, "padding", _listed(padding), n, 0)
     sizes = [(s - 1) * t - 2 * p + k for s, t, p, k in zip(x.shape[2:], strides, pads, kernel, strict=True)]
     if output_size is not None:
-        wanted = [int(s) for s in output_size][-n:]
+        wanted = [to_int(s) for s in output_size][-n:]
         if (len(wanted) != n
                 or any(not s - t < w < s + t for w, s, t in zip(wanted, sizes, strides, strict=True))):
             raise ValueError(f"{op_name}: output_size: got {list(output_size)}; "

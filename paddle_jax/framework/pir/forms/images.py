@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax._core.values.lengths import has_lengths, node_of
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
@@ -77,6 +77,8 @@ def _pad(w, a, out, x):
         if len(pads) < 2 * n or not a.pad_from_left_axis:  # the last axis comes first
             pads = [p for i in range(len(pads) // 2)[::-1] for p in pads[2 * i : 2 * i + 2]]
         ordered = [0] * (2 * n - len(pads)) + pads
+        if has_lengths(ordered):
+            return _joined(w, x, ordered, a.value)
         return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
     if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
@@ -91,19 +93,38 @@ def _pad(w, a, out, x):
     return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
 
 
+def _joined(w, x, pads, value):
+    """x between blocks of a number, whose lengths depend on the inputs."""
+    for axis in range(x.ndim):
+        before, after = pads[2 * axis : 2 * axis + 2]
+        parts = []
+        for length in (before, None, after):
+            shape = [*x.shape[:axis], length, *x.shape[axis + 1 :]]
+            if length is None:
+                parts.append(x)
+            elif node_of(length) != 0:
+                parts.append(w.op("full_with_tensor", [w.full(value, x.dtype), w.ints(shape)],
+                                  (x.dtype, shape), dtype=x.dtype))
+        if len(parts) > 1:
+            shape = [*x.shape[:axis], x.shape[axis] + before + after, *x.shape[axis + 1 :]]
+            x = w.op("concat", [w.combine(parts), w.full(axis, "int32")], (x.dtype, shape))
+    return x
+
+
 def _read_pad(a, x, n_pads):
     return P.pad(x, n_pads, a.mode, a.pad_value, a.data_format)
 
 
 def _onnx_pad(g, op, x, pads):
-    pads = [int(p) for p in g.numbers(pads)]
     if op.data_format[-1] == "C":
         raise Unsupported("channels on the last axis")
     if op.mode == "circular":
         raise Unsupported("circular padding")
-    begin, end = ([0, 0, *[pads[i] for i in order]] for order in ((4, 2, 0), (5, 3, 1)))
+    pads = g.int_list(pads)
+    ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
+    pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
-    return g.node("Pad", [x, g.ints([*begin, *end]), g.number(op.pad_value, op.kind())], mode=mode)
+    return g.node("Pad", [x, pads, g.number(op.pad_value, op.kind())], mode=mode)
 
 
 def _unfold(w, a, out, x):

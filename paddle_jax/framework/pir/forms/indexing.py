@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.values.lengths import extreme, is_length
-from paddle_jax.framework.pir.builder import Length, NotWritable, Value
+from paddle_jax._core.values.lengths import chosen, extreme, is_length
+from paddle_jax.framework.pir.builder import NotWritable, Value
 from paddle_jax.framework.pir.parts import cast, known_ints, reshape, same_length, same_shape, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -81,9 +81,7 @@ def _window(w, x, pattern, starts):
         if kind[0] != ":":
             start = starts.pop(0)
             step = kind[2] if kind[0] == "s" else 1
-            if step < 0:
-                steps.append((axis, step, start, kind[1]))
-            elif step > 1:
+            if is_length(step) or step != 1:
                 steps.append((axis, step, start, kind[1]))
             else:
                 cuts.append((axis, start, 1 if kind[0] == "i" else kind[1], kind[0] == "i"))
@@ -119,18 +117,10 @@ def _end(start, size, length):
 def _strided(w, x, steps):
     shape, starts, ends = list(x.shape), [], []
     for axis, step, start, count in steps:
+        first, end = _range_of(start, count, step, x.shape[axis])
+        starts.append(first)
+        ends.append(end)
         shape[axis] = count
-        if step > 0:
-            starts.append(start)
-            last = start + (count - 1) * step + 1
-            ends.append(extreme("max", (last, 0)) if is_length(last) else last)
-        elif isinstance(x.shape[axis], Length):
-            starts.append(-1)  # only slices over the whole axis come here
-            ends.append(-END - 1)
-        else:
-            last = start + (count - 1) * -step
-            starts.append(last)
-            ends.append(start - 1 if start else -x.shape[axis] - 1)
     operands = [x, w.ints(starts), w.ints(ends), w.ints([s[1] for s in steps])]
     return w.op("strided_slice", operands, (x.dtype, shape), axes=[s[0] for s in steps])
 
@@ -157,6 +147,21 @@ def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
     return w.op("set_value_with_tensor_",
                 [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(steps)], out[0],
                 axes=axes, decrease_axes=list(dropped), none_axes=[])
+
+
+def _range_of(start, count, step, length):
+    """The bounds of a slice that picks `count` elements, of which `start` is the least position."""
+    if isinstance(start, Value):
+        raise NotWritable("a slice with a step and a computed start has no form in PIR")
+    last = start + (count - 1) * abs(step)
+    forward = start, _at_least_zero(last + 1)
+    backward = _at_least_zero(last), start - 1 - length  # negative bounds count from the end
+    answer = step > 0
+    return tuple([chosen(answer, one, other) for one, other in zip(forward, backward, strict=True)])
+
+
+def _at_least_zero(number):
+    return extreme("max", (number, 0)) if is_length(number) else max(number, 0)
 
 
 def _cut(w, a, out, x, starts):
@@ -274,7 +279,7 @@ def _put_elements(w, a, out, x, index, values):
 
 
 def _put_index(w, a, out, x, value, starts, arrays):
-    """Writing through integers and slices of step 1."""
+    """Writing through integers and slices."""
     if arrays or any(k[0] == "n" for k in a.axes):
         raise NotWritable("writing through index arrays or new axes has no form in PIR")
     starts = _items(w, starts) if starts is not None else []
@@ -283,11 +288,13 @@ def _put_index(w, a, out, x, value, starts, arrays):
         if kind[0] != ":":
             start = starts.pop(0)
             size, pace = (1, 1) if kind[0] == "i" else kind[1:]
-            if pace < 0 or (pace > 1 and isinstance(size, Length)):
-                raise NotWritable("writing backwards has no form in PIR")
+            if not is_length(pace) and pace == 1:
+                first, last = start, _end(start, size, x.shape[axis])
+            else:
+                first, last = _range_of(start, size, pace, x.shape[axis])
             axes.append(axis)
-            begin.append(start)
-            end.append(_end(start, size if pace == 1 else (size - 1) * pace + 1, x.shape[axis]))
+            begin.append(first)
+            end.append(last)
             step.append(pace)
             dropped += [axis] if kind[0] == "i" else []
         axis += 1
@@ -306,8 +313,10 @@ def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
 
 
 def _put_mask(w, a, out, x, mask, value):
-    for _ in range(x.ndim - mask.ndim):
-        mask = unsqueeze(w, mask, mask.ndim)
+    if mask.ndim < x.ndim:
+        for _ in range(x.ndim - mask.ndim):
+            mask = unsqueeze(w, mask, mask.ndim)
+        mask = w.op("expand", [mask, w.ints(x.shape)], ("bool", x.shape))
     return w.op("where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x],
                 out[0])
 

@@ -155,8 +155,8 @@ def _onnx_argument(kind):
 
 
 def _onnx_topk(g, op, x, k):
-    return g.node("TopK", [x, g.ints([int(g.numbers(k)[0])])], 2, axis=op.axis, largest=int(op.largest),
-                  sorted=1)
+    count = g.node("Reshape", [g.cast(k, "int64"), g.ints([1])])
+    return g.node("TopK", [x, count], 2, axis=op.axis, largest=int(op.largest), sorted=1)
 
 
 def _read_argsort(a, x):

@@ -38,8 +38,8 @@ def _pieces(a, x):
 
 
 def _onnx_split(g, op, x, sizes, axis):
-    sizes = [int(n) for n in g.numbers(sizes)]
-    found = g.node("Split", [x, g.ints(sizes)], len(sizes), axis=int(g.numbers(axis)[0]))
+    count = len(sizes) if isinstance(sizes, list) else len(g.numbers(sizes))
+    found = g.node("Split", [x, g.int_list(sizes)], count, axis=int(g.numbers(axis)[0]))
     return found if isinstance(found, list) else [found]
 
 
