@@ -370,11 +370,10 @@ class LengthRecorder(Recorder):
         if parts is None:
             return None
         mark = self.mark()
-        with swapped(local.ctx, amp=None):  # the operands are cast already
+        with self.noting(keep=True), swapped(local.ctx, amp=None):  # the operands are cast already
             found = parts()
-        if found is None:
-            self.back(mark)
-            return None
+            if found is None:
+                self.back(mark)
         return found
 
     def record(self, kernel, symbols, stops):
