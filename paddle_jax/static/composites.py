@@ -44,12 +44,14 @@ class OpaqueCall:
 
     random: whether the last two operands are those of a random op; draws: how many random numbers it takes.
     writes: positions of the operands that it changes in place, whose new values come last. layout: what the
-    code returned. free: for each result whether no gradient flows into it.
+    code returned. free: for each result whether no gradient flows into it. public: the function that users
+    call for it, or its code.
     """
 
     once = True  # one call has it alone, so nothing is kept for the next
 
-    def __init__(self, fn, args, kwargs, tensors, writes, random):
+    def __init__(self, fn, args, kwargs, tensors, writes, random, public=None):
+        self.public = public or fn
         self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
         self.stops, self.draws, self.layout, self.free = [t.stop_gradient for t in tensors], 0, None, []
         self.amp = local.ctx.amp
@@ -74,7 +76,7 @@ class OpaqueCall:
         """The results as Tensors, with their place on the tape."""
         rest = iter(tensors)
         args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
-        out = self.fn(*args, **kwargs)
+        out = self.public(*args, **kwargs)
         return tuple([*tensors_in(out), *[tensors[i] for i in self.writes]])
 
     def rebuild(self, found):

@@ -293,7 +293,7 @@ class Recorder(Frame):
                 return mapped(op.fn(*args, **kwargs), self.lift)
             except (SymbolError, TracedValueError, TypeError, ValueError):
                 self.back(mark)  # a value is needed: as a whole, or it is an error there too
-                return self.whole(op.name, op.fn, args, kwargs)
+                return self.whole(op.name, op.fn, args, kwargs, public=_public(op))
 
     def lift(self, tensor):
         """A Variable for a result that may be an eager Tensor."""
@@ -328,20 +328,21 @@ class Recorder(Frame):
                 self.note(tensor)
                 tensor._raw = raw
             return mapped(out, self.lift)
-        return self.whole(op.name, op.fn, args, kwargs, [t for t, _, _ in runs[0][3]] if runs else ())
+        changed = [t for t, _, _ in runs[0][3]] if runs else ()
+        return self.whole(op.name, op.fn, args, kwargs, changed, _public(op))
 
-    def whole(self, name, fn, args, kwargs, changed=()):
-        """Records a function over Tensors as one operation."""
+    def whole(self, name, fn, args, kwargs, changed=(), public=None):
+        """Records a function over Tensors as one operation. public: the function that users call."""
         tensors = list(tensors_in((args, kwargs)))
         writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
         symbols, stops = [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
-        code = OpaqueCall(fn, args, kwargs, tensors, writes, False)
+        code = OpaqueCall(fn, args, kwargs, tensors, writes, False, public)
         mark = self.mark()
         try:
             found = self.record(Kernel(name, code), symbols, stops)
         except Random:
             self.back(mark)
-            code = OpaqueCall(fn, args, kwargs, tensors, writes, True)
+            code = OpaqueCall(fn, args, kwargs, tensors, writes, True, public)
             found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())],
                                 [*stops, True, True])
             self.program.draws += code.draws - 1
@@ -353,6 +354,11 @@ class Recorder(Frame):
             self.note(tensors[at])
             tensors[at]._raw = made._raw
         return code.rebuild(found)
+
+
+def _public(op):
+    """The function that users call for a composite; None for code of a recorder."""
+    return getattr(op, "public", None)
 
 
 def set_item(target, item, value):

@@ -148,3 +148,36 @@ def test_a_changed_program_no_longer_runs_as_its_file_says(model):
         np.testing.assert_allclose(again, one, rtol=1e-6)
     finally:
         paddle.disable_static()
+
+
+class Branches(paddle.nn.Layer):
+    """Its branches give results of different shapes."""
+
+    def forward(self, x):
+        y = x[:1] if x.sum() > 0 else x
+        return y + 1
+
+
+class Grows(paddle.nn.Layer):
+    """Its loop makes a Tensor longer."""
+
+    def forward(self, x):
+        y = x
+        while y.sum() < 10:
+            y = paddle.concat([y, x])
+        return y
+
+
+@pytest.mark.parametrize(("make", "factor"), [(Branches, -1.0), (Grows, 0.5)])
+def test_shapes_that_depend_on_values_run_op_by_op_for_good(tmp_path, make, factor):
+    net = make()
+    paddle.jit.save(net, str(tmp_path / "m"), input_spec=[InputSpec([None, 2], "float32", "x")])
+    layer = paddle.jit.load(str(tmp_path / "m"))
+    paddle.set_flags({"FLAGS_deferred_min_repeats": 1})
+    try:
+        for _ in range(3):
+            x = paddle.ones([3, 2])
+            np.testing.assert_array_equal(layer(x).numpy(), net(x).numpy())
+    finally:
+        paddle.set_flags({"FLAGS_deferred_min_repeats": 0})
+    np.testing.assert_array_equal(layer(x * factor).numpy(), net(x * factor).numpy())

@@ -1,5 +1,5 @@
-"""Saved functions whose results have lengths that depend on values: masks, nonzero, unique, suppression. Files
-of either engine run in both, for other lengths than any recording had."""
+"""Saved functions whose results have lengths that depend on values: masks, nonzero, unique, suppression.
+Files of either engine run in both, for other lengths than any recording had."""
 
 import warnings
 
@@ -142,3 +142,22 @@ def test_categories_are_refused_with_the_line(tmp_path):
     with pytest.raises(ValueError, match=r"value of a tensor.*test_results_of_values\.py"):
         save(network(paddle_jax, by_category), str(tmp_path / "m"), input_spec=specs(paddle_jax))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["nonzero", "mask", "masked_select", "unique, all", "nms by score",
+                                  "bincount with weights", "repeat_interleave", "sequence_mask", "detector"])
+def test_static_programs(oracle, tmp_path, name):
+    P = paddle_jax
+    P.enable_static()
+    try:
+        executor = P.static.Executor(P.CPUPlace())
+        main = P.static.Program()
+        with P.static.program_guard(main):
+            feeds = [P.static.data("boxes", [None, 4], "float32"), P.static.data("scores", [None], "float32")]
+            fetches = network(P, CASES[name])(*feeds)
+        P.static.save_inference_model(str(tmp_path / "m"), feeds, fetches, executor, program=main)
+    finally:
+        P.disable_static()
+    truth, there = network(oracle, CASES[name]), oracle.jit.load(str(tmp_path / "m"))
+    for values in inputs():
+        same(arrays(oracle, there, values), arrays(oracle, truth, values))

@@ -134,7 +134,11 @@ def _if(op, operands, env):
 
         return traced
 
-    found = [_wrap(array) for array in jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))]
+    try:
+        arrays = jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))
+    except TypeError as error:
+        raise TracedValueError("pd_op.if", "its branches give other shapes") from error
+    found = [_wrap(array) for array in arrays]
     env.update(zip(written, found[len(found) - len(written) :], strict=True))
     return found[: len(found) - len(written)]
 
@@ -160,7 +164,11 @@ def _while(op, operands, env):
                                         for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
 
     start = [_array(test).reshape(()), *[_array(value) for value in values]]
-    found = [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
+    try:
+        _, *arrays = jax.lax.while_loop(lambda state: state[0], step, start)
+    except TypeError as error:
+        raise TracedValueError("pd_op.while", "its variables change their shapes") from error
+    found = [_wrap(array) for array in arrays]
     env.update(zip(written, found[len(body.args) :], strict=True))
     return found[: len(body.args)]
 
