@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import random
+from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.failures.exhausted import told_as_memory
@@ -294,6 +295,7 @@ class Entry:
                 self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
             except (jax.errors.JaxRuntimeError, ValueError) as error:
                 raise self._told(error) from None
+            watch()
         Counters.steps += len(self.rates)
         if self.copied:
             seen = self.fetched([out[i] for i in self.copied])

@@ -2,6 +2,7 @@
 maps and memory."""
 
 import gc
+import os
 import subprocess
 import sys
 import weakref
@@ -166,6 +167,47 @@ def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
         for n in (211, 223):
             paddle.tanh(paddle.full([n], 0.5))
     assert looked
+
+
+PROGRAMS = """
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax._core.deferred import compiled
+from paddle_jax._core.runtime.uninterrupted import Once
+paddle.set_flags({"FLAGS_compiled_code_in_mb": 16, "FLAGS_deferred_min_repeats": 1})
+compiled._EVERY = 4
+main = paddle.static.Program()
+paddle.enable_static()
+with paddle.static.program_guard(main):
+    x = paddle.static.data("x", [None], "float32")
+    y = paddle.tanh(x) * 2
+paddle.disable_static()
+executor = paddle.static.Executor(paddle.CPUPlace())
+functions = [paddle.jit.to_static(lambda x, k=k: paddle.sin(x) + k) for k in range(12)]
+
+def everything():
+    for k, function in enumerate(functions):
+        np.testing.assert_allclose(function(paddle.ones([3])).numpy(), np.sin(1) + k, rtol=1e-6)
+        paddle.enable_static()
+        found = executor.run(main, feed={"x": np.ones(k + 1, "float32")}, fetch_list=[y])[0]
+        paddle.disable_static()
+        np.testing.assert_allclose(found, np.tanh(np.ones(k + 1)) * 2, rtol=1e-6)
+
+everything()
+held = sum(once.used >= 0 for once in Once.alive)
+everything()
+print(held)
+"""
+
+
+def test_functions_and_static_programs_are_bounded_too(tmp_path):
+    """The least recently used ones go, whoever made them, and are compiled again when they are called."""
+    script = tmp_path / "programs.py"  # functions are compiled where their source is there
+    script.write_text(PROGRAMS)
+    done = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert 0 < int(done.stdout) < 13
 
 
 TURNS = """

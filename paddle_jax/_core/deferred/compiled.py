@@ -27,7 +27,7 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import drop_unused
 from paddle_jax._core.runtime.counters import Counters
-from paddle_jax._core.runtime.uninterrupted import Epoch
+from paddle_jax._core.runtime.uninterrupted import Epoch, Once
 
 _GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
 _MAX_GENERATION = 16 * _GENERATION
@@ -156,6 +156,8 @@ def _oldest_first():
     from paddle_jax._core.deferred import program
 
     found = [*[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
+             *[(once.used, once.drop_compiled) for once in list(Once.alive)
+               if once.used >= 0 and once.tier != "segment"],  # segments are among the programs
              *program.by_use()]
     return [drop for _, drop in sorted(found, key=lambda each: each[0])]
 

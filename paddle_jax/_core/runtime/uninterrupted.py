@@ -25,7 +25,7 @@ from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
 from paddle_jax._core.runtime.compiler import leanly
-from paddle_jax._core.runtime.counters import compiling
+from paddle_jax._core.runtime.counters import Counters, compiling
 from paddle_jax._core.runtime.handlers import Handlers
 
 
@@ -255,7 +255,11 @@ class Once:
     exception in the middle of it leaves JAX's caches half filled, and JAX drops some. So all of it happens in
     other threads. Who is interrupted while waiting for the compilation leaves it alone, and the next call
     waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
+    used: how many programs had been compiled when it was last called; -1 where it holds no program. alive: all
+    that there are.
     """
+
+    alive: weakref.WeakSet = weakref.WeakSet()
 
     # becomes Several.waited when values are first spread over devices that need it
     wrapped = staticmethod(lambda function: function)
@@ -263,11 +267,14 @@ class Once:
     def __init__(self, function, tier="operation"):
         self.function, self.tier, self.seen, self.running, self.lock = (function, tier, set(), None,
                                                                         threading.RLock())
+        self.used = -1
+        self.alive.add(self)
 
     def __call__(self, arguments, take, seen=None, kind=None):
         """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also
         one with an array in place of a NumPy array, or with one that is committed to a device); those that it
         has met are noted in `seen`."""
+        self.used = Counters.compiled
         seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
         if kind not in seen:
             with self.lock:  # one thread at a time makes first calls
@@ -276,6 +283,12 @@ class Once:
                     seen.add(kind)
                     return
         deliver(self.wrapped(self.function), arguments, take)
+
+    def drop_compiled(self):
+        """Lets go of the programs; the next call compiles again."""
+        self.used = -1
+        self.seen = set()
+        self.function.clear_cache()
 
     def _first(self, arguments, take):
         self.settle()
