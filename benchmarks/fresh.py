@@ -4,14 +4,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 
 def last_line(driver, module, *arguments):
     """What the text of a program prints last, as JSON says it. module: `paddle_jax` or `paddle`,
     its first argument."""
     env = {**os.environ, "FLAGS_compile_cache": "off"}
-    command = [sys.executable, "-W", "ignore", "-c", driver, module, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "driver.py"  # Paddle reads the source of what it converts
+        script.write_text(driver)
+        command = [sys.executable, "-W", "ignore", str(script), module, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(arguments)[:60]} with {module}:\n{done.stderr[-3000:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -255,8 +255,8 @@ class Once:
     exception in the middle of it leaves JAX's caches half filled, and JAX drops some. So all of it happens in
     other threads. Who is interrupted while waiting for the compilation leaves it alone, and the next call
     waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
-    used: how many programs had been compiled when it was last called; -1 where it holds no program. alive: all
-    that there are.
+    used: how many programs had been compiled when it was last called; -1 where it holds none. alive: all that
+    there are.
     """
 
     alive: weakref.WeakSet = weakref.WeakSet()
