@@ -273,7 +273,7 @@ class Tensor:
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
         local.ctx.frame.watch(self)
-        if not set_to_zero:
+        if not set_to_zero or hasattr(self._grad, "set_rows"):  # a gradient of some rows goes, as in Paddle
             self._grad = None
         elif self._grad is not None:
             self._grad._fill(zeros_like(self._grad._raw))
