@@ -1,5 +1,5 @@
-"""Gradients of some rows (`Embedding(sparse=True)`) and the optimizers that update these rows alone, against the
-rules written with NumPy: an update by hand of the rows that were looked up."""
+"""Gradients of some rows (`Embedding(sparse=True)`) and the optimizers that update these rows alone, against
+the rules written with NumPy: an update by hand of the rows that were looked up."""
 
 import copy
 import pickle
@@ -148,7 +148,8 @@ CASES += [(forward_compiled, *kind, None, None) for kind in KINDS[:2]]
 def test_used_rows_are_updated(way, kind, lazy, clip, padding):
     net, optimizer = made(kind, lazy, clip, padding)
     way(net, optimizer)
-    for got, want in zip((net.table.weight, net.linear.weight), by_hand(kind, lazy, clip, padding), strict=True):
+    wanted = by_hand(kind, lazy, clip, padding)
+    for got, want in zip((net.table.weight, net.linear.weight), wanted, strict=True):
         np.testing.assert_allclose(got.numpy(), want, rtol=2e-4, atol=1e-5)
 
 

@@ -30,8 +30,8 @@ def _padded(count: int) -> int:
 
 @ft.cache
 def _looked_up(size: int, padding: int) -> Kernel:
-    """(ids, gradient of the result) -> (row numbers [n], gradients [n, width]). A number that takes no part is
-    `size`, one behind the last row; its gradient is zero."""
+    """(ids, gradient of the result) -> (row numbers [n], gradients [n, width]). A number that takes no part
+    is `size`, one behind the last row; its gradient is zero."""
 
     def looked_up(ids, gradient):
         flat = ids.reshape(-1)
