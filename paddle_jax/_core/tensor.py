@@ -38,7 +38,7 @@ class Tensor:
     """
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node",
-                 "_raw", "_version", "persistable", "stop_gradient")
+                 "_persistable", "_raw", "_stop", "_version")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
@@ -216,6 +216,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(f"Tensor.requires_grad: got {type(value).__name__}; assign a bool")
         self.stop_gradient = not value
 
     def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
@@ -439,6 +441,22 @@ class Tensor:
         self.__dict__.update(attributes)
 
 
+def _flag(name, slot, doc):
+    """A property that holds a bool. It is read in C; code of this package that runs for each operation reads
+    and writes the slot."""
+
+    def assign(self, value):
+        if value is not None and not isinstance(value, bool):
+            raise TypeError(f"(InvalidType) Tensor.{name}: got {type(value).__name__}; assign a bool")
+        slot.__set__(self, bool(value))
+
+    return property(slot.__get__, assign, doc=doc)
+
+
+Tensor.stop_gradient = _flag("stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor.")
+Tensor.persistable = _flag("persistable", Tensor._persistable, "Whether a Layer keeps and saves it.")
+
+
 class Parameter(Tensor):
     """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient.
 
@@ -519,20 +537,21 @@ Tensor.__module__ = "paddle"
 
 def init(t, value, stop_gradient):
     """Fills the slots of a new Tensor."""
-    t._raw, t.stop_gradient = value, stop_gradient
-    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable, t._alias = (None, 0, None, None,
-                                                                                        None, 0, False, None)
+    t._raw, t._stop = value, bool(stop_gradient)
+    t._alias = t._grad = t._hooks = t._name = t._node = None
+    t._idx = t._version = 0
+    t._persistable = False
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     """Makes a Tensor round a jax array."""
     t = Tensor.__new__(Tensor)
     t._raw = value
-    t.stop_gradient = stop_gradient
+    t._stop = stop_gradient
     t._node, t._idx = node, idx
     t._alias = t._grad = t._hooks = t._name = None
     t._version = 0
-    t.persistable = False
+    t._persistable = False
     return t
 
 

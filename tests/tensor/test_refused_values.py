@@ -256,3 +256,25 @@ def test_indices_of_a_static_program():
             assert [op.type for op in result.block.ops] == ["gather_tree"]
     finally:
         ours.disable_static()
+
+
+FLAGS = [True, False, None, 3, 1, 0, 1.0, "a", np.bool_(True), np.array(True)]
+
+
+@pytest.mark.parametrize("value", FLAGS, ids=repr)
+@pytest.mark.parametrize("flag", ["stop_gradient", "persistable", "requires_grad"])
+def test_flags(flag, value):
+    def assigned(p):
+        tensor = p.zeros([2])
+        setattr(tensor, flag, value)
+        return p.to_tensor([getattr(tensor, flag)])
+
+    agree(assigned)
+
+
+@pytest.mark.parametrize("text", [
+    "x.scale(bias=np.array(2.0))", "x.scale(np.array([2.0]))", "x.scale(2.0, np.array([True]))",
+    "x.scale_(bias=np.array(2))", "x.scale(bias=np.array([1.0, 2.0]))", "x.scale(bias=[2.0])",
+])
+def test_arrays_as_numbers(text):
+    agree(lambda p, x: eval(text, {"np": np, "x": x, "p": p}), lambda p: p.to_tensor([0.5, -1.0]))

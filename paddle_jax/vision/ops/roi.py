@@ -40,7 +40,7 @@ def _guard(name, exact=False):
     exact: they add up to the boxes."""
 
     def refusal(least, most, count):
-        return ValueError(f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, in between "
+        return ValueError(f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, before "
                           f"to {least}; there are {count} boxes, and no count may be negative")
 
     def check(x, boxes, boxes_num, *_, **__):
