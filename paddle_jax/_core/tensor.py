@@ -18,7 +18,7 @@ from paddle_jax._core.ops.views import link, share
 from paddle_jax._core.runtime.uninterrupted import hand_out
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.values import switches, unique_name
 from paddle_jax._core.values.unmade import Unmade
 
 
@@ -216,9 +216,7 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
-        if not isinstance(value, bool):
-            raise TypeError(f"Tensor.requires_grad: got {type(value).__name__}; assign a bool")
-        self.stop_gradient = not value
+        self.stop_gradient = not switches.checked("requires_grad", value)
 
     def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
         """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
@@ -441,20 +439,8 @@ class Tensor:
         self.__dict__.update(attributes)
 
 
-def _flag(name, slot, doc):
-    """A property that holds a bool. It is read in C; code of this package that runs for each operation reads
-    and writes the slot."""
-
-    def assign(self, value):
-        if value is not None and not isinstance(value, bool):
-            raise TypeError(f"(InvalidType) Tensor.{name}: got {type(value).__name__}; assign a bool")
-        slot.__set__(self, bool(value))
-
-    return property(slot.__get__, assign, doc=doc)
-
-
-Tensor.stop_gradient = _flag("stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor.")
-Tensor.persistable = _flag("persistable", Tensor._persistable, "Whether a Layer keeps and saves it.")
+switches.attach(Tensor, "stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor.")
+switches.attach(Tensor, "persistable", Tensor._persistable, "Whether a Layer keeps and saves it.")
 
 
 class Parameter(Tensor):
@@ -539,8 +525,7 @@ def init(t, value, stop_gradient):
     """Fills the slots of a new Tensor."""
     t._raw, t._stop = value, bool(stop_gradient)
     t._alias = t._grad = t._hooks = t._name = t._node = None
-    t._idx = t._version = 0
-    t._persistable = False
+    t._persistable, t._idx, t._version = False, 0, 0
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
@@ -550,8 +535,7 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     t._stop = stop_gradient
     t._node, t._idx = node, idx
     t._alias = t._grad = t._hooks = t._name = None
-    t._version = 0
-    t._persistable = False
+    t._version, t._persistable = 0, False
     return t
 
 
