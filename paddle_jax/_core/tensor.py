@@ -18,7 +18,7 @@ from paddle_jax._core.ops.views import link, share
 from paddle_jax._core.runtime.uninterrupted import hand_out
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.values import switches, unique_name
 from paddle_jax._core.values.unmade import Unmade
 
 
@@ -38,7 +38,7 @@ class Tensor:
     """
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node",
-                 "_raw", "_version", "persistable", "stop_gradient")
+                 "_persistable", "_raw", "_stop", "_version")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
@@ -216,7 +216,7 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
-        self.stop_gradient = not value
+        self.stop_gradient = not switches.checked("requires_grad", value)
 
     def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
         """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
@@ -273,7 +273,7 @@ class Tensor:
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
         local.ctx.frame.watch(self)
-        if not set_to_zero:
+        if not set_to_zero or hasattr(self._grad, "set_rows"):  # a gradient of some rows goes, as in Paddle
             self._grad = None
         elif self._grad is not None:
             self._grad._fill(zeros_like(self._grad._raw))
@@ -439,6 +439,10 @@ class Tensor:
         self.__dict__.update(attributes)
 
 
+switches.attach(Tensor, "stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor.")
+switches.attach(Tensor, "persistable", Tensor._persistable, "Whether a Layer keeps and saves it.")
+
+
 class Parameter(Tensor):
     """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient.
 
@@ -519,20 +523,19 @@ Tensor.__module__ = "paddle"
 
 def init(t, value, stop_gradient):
     """Fills the slots of a new Tensor."""
-    t._raw, t.stop_gradient = value, stop_gradient
-    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable, t._alias = (None, 0, None, None,
-                                                                                        None, 0, False, None)
+    t._raw, t._stop = value, bool(stop_gradient)
+    t._alias = t._grad = t._hooks = t._name = t._node = None
+    t._persistable, t._idx, t._version = False, 0, 0
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     """Makes a Tensor round a jax array."""
     t = Tensor.__new__(Tensor)
     t._raw = value
-    t.stop_gradient = stop_gradient
+    t._stop = stop_gradient
     t._node, t._idx = node, idx
     t._alias = t._grad = t._hooks = t._name = None
-    t._version = 0
-    t.persistable = False
+    t._version, t._persistable = 0, False
     return t
 
 

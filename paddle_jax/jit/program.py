@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
+from paddle_jax._core.autograd.rows import Rows, RowsGrad, note_program
 from paddle_jax._core.capture.capture import kind_of
 from paddle_jax._core.capture.environment import MISSING, identical, same, stores_of
 from paddle_jax._core.deferred.value import (
@@ -204,7 +205,7 @@ class Program:
         raws = [None if g is None else g._raw for g in grads]
         for (i, expected), grad in zip(self.watched, grads, strict=True):
             kind = kind_of(grad)
-            if kind != expected and (expected != "empty" or kind == "array"):
+            if kind != expected and (expected != "empty" or kind in ("array", "rows")):
                 raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
@@ -392,7 +393,7 @@ class Program:
                 tensor._node, tensor._idx = None, 0
         if not self.steady:
             for target, change in self.zeros:
-                _set_grad(tensors[target], change, None)
+                _set_grad(tensors[target], change)
         for target, at, change in self.rest:
             if change.kind == "value":
                 tensor = tensors[target]
@@ -404,7 +405,9 @@ class Program:
             elif change.kind == "flag":
                 tensors[target].stop_gradient = change.stop_gradient
             elif change.kind == "grad":
-                _set_grad(tensors[target], change, raws[at] if change.count else None)
+                _set_grad(tensors[target], change, *raws[at : at + change.count])
+            elif change.kind == "rows":
+                note_program(out, tensors[target], raws[at])
             elif change.kind == "checks":
                 arrived(raws[at], change.checks)
             else:
@@ -430,11 +433,14 @@ def _picker(places):
     return lambda values: [values[i] for i in places]
 
 
-_KINDS = {"none": "None", "zero": "zero", "array": "there"}
+_KINDS = {"none": "None", "zero": "zero", "array": "there", "rows": "one of some rows"}
 
 
-def _set_grad(tensor, change, raw):
+def _set_grad(tensor, change, raw=None, used=None):
     grad = tensor._grad
+    if used is not None:
+        tensor._grad = RowsGrad(Rows(raw.shape, raw.dtype, array=raw, used=used), change.stop_gradient)
+        return
     if change.to == "none":
         tensor._grad = None
         return

@@ -8,6 +8,7 @@ from jax import lax
 
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import check_index
 
 
 class Metric(abc.ABC):
@@ -333,7 +334,7 @@ def accuracy(input, label, k=1, correct=None, total=None, name=None):
     Returns:
         float32 Tensor of shape [].
     Raises:
-        ValueError: the shapes do not fit, or `k` is out of range.
+        ValueError: the shapes do not fit, a label is negative, or `k` is out of range.
     Example:
         >>> scores, labels = paddle.to_tensor([[0.1, 0.9], [0.8, 0.2]]), paddle.to_tensor([[1], [1]])
         >>> paddle.metric.accuracy(scores, labels).item()
@@ -342,6 +343,7 @@ def accuracy(input, label, k=1, correct=None, total=None, name=None):
     for argument, value in (("input", input), ("label", label)):
         if not isinstance(value, Tensor):
             raise ValueError(f"accuracy: {argument}: got {type(value).__name__}; pass a Tensor.")
+    check_index("accuracy", label, 1 << 62, ValueError, 0, "label")
     found, hits, count = _top_k_accuracy(input, label, int(k))
     for target, value in ((correct, hits), (total, count)):
         if target is not None:

@@ -30,6 +30,7 @@ class Adagrad(Optimizer):
     _moment_acc_str = "moment"
     _slots = ("moment",)
     _by_element = True
+    _lazy = True  # zero gradients change nothing
 
     def __init__(
             self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None,

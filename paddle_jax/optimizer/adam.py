@@ -41,7 +41,8 @@ class Adam(Optimizer):
             `epsilon` of its own.
         weight_decay: float, L1Decay or L2Decay, added to the gradient. Default None.
         grad_clip: gradient clipping. Default None.
-        lazy_mode: accepted; it concerns sparse gradients, which do not occur here. Default False.
+        lazy_mode: leave the rows of an `Embedding(sparse=True)` that were not used as they are, with their
+            running means. Default False.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
         use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
         amsgrad: divide by the largest mean square so far. Default False.
@@ -49,6 +50,7 @@ class Adam(Optimizer):
     Raises:
         ValueError: a number is out of range.
         AssertionError: a number is None.
+        RuntimeError: there is a `weight_decay`, and an `Embedding(sparse=True)` has a gradient.
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
         >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
@@ -86,13 +88,19 @@ class Adam(Optimizer):
         self._beta1 = checked(owner, "beta1", beta1, lambda v: 0 <= v < 1, BETA)
         self._beta2 = checked(owner, "beta2", beta2, lambda v: 0 <= v < 1, BETA)
         self._epsilon = checked(owner, "epsilon", epsilon, lambda v: v >= 0, "at least 0")
-        self._lazy_mode = lazy_mode
+        self._lazy = self._lazy_mode = lazy_mode
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
         self._amsgrad = amsgrad
         self._slots = ("moment1", "moment2", *(["moment2_max"] if amsgrad else []), "beta1_pow_acc",
                        "beta2_pow_acc")
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _is_lazy(self, param, group):
+        if self.regularization is not None:
+            raise RuntimeError(f"{type(self).__name__}: weight_decay: {param.name} is the table of an "
+                               "Embedding(sparse=True), which takes no decay; leave one of them out")
+        return super()._is_lazy(param, group)
 
     def _slot_init(self, slot, settings):
         if slot.endswith("pow_acc"):

@@ -27,7 +27,8 @@ class AdamW(Adam):
         lr_ratio: callable, Parameter to factor on its learning rate. Default None.
         apply_decay_param_fun: callable, name of a Parameter to bool: whether it decays. Default None: all do.
         grad_clip: gradient clipping. Default None.
-        lazy_mode: accepted; it concerns sparse gradients, which do not occur here. Default False.
+        lazy_mode: leave the rows of an `Embedding(sparse=True)` that were not used as they are, with their
+            running means. Default False.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
         amsgrad: divide by the largest mean square so far. Default False.
         name: str that becomes part of the names of the states. Default None.

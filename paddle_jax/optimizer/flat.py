@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 FLAT = "flat"  # the form of such a stack, where others have a layout or None
+ROWS = "rows"  # that of a table whose gradient is one of some rows
 
 
 def rows(params, flat):

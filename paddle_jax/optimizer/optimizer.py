@@ -8,6 +8,7 @@ from itertools import repeat
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.autograd.rows import RowsGrad, all_rows
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.deferred.value import Value, zeros_like
 from paddle_jax._core.runtime.uninterrupted import eagerly, hand_out
@@ -17,7 +18,7 @@ from paddle_jax._core.values.layout import copies, layout_of, put, stacked
 from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
-from paddle_jax.optimizer.flat import joined, rows
+from paddle_jax.optimizer.flat import ROWS, joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
@@ -26,12 +27,13 @@ from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
 class _Group:
     """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient.
-    chosen: what those parameters and the optimizer said of the update when the stacks were made."""
+    chosen: what those parameters and the optimizer said of the update when the stacks were made. tables: by
+    id, parameters whose gradient was one of some rows, see rows.py."""
 
     def __init__(self, settings):
         self.settings, self.params = settings, settings["params"]
         self.ids, self.places, self.stacks, self.calls, self.chosen = [], {}, [], [], None
-        self.zeros = {}
+        self.zeros, self.tables = {}, {}
 
     def placed(self):
         """The parameters that are in stacks."""
@@ -41,10 +43,10 @@ class _Group:
         """For copies and pickles: the places by parameter, since ids mean nothing there."""
         places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
         return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks,
-                "calls": self.calls, "chosen": self.chosen}
+                "calls": self.calls, "chosen": self.chosen, "tables": list(self.tables.values())}
 
     def __setstate__(self, state):
-        vars(self).update(state, ids=[], zeros={},
+        vars(self).update(state, ids=[], zeros={}, tables={id(p): p for p in state.get("tables", ())},
                           places={id(param): (stack, row) for param, stack, row in state["places"]})
 
 
@@ -80,6 +82,7 @@ class Optimizer(ByParameter, States):
     # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
     _shard_fn = None
     _by_element = False  # whether the rule treats each element for itself
+    _lazy = False  # whether rows of a table that were not used stay as they are (update.py, rows.py)
     # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything
     # as it is
     _skip = None
@@ -251,17 +254,19 @@ class Optimizer(ByParameter, States):
         if self._updates_alone():
             self._step_alone(group, active, owned, clip)
             return
-        grads = {id(p): held(owned[id(p)]) for p in active} if given else None
+        grads = {id(p): owned[id(p)] for p in active} if given else None
         if clip is not None and owned is None:
             owned = {id(p): p._grad for p in active}
         if clip is not None and not _is_rule(clip):
-            grads = {id(p): held(g) for p, g in clip([(p, owned[id(p)]) for p in active])}
+            grads = {id(p): g for p, g in clip([(p, owned[id(p)]) for p in active])}
         self._run(group, active, grads, clip, lr, owned, done)
 
     def _run(self, group, active, grads, clip, lr, owned, done):
-        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the
+        """Updates `active` with the given gradients (id to Tensor), by default their own. owned: id to the
         Tensor a gradient is from. done: see run_calls."""
         ids = list(map(id, active))
+        if RowsGrad.any_made:
+            self._note_tables(group, active, grads)
         if group.stacks and self._chosen(group.placed()) != group.chosen:
             self._restack(group)
         if ids != group.ids:
@@ -284,21 +289,44 @@ class Optimizer(ByParameter, States):
             pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]
             rebind_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
+    def _note_tables(self, group, active, grads):
+        """Notes the parameters whose gradient is one of some rows; those that are placed otherwise so far are
+        placed again."""
+        found = [p for p in active
+                 if type(p._grad if grads is None else grads[id(p)]) is RowsGrad and self._is_lazy(p, group)]
+        new = {id(p): p for p in found if id(p) not in group.tables}
+        group.tables |= new
+        if any(i in group.places for i in new):
+            self._restack(group)
+
+    def _is_lazy(self, param, group):
+        """Whether the rows of a table that were not used stay as they are: decay would change them, too."""
+        return self._lazy and self._decay_of(param, group.settings) is None
+
     def _whole(self, group, grads):
-        if grads is None:
+        if not group.tables and grads is None:
             return [(call, [[held(p._grad) for p in same] for same in call.lists], call.extras)
                     for call in group.calls]
-        return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras)
+        grads = {id(p): p._grad for p in group.placed()} if grads is None else grads
+        return [(call, [self._operands(stack, grads, group) for stack in call.stacks], call.extras)
                 for call in group.calls]
+
+    def _operands(self, stack, grads, group):
+        """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
+        if stack.form is not ROWS:
+            return [held(grads[id(p)]) if id(p) in grads else _zeros(group, p._raw) for p in stack.params]
+        grad = grads.get(id(stack.params[0]))
+        if type(grad) is RowsGrad:
+            return grad.rows().operands()
+        return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else held(grad))
 
     def _part(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
-        grads = {i: held(p._grad) for i, p in active.items()} if grads is None else grads
+        grads = {i: p._grad for i, p in active.items()} if grads is None else grads
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
-                values = [[grads[id(p)] if id(p) in grads else _zeros(group, p._raw) for p in same]
-                          for same in call.lists]
+                values = [self._operands(stack, grads, group) for stack in call.stacks]
                 work.append((call, values, [stack.masked(np.array([id(p) in grads for p in stack.params]))
                                             for stack in call.stacks]))
         return work
@@ -349,9 +377,13 @@ class Optimizer(ByParameter, States):
         have (id to dict), when all are placed anew."""
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
         traits = partial(self._traits, settings=group.settings) if self._elementwise(group.settings) else None
-        for same, flat in chunks(params, traits):
+        tables = [p for p in params if id(p) in group.tables and self._is_lazy(p, group)]
+        others = [p for p in params if not any(p is table for table in tables)] if tables else params
+        parts = [*chunks(others, traits), *[([table], False) for table in tables]]
+        for same, flat in parts:
             columns = self._columns(same[:1] if flat else same, group.settings)
-            stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat)
+            is_table = any(same[0] is table for table in tables)
+            stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat, is_table)
             stack.state |= {slot: wrap(value) for slot, value in (stack.moved(states) if states
                                                                   else self._loaded(stack)).items()}
             stacks.append(stack)
@@ -433,7 +465,7 @@ class Optimizer(ByParameter, States):
                 grad = param._grad
                 if grad is None or param.stop_gradient:
                     continue
-                if not set_to_zero:
+                if not set_to_zero or type(grad) is RowsGrad or id(param) in group.tables:
                     param._grad = None
                 elif type(grad._raw) is Value:
                     grad._raw = zeros_like(grad._raw)

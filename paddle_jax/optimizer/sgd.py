@@ -23,6 +23,7 @@ class SGD(Optimizer):
     """
 
     _by_element = True
+    _lazy = True  # zero gradients change nothing
 
     def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None,
                  multi_precision=False, name=None):

@@ -15,7 +15,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
 from paddle_jax._core.values.layout import copies, layout_of, put
 from paddle_jax.optimizer import flat
-from paddle_jax.optimizer.flat import FLAT
+from paddle_jax.optimizer.flat import FLAT, ROWS
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 _SET_RAW = Tensor._raw.__set__
@@ -32,15 +32,17 @@ class Stack:
     `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate,
     `l1` and `l2` decay, `free` (1: not clipped), and `rule_...` for what the optimizer's rule wants to know
     per parameter. `layout` and `form`: see `update.compiled`. A flat one (flat.py) has parameters of any
-    shapes with the same `extras`, of which it has one each.
+    shapes with the same `extras`, of which it has one each. One of `rows` has a single table whose gradient
+    is one of some rows; it is passed as (gradients, row numbers).
     """
 
-    def __init__(self, params, state, extras, flat=False):
+    def __init__(self, params, state, extras, flat=False, rows=False):
         self.params, self.state, self.extras, self.flat = params, state, extras, flat
         where = layout_of(params[0])
         self.layout = None if where is None else (
             where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
-        self.form = FLAT if flat else self.layout
+        self.form = ROWS if rows else FLAT if flat else self.layout
+        self.width = 2 if rows else len(params)  # how many arrays the gradients are
 
     def masked(self, updated):
         """The extras for a step in which only some parameters are updated: `updated` is a bool
@@ -210,8 +212,9 @@ class _Plan:
         self.changed = [*self.params, *self.slots]
         extras = [value for _, _, given in work for extra in given for value in extra.values()]
         self.extras = [wrap(kept(value) if isinstance(value, np.ndarray) else value) for value in extras]
-        shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
-                 for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
+        shape = [(tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
+                 for call, _, given in work
+                 for same, stack, extra in zip(call.slots, call.stacks, given, strict=True)]
         update = compiled(*key[:3], tuple([form for call in self.calls for form in call.forms]))
         self.kernel = _recorded(update, tuple(shape), key[3])
 
@@ -246,15 +249,15 @@ def _planned(work, key):
 
 @ft.lru_cache(maxsize=256)
 def _recorded(update, shape, skips):
-    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters, names of
-    extras) of each."""
+    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters and of
+    arrays that are their gradients, names of extras) of each."""
 
     def fn(*flat):
         values = iter(flat)
-        state = [{name: next(values) for name in slots} for slots, _, _ in shape]
-        params = [[next(values) for _ in range(count)] for _, count, _ in shape]
-        grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
-        extras = [{name: next(values) for name in names} for _, _, names in shape]
+        state = [{name: next(values) for name in slots} for slots, *_ in shape]
+        params = [[next(values) for _ in range(count)] for _, count, _, _ in shape]
+        grads = [[next(values) for _ in range(count)] for _, _, count, _ in shape]
+        extras = [{name: next(values) for name in names} for *_, names in shape]
         return tuple(update.function.__wrapped__(state, params, grads, extras, next(values), None,
                                                  next(values) if skips else None))
 

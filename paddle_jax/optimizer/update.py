@@ -19,7 +19,12 @@ from paddle_jax._core.runtime.uninterrupted import Once, jitted
 from paddle_jax._core.values.layout import constrained, stacked
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 from paddle_jax.optimizer import flat
-from paddle_jax.optimizer.flat import FLAT
+from paddle_jax.optimizer.flat import FLAT, ROWS
+
+
+def _wide(grads, dtype, form):
+    """The gradients of a stack as one array. Those of some rows of a table are (gradients, row numbers)."""
+    return _stacked(grads[:1] if form is ROWS else grads, dtype, form)
 
 
 def _column(vector, like):
@@ -41,8 +46,8 @@ def compiled(rule, hyper, clip, forms=None):
     """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once
     per structure of stacks.
 
-    forms: for each stack FLAT, None, or (layout of its parameters, (name, layout) of its states) if it is on
-    several devices: the results lie so, and what is computed between lies as the states do.
+    forms: for each stack FLAT, ROWS, None, or (layout of its parameters, (name, layout) of its states) if it
+    is on several devices: the results lie so, and what is computed between lies as the states do.
     """
     settings = dict(hyper)
 
@@ -54,11 +59,12 @@ def compiled(rule, hyper, clip, forms=None):
         `p.grad` becomes (nothing, except for a global norm, which Paddle scales gradients by in place).
         """
         where = forms or [None] * len(params)
-        wide = [_stacked(g, _compute_dtype(p[0].dtype), form)
+        wide = [_wide(g, _compute_dtype(p[0].dtype), form)
                 for p, g, form in zip(params, grads, where, strict=True)]
         wide = _clipped(clip, wide, extras, scale, params, where)
-        results = [_one(rule, settings, *each, lr, skip)
-                   for each in zip(state, params, wide, extras, where, strict=True)]
+        results = [_of_rows(rule, settings, *each, lr, skip, given[1]) if form is ROWS
+                   else _one(rule, settings, *each, form, lr, skip)
+                   for given, form, *each in zip(grads, where, state, params, wide, extras, strict=True)]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return ([p for same, _ in results for p in same] + states
                 + _written_back(clip, grads, wide, skip, where))
@@ -90,6 +96,28 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
         new, slots = (constrained(new, stacked(layout[0], 1)),
                       {name: constrained(slots[name], each) for name, each in layout[1]})
     return flat.apart(new, params, form is FLAT), slots
+
+
+def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
+    """As `_one` for a table of which these rows alone are updated. grad: [1, rows, width]. A row number
+    behind the last row stands for none."""
+    table, = params
+    whole = {name for name, value in old.items() if value.shape[1:] == table.shape}
+    picked = {name: _rows_of(value, rows) if name in whole else value for name, value in old.items()}
+    before = _rows_of(table[None], rows)
+    param = picked["master"] if "master" in old else before.astype(grad.dtype)
+    new, slots = _masked(rule, settings, param, grad, picked, extra, lr)
+    new = new.astype(table.dtype)
+    if skip is not None:
+        new = jnp.where(skip, before, new)
+        slots = {name: jnp.where(skip, picked[name], value) for name, value in slots.items()}
+    slots = {name: old[name].at[0, rows].set(value[0], mode="drop") if name in whole else value
+             for name, value in slots.items()}
+    return [table.at[rows].set(new[0], mode="drop")], slots
+
+
+def _rows_of(stack, rows):
+    return stack.at[:, rows].get(mode="fill", fill_value=0)
 
 
 def _masked(rule, settings, param, grad, old, extra, lr):
@@ -155,6 +183,7 @@ def _written_back(clip, grads, clipped, skip, forms):
     """The clipped gradients in the form of the given ones, where clipping changes them in place."""
     if clip is None or clip[0] != "global_norm":
         return []
+    grads = [same[:1] if form is ROWS else same for same, form in zip(grads, forms, strict=True)]
     pieces = zip(grads, clipped, forms, strict=True)
     pairs = [(g, d.astype(g.dtype)) for same, done, form in pieces
              for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)]
@@ -170,7 +199,7 @@ def _total(grads, extras):
 @ft.partial(jax.jit, static_argnums=2)
 def square_total(grads, extras, forms):
     """The sum of squares over lists of gradients, for a group that is too large for one call."""
-    return _total([_stacked(g, _compute_dtype(g[0].dtype), form)
+    return _total([_wide(g, _compute_dtype(g[0].dtype), form)
                    for g, form in zip(grads, forms, strict=True)], extras)
 
 

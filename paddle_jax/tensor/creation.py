@@ -58,13 +58,13 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
             value = value if place is None else places.put(value, place)
         if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
             stop_gradient = False  # JAX decides what it differentiates
-        return wrap(value, stop_gradient)
+        return wrap(value, bool(stop_gradient))
     if local.ctx.frame.symbolic and has_lengths(data):
         return local.ctx.frame.tensor_of(data, want)
     array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
-    return wrap(places.put(np.array(array), place), stop_gradient)
+    return wrap(places.put(np.array(array), place), bool(stop_gradient))
 
 
 def _to_numpy(data, exact=False):

@@ -352,7 +352,7 @@ ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid,
 
 
 @known_as(pir="scale bias:f32=0.0 bias_after_scale:bool=True", code="arithmetic:scale")
-@op("x scale bias", scalars=True, inplace=True, constant="scale bias", cases=[
+@op("x scale bias", scalars="one", inplace=True, constant="scale bias", cases=[
     "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0",
     "i(3), 2.5, 1.0, bias_after_scale=False", "f(3), const([2.0], 'float32'), 1.0", "f(3), 2.0, act='relu'",
     "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])
@@ -361,7 +361,7 @@ def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
 
     Args:
         x: Tensor [...].
-        scale, bias: numbers or Tensors of one element, cast to the dtype of x; they get no gradient.
+        scale, bias: numbers, or Tensors or arrays of one element, cast to the dtype of x; no gradient.
         bias_after_scale: False adds the bias first.
         act: name of a function applied last, e.g. "relu".
     Raises:

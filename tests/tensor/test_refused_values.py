@@ -160,6 +160,15 @@ def tree(p, parents):
     return p.nn.functional.gather_tree(ids, parents)
 
 
+def solved(p, *pivots):
+    return p.linalg.lu_solve(p.ones([3, 1]), p.eye(3), *arrays(p, pivots, dtype="int32"))
+
+
+def pooled(p, name, *counts):
+    boxes = p.to_tensor([[0.0, 0.0, 3.0, 3.0], [1.0, 1.0, 4.0, 4.0]])
+    return getattr(p.vision.ops, name)(p.ones([2, 8, 6, 6]), boxes, *arrays(p, counts, dtype="int32"), 2)
+
+
 def unpacked(p, *pivots):
     return p.linalg.lu_unpack(p.ones([3, 3]), *arrays(p, pivots, dtype="int32"))[0]
 
@@ -190,6 +199,19 @@ INDICES = {
     "padding of rnnt_loss": (lambda p: rnnt(p, (1, -1), length=1), False),
     "too many frames of rnnt_loss": (lambda p: rnnt(p, frames=5), True),
     "too many labels of rnnt_loss": (lambda p: rnnt(p, length=3), True),
+    "pivot of lu_solve too large": (lambda p: solved(p, 1, 4, 3), True),
+    "pivot 0 of lu_solve": (lambda p: solved(p, 0, 2, 3), True),
+    "pivots of lu_solve": (lambda p: solved(p, 2, 3, 3), False),
+    "label of accuracy": (lambda p: p.metric.accuracy(p.ones([2, 3]), *arrays(p, [[0], [-1]])), True),
+    "too long for LSTM": (lambda p: p.nn.LSTM(2, 3)(p.ones([2, 4, 2]), None, arrays(p, [5, 4])[0])[0], True),
+    "lengths of LSTM": (lambda p: p.nn.LSTM(2, 3)(p.ones([2, 4, 2]), None, arrays(p, [4, 1])[0])[0], False),
+    "boxes left over": (lambda p: pooled(p, "roi_align", 1, 0), "add up"),
+    "negative count of boxes": (lambda p: pooled(p, "roi_pool", -1, 3), "add up"),
+    "too many counted": (lambda p: pooled(p, "psroi_pool", 1, 2), "add up"),
+    "counts of boxes": (lambda p: pooled(p, "psroi_pool", 1, 1), False),
+    "a sample": (lambda p: p.geometric.sample_neighbors(*arrays(p, [1, 0], [0, 1, 2], [0]), -2), True),
+    "top_k of nms": (lambda p: p.vision.ops.nms(p.ones([1, 4]), 0.3, p.ones([1]), *arrays(p, [0]), [0], 0),
+                     "at least 1"),
 }
 
 
@@ -199,7 +221,7 @@ def test_indices_out_of_range(name):
     if not refused:
         assert np.isfinite(call(ours).numpy()).all()
         return
-    with pytest.raises(ValueError, match="got .* use "):
+    with pytest.raises(ValueError, match=refused if isinstance(refused, str) else "got .* use "):
         call(ours)
 
 
@@ -234,3 +256,25 @@ def test_indices_of_a_static_program():
             assert [op.type for op in result.block.ops] == ["gather_tree"]
     finally:
         ours.disable_static()
+
+
+FLAGS = [True, False, None, 3, 1, 0, 1.0, "a", np.bool_(True), np.array(True)]
+
+
+@pytest.mark.parametrize("value", FLAGS, ids=repr)
+@pytest.mark.parametrize("flag", ["stop_gradient", "persistable", "requires_grad"])
+def test_flags(flag, value):
+    def assigned(p):
+        tensor = p.zeros([2])
+        setattr(tensor, flag, value)
+        return p.to_tensor([getattr(tensor, flag)])
+
+    agree(assigned)
+
+
+@pytest.mark.parametrize("text", [
+    "x.scale(bias=np.array(2.0))", "x.scale(np.array([2.0]))", "x.scale(2.0, np.array([True]))",
+    "x.scale_(bias=np.array(2))", "x.scale(bias=np.array([1.0, 2.0]))", "x.scale(bias=[2.0])",
+])
+def test_arrays_as_numbers(text):
+    agree(lambda p, x: eval(text, {"np": np, "x": x, "p": p}), lambda p: p.to_tensor([0.5, -1.0]))

@@ -1,5 +1,6 @@
 """Gradients that user code puts into a Tensor."""
 
+from paddle_jax._core.autograd.rows import RowsGrad
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, held, wrap
@@ -17,7 +18,9 @@ def assign(tensor, value):
     if value is not None and not isinstance(value, Tensor):
         raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
     local.ctx.frame.watch(tensor)
-    if value is None or tensor._grad is None:
+    if type(value) is RowsGrad and (tensor._grad is None or type(tensor._grad) is RowsGrad):
+        tensor._grad = RowsGrad(value.rows(), True)
+    elif value is None or tensor._grad is None or type(tensor._grad) is RowsGrad:
         tensor._grad = None if value is None else wrap(held(value))
     elif value._raw.dtype != tensor._grad._raw.dtype:
         raise RuntimeError(f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is "

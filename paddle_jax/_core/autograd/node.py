@@ -26,11 +26,11 @@ class Node:
     or functions of the gradients by output. zero_grad_sources: None, or sources among the operands that the
     gradient is zero for. serial: counts up, so that sources come before what uses them. seg, pos: the Segment
     and the number of the recorded operation; seg is None for a node that was not recorded there, that has
-    hooks, or whose operands are gone.
+    hooks, or whose operands are gone. rows: of lookups whose gradient is one of some rows, see rows.py.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "pos", "seg", "serial", "values",
-                 "zero_grad_sources")
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "pos", "rows", "seg", "serial",
+                 "values", "zero_grad_sources")
     constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
     def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):

@@ -5,6 +5,8 @@ import operator
 
 from paddle_jax._core.autograd.node import Node, ZeroGradNode, added, source_of
 from paddle_jax._core.autograd.recurring import key_of, repeated, watched
+from paddle_jax._core.autograd.rows import Rows, RowsGrad
+from paddle_jax._core.autograd.rows import added as rows_added
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero, zeros_like
 from paddle_jax._core.errors import ArgumentError, CheckError
@@ -47,7 +49,11 @@ class _Walk:
             local.ctx.after = None
 
     def add(self, a, b):
-        return added(a, b) if self.create_graph else execute(ADD, (a, b))
+        if self.create_graph:
+            return added(a, b)
+        if type(a) is Rows or type(b) is Rows:
+            return rows_added(a, b)
+        return execute(ADD, (a, b))
 
     def push(self, source, idx, ct):
         """Adds a gradient to what a Node's output or a leaf has got."""
@@ -88,14 +94,17 @@ class _Walk:
                 if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
                     raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; "
                                        "the gradient must keep its dtype; use astype")
-                ct = got if self.create_graph else got._raw
+                if type(ct) is Rows:
+                    ct = got.rows() if type(got) is RowsGrad else ct.whole(got._raw)
+                else:
+                    ct = got if self.create_graph else got._raw
                 if got.stop_gradient and not self.create_graph:
                     self.constant[id(ct)] = ct
         return ct
 
     def shown(self, ct):
         """A raw gradient as a Tensor; as in Paddle, gradients themselves count as differentiable."""
-        return wrap(ct, id(ct) in self.constant)
+        return RowsGrad(ct) if type(ct) is Rows else wrap(ct, id(ct) in self.constant)
 
 
 def _order(roots, cut):
@@ -299,10 +308,25 @@ def _accumulate(walk, leaf, ct):
 def _add_to(leaf, ct):
     """Adds a gradient that is not differentiated again."""
     old = leaf._grad
-    if old is None:
+    if type(ct) is Rows:
+        _add_rows(leaf, ct)
+    elif type(old) is RowsGrad:
+        old.set_rows(old.rows().plus_array(ct))
+    elif old is None:
         leaf._grad = wrap(ct, False)
     else:
         old._fill(ct if is_zero(old._raw) else execute(ADD, (held(old), ct)))
+
+
+def _add_rows(leaf, rows):
+    """Adds a gradient of some rows."""
+    old = leaf._grad
+    if type(old) is RowsGrad:
+        old.set_rows(old.rows().plus(rows))
+    elif old is None or is_zero(old._raw):
+        leaf._grad = RowsGrad(rows)
+    else:
+        old._fill(execute(ADD, (held(old), rows.dense())))
 
 
 _WIDEN = Kernel("cast", lambda x: x.astype("float32"))
@@ -312,6 +336,8 @@ def _widened(ct):
     """A gradient in float32."""
     if ct.dtype.itemsize >= 4:
         return ct
+    if type(ct) is Rows:
+        return ct.astype("float32")
     return run(_WIDEN, (ct,)) if isinstance(ct, Tensor) else execute(_WIDEN, (ct,))
 
 
@@ -338,7 +364,7 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, mi
         if got is None and source not in walk.blank and missing is not None:
             missing.append(place)
         if got is not None and not create_graph:
-            got = wrap(got)
+            got = RowsGrad(got, True) if type(got) is Rows else wrap(got)
         elif got is not None and got.stop_gradient and got._raw.dtype.kind in INEXACT:
             got = wrap(got._raw, False)
         found.append(got)

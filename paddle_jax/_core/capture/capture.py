@@ -11,6 +11,7 @@ import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.autograd.dependence import is_literal
+from paddle_jax._core.autograd.rows import RowsGrad, either, marks_of
 from paddle_jax._core.capture.captured import Captured, Change
 from paddle_jax._core.capture.environment import (
     CONTAINERS,
@@ -69,7 +70,8 @@ class Capture(Trace):
     written, as in effects; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
     operations were given, or whose properties were looked at; sharing: of those that are changed with their
     views. doubtful: results of branches and loops that may be Tensors from outside, by id. numbers: Tensors
-    that stand for Python's numbers; lacking: (Tensor, name) of variables that may have no value; both by id.
+    that stand for Python's numbers; lacking: (Tensor, name) of variables that may have no value; lookups:
+    (table, marks of its used rows, or None for all); all by id.
     """
 
     deferring = converted = False
@@ -86,6 +88,7 @@ class Capture(Trace):
         self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps, self.texts, self.numbers, self.lacking = None, 0, [], {}, {}
+        self.lookups = {}
 
     def begin(self):
         """Makes operands of the Tensors that are known."""
@@ -276,11 +279,23 @@ class Capture(Trace):
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
                               "call backward outside, or compute it inside")
         grad = tensor._grad
+        if type(grad) is RowsGrad:
+            raise Unsupported(f"the gradient of {tensor.name}, a table of Embedding(sparse=True), is from "
+                              "outside; call backward and the step of the optimizer in one function, "
+                              "or both outside")
         kind = kind_of(grad)
         self.grads[id(tensor)] = (tensor, grad, None if grad is None else grad._raw,
                                   "empty" if accumulates and kind != "array" else kind)
         if kind == "array":
             self.read(grad)
+
+    def looked_up(self, weight, ids, padding):
+        """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
+        marks = None
+        if ids is not None and get_opaque_trace_state(convention="flax") == self.level:
+            marks = marks_of(self.read(ids), weight._raw.shape[0], padding)
+        before = self.lookups.get(id(weight))
+        self.lookups[id(weight)] = weight, marks if before is None else either(before[1], marks)
 
     def assigned(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
@@ -417,6 +432,7 @@ def _capture(run, function, n):
                               "register the hook outside, or call backward inside too")
         if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
+        _add_tables(run, captured, new)
         if run.checks:
             captured.changes.append(Change("checks", None, 1, checks=[
                 (len(numbers), error, line) for _, numbers, error, line in run.checks]))
@@ -434,8 +450,20 @@ def _capture(run, function, n):
     return captured
 
 
+def _add_tables(run, captured, new):
+    """Adds the marks of the rows that were looked up, where a gradient can flow through a result."""
+    if not any(flows for _, flows, _ in captured.results) and not any(c.flows for c in captured.changes):
+        return
+    for weight, marks in run.lookups.values():
+        if marks is not None and id(weight) in run.tensors:
+            captured.changes.append(Change("rows", weight, 1))
+            new.append(marks)
+
+
 def kind_of(grad):
-    """What the `grad` of a Tensor is: "none", "zero" or "array"."""
+    """What the `grad` of a Tensor is: "none", "zero", "rows" or "array"."""
+    if type(grad) is RowsGrad:
+        return "rows"
     return "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
 
 
@@ -462,10 +490,13 @@ def _changes(run):
                 and (grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = kind_of(now)
-        changes.append(Change("grad", tensor, int(to == "array"), to=to,
+        new = [] if to in ("none", "zero") else [run.read(now)]
+        if to == "rows":
+            new.append(now.rows().marks())
+        arrays += new
+        changes.append(Change("grad", tensor, len(new), to=to,
                               anew=now is not grad and grad is not None,
                               stop_gradient=now is not None and now.stop_gradient))
-        arrays += [run.read(now)] if to == "array" else []
     for owner, stores in (*run.attributes.values(), *run.contents.values()):
         if isinstance(owner, CONTAINERS):
             _allow_change(run, owner, *stores)

@@ -19,14 +19,14 @@ class Captured:
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks"
-    for their outcome. target: the Tensor or object. count: how many arrays it takes. flows: whether gradients
-    flow through it.
+    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, "rows" for
+    marks of the rows of a table that are looked up, or "checks" for their outcome. target: the Tensor or
+    object. count: how many arrays it takes. flows: whether gradients flow through it.
 
     For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
-    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
-    is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its
-    value, gone tells that it is removed.
+    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero", "array" or "rows"
+    (then their marks follow); anew: it is another object afterwards. For an attribute: key is (number of the
+    store, name), rebuild makes its value, gone tells that it is removed.
     """
 
     __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps",

@@ -139,6 +139,9 @@ class Frame:
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
 
+    def looked_up(self, weight, ids, padding):
+        """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
+
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
 
@@ -196,6 +199,9 @@ class InnerFrame(Frame):
 
     def read(self, tensor):
         return self.outer.read(tensor)
+
+    def looked_up(self, weight, ids, padding):
+        self.outer.looked_up(weight, None, padding)
 
 
 def _left_to_outer(name):

@@ -49,7 +49,7 @@ def run{n}(kernel, {xs}):
     t._raw = out
     t._idx = t._version = 0
     t._alias = t._grad = t._hooks = t._name = None
-    t.persistable = False
+    t._persistable = False
     if kernel.view is not None:
         link(t, x0, kernel, ({rest}))
     flow = sig.flow if ctx.grad else 0
@@ -57,10 +57,10 @@ def run{n}(kernel, {xs}):
 {stops}
     if not flow:
         t._node = None
-        t.stop_gradient = True
+        t._stop = True
         return t
     t._node = node = new(Node)
-    t.stop_gradient = False
+    t._stop = False
     node.kernel = kernel
     node.values = ({vs},)
     node.n_out = 1
@@ -73,7 +73,7 @@ def run{n}(kernel, {xs}):
 """
 _POSITION = ("            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else "
              "places.get(v{i}) or add_leaf(seg, v{i})")
-_STOP = "        if x{i}.stop_gradient: flow &= {mask}"
+_STOP = "        if x{i}._stop: flow &= {mask}"
 _EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.edges = ({sources},)"
 _SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
 

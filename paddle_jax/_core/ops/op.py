@@ -231,6 +231,8 @@ class Op:
     def _one(self, name, position, value, operands):
         if isinstance(value, jax.Array):
             return wrap(value)
+        if self.scalars == "one" and isinstance(value, np.ndarray) and value.size == 1:
+            value = value.item()
         if (self.scalars and position
                 and isinstance(value, bool | int | float | complex | np.number | np.bool_)):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
@@ -337,7 +339,7 @@ def op(tensors="x", *, alias=None, refuses=None, inplace=False, out=False, metho
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
         alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
         scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0;
-            "own": a number has the dtype that `to_tensor` gives it).
+            "own": a number has the dtype that `to_tensor` gives it; "one": NumPy arrays of one element, too).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.

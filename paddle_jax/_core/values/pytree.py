@@ -31,7 +31,14 @@ def _parameter(_, children):
     return made
 
 
-jax.tree_util.register_pytree_node(Tensor, _flatten, _tensor)
+
+
+def register_like_tensor(kind):
+    """Lets JAX take a class of Tensors apart; what it puts together is a plain Tensor."""
+    jax.tree_util.register_pytree_node(kind, _flatten, _tensor)
+
+
+register_like_tensor(Tensor)
 jax.tree_util.register_pytree_node(Parameter, _flatten, _parameter)
 
 

@@ -28,7 +28,9 @@ def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
     before = np.cumsum(sizes) - sizes
     edges = np.arange(len(owner)) - before[owner] + ends[nodes][owner]
     limit = number(name, sample_size, "sample_size")
-    if limit < 0:
+    if limit < -1:
+        raise ValueError(f"{name}: sample_size: got {limit}; use -1 for all neighbours, or a count")
+    if limit == -1:
         return edges, sizes
     rank = np.empty(len(edges), np.int64)  # the place of each edge among those of its node, by random keys
     rank[np.lexsort((_keys(edges, weights), owner))] = np.arange(len(edges)) - before[owner]

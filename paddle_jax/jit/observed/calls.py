@@ -11,9 +11,10 @@ import sys
 import types
 import weakref
 
+import jax
 import numpy as np
 
-from paddle_jax._core.capture.environment import CONTAINERS
+from paddle_jax._core.capture.environment import CONTAINERS, SCALARS, same
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.runtime.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
@@ -66,6 +67,10 @@ class Asked(ft.partial):
     """A function of the observer that answers a call; converted code does not look into it."""
 
 
+class Cached(Asked):
+    """A function that gives what it has given before."""
+
+
 class Calls:
     """The part of the observer that answers calls."""
 
@@ -76,6 +81,8 @@ class Calls:
 
     def result(self, function, value):
         """What a call has given."""
+        if isinstance(function, Cached):
+            return self.value(value)
         kind = type(value)
         new = kind is function and (kind.__module__ in _NEW or makes_new(kind))
         if new or kind.__module__.startswith("numpy.random"):
@@ -408,22 +415,27 @@ class Calls:
         return values[0] if len(values) == 1 else tuple(values)
 
     def _cached(self, function, args, named):
-        """A function behind functools.lru_cache: what it gave for the same arguments counts until the
-        cache is cleared."""
+        """A function behind functools.lru_cache: it is asked again at each call, as in eager execution, and
+        has to give the same object, or an equal number."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.refuse(f"{function.__name__} caches what it gives for Tensors")
-        self.facts.result(lambda: function.cache_info().currsize > 0, f"the cache of {function.__name__}",
-                          value=True)
 
         def unobserved(*args, **named):
             note = sys.getprofile()
             sys.setprofile(None)
             try:
-                return function(*args, **named)
+                value = function(*args, **named)
             finally:
                 sys.setprofile(note)
+            if any(isinstance(t._raw, jax.core.Tracer) for t in _tensors(value)):
+                function.cache_clear()  # of what this run has put into it
+                self.refuse(f"{function.__name__} caches a Tensor; call it once before, or outside")
+            self.facts.result(lambda: _is_same(value, function(*args, **named)),
+                              f"the cache of {function.__name__}",
+                              (id(function), args, tuple(named.items())), value=True)
+            return value
 
-        return Asked(unobserved), args, named
+        return Cached(unobserved), args, named
 
     # layers -------------------------------------------------------------------------------------------------
 
@@ -448,6 +460,16 @@ class Calls:
             own, "forward", self.own_forward(own))
         self._on_classes(type(layer).__mro__, "forward")
         return self._running(forward)
+
+
+def _tensors(value):
+    """The Tensors in a value, and in the containers that it is made of."""
+    return [leaf for leaf in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Tensor))
+            if isinstance(leaf, Tensor)]
+
+
+def _is_same(value, now):
+    return now is value or type(value) in SCALARS and same(value, now)
 
 
 def makes_new(cls):

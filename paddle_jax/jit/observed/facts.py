@@ -135,7 +135,11 @@ class Facts:
         """
         if array.nbytes > _MOST:
             raise TooLarge
-        if array.dtype.kind not in "OV":
+        if array.dtype.hasobject:
+            # objects that are in it are looked after where they are read
+            self.content(array, lambda: (array.shape, array.dtype, array.strides, tuple(array.flat)),
+                         "a NumPy array")
+        else:
             self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()),
                          "a NumPy array")
 

@@ -377,7 +377,7 @@ class Reads(Calls):
             return self.call(getter, (container, key), {})
         if kind is np.ndarray:
             self._array(container)
-            return container[key]
+            return self.value(container[key]) if container.dtype.hasobject else container[key]
         if kind is list and isinstance(key, int):
             return self.value(container[key], container, key, self.facts.items)
         if isinstance(container, dict) and key in container:
@@ -439,6 +439,8 @@ class Reads(Calls):
             self.uncovered("containers are nested too deep")
         elif type(value) is np.ndarray:
             self._array(value)
+            for part in value.flat if value.dtype.kind == "O" else ():
+                self.content(part, objects, depth + 1)
         elif isinstance(value, tuple | frozenset):
             for part in value:
                 self.content(part, objects, depth + 1)

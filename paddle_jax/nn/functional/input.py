@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.autograd.rows import note_lookup
 from paddle_jax._core.deferred.value import looked_at, settled
 from paddle_jax._core.failures.outcomes import heard, ride_between, traced
 from paddle_jax._core.ops.op import composite, op
@@ -106,7 +107,7 @@ def _frequency_scaled(x, weight):
     return weight / counts + jax.lax.stop_gradient(weight - weight / counts)
 
 
-# ~ where the real Paddle gives a sparse gradient (rows only)
+# ~ where the real Paddle's gradient shows the used rows only
 @known_as(pir="embedding(x,weight) padding_idx:i64?=-1 sparse:bool=False", code="sequences:embedding")
 @composite(method=False, alias={"input": "x"},
            cases=["const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)",
@@ -124,7 +125,7 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
         padding_idx: int in -rows..rows-1: this row number gives zeros and gets no gradient.
         max_norm: rows in use that are longer are first shortened to this norm, in place.
         norm_type: which p-norm max_norm means.
-        sparse: accepted; gradients are dense arrays here.
+        sparse: tell optimizers which rows were used; `Adam(lazy_mode=True)` leaves the others alone.
         scale_grad_by_freq: divide the gradient of a row by how often it occurs in x.
     Returns:
         Tensor [..., width].
@@ -146,7 +147,13 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
     check_ids("embedding", "x", x, rows, allowed=-1 if padding_idx is None else None)
     if max_norm is not None:
         _renorm(x, weight, float(max_norm), float(norm_type))
-    return _lookup(x, weight, padding, bool(scale_grad_by_freq))
+    if sparse and scale_grad_by_freq:
+        raise AttributeError("embedding: scale_grad_by_freq: got True with sparse=True; "
+                             "set one of them to False")
+    found = _lookup(x, weight, padding, bool(scale_grad_by_freq))
+    if sparse:
+        note_lookup(found, x, weight, padding)
+    return found
 
 
 @op("x weight", method=False, register=False, nondiff=True)

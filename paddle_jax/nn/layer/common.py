@@ -116,7 +116,7 @@ class Embedding(Layer):
         max_norm: float, rows used are scaled down to this norm first.
         norm_type: float, the p of that norm.
         scale_grad_by_freq: divide the gradient of a row by how often it occurs.
-        sparse: accepted for compatibility; gradients are dense.
+        sparse: tell optimizers which rows were used; `Adam(lazy_mode=True)` leaves the others alone.
         _weight: Tensor [num_embeddings, embedding_dim] to start from.
         _freeze: no training.
         device: where the table is put.

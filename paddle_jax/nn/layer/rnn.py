@@ -8,6 +8,7 @@ from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.container import LayerList
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
+from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.search import where
@@ -218,6 +219,9 @@ class RNNBase(LayerList):
             raise ValueError(f"(InvalidArgument) {type(self).__name__}: sequence_length: "
                              f"got shape {list(length.shape)}; it must have one number for each of the "
                              f"{batch} sequences")
+        steps = inputs.shape[0 if self.time_major else 1]
+        if known(steps):
+            check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
         return length.reshape([-1])
 
     def _own(self, states, index):

@@ -57,6 +57,9 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
                              "it must say how many regions each image has")
     regions, counts = (on_host(fpn_rois, "distribute_fpn_proposals"),
                        on_host(rois_num, "distribute_fpn_proposals"))
+    if counts.sum() > len(regions):
+        raise IndexError(f"distribute_fpn_proposals: rois_num: got counts that add up to {counts.sum()}; "
+                         f"there are {len(regions)} regions")
     extra = 1 if pixel_offset else 0
     sides = regions[:, 2:] - regions[:, :2]
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))

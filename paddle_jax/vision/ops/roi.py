@@ -5,11 +5,15 @@ Regions are worked on in groups, so that the memory in between is bounded.
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from paddle_jax import nn
+from paddle_jax._core.failures.outcomes import ride, traced
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.ops.record import known_as
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import concrete, guarded
 
 _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
 
@@ -30,6 +34,30 @@ def _check(op_name, x, boxes, boxes_num):
     if boxes_num.ndim != 1 or boxes_num.shape[0] != x.shape[0]:
         raise ValueError(f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; "
                          f"it must be [{x.shape[0]}], one per image")
+
+
+def _guard(name, exact=False):
+    """A check of each call of an op: the counts of boxes are not negative, and no box is left over.
+    exact: they add up to the boxes."""
+
+    def refusal(least, most, count):
+        return ValueError(f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, before "
+                          f"to {least}; there are {count} boxes, and no count may be negative")
+
+    def check(x, boxes, boxes_num, *_, **__):
+        if not isinstance(boxes_num, Tensor) or boxes_num.ndim != 1 or 0 in boxes_num.shape:
+            return  # the op refuses these
+        count, value = boxes.shape[0], traced(boxes_num)
+        if value is not None:
+            ends = jnp.cumsum(value)
+            wrong = (ends.min() < 0) | (ends[-1] < count) | (exact and ends[-1] > count)
+            ride(wrong, (ends.min(), ends[-1]), lambda least, most: refusal(least, most, count))
+        elif (known := concrete(boxes_num)) is not None:
+            ends = np.cumsum(known)
+            if ends.min() < 0 or ends[-1] < count or (exact and ends[-1] > count):
+                raise refusal(ends.min(), ends[-1], count)
+
+    return guarded(check)
 
 
 def _image_of(boxes_num, count):
@@ -71,6 +99,7 @@ _LARGE = "const([[-2,-3,16,15],[3,3,5,4],[5,5,7,12]]) * 1.0, const([1,2],'int32'
 _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
 
 
+@_guard("roi_align")
 @known_as(code="regions:roi_align")
 @op("x boxes boxes_num", method=False, constant="boxes", cases=[
     f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2",
@@ -167,6 +196,7 @@ def _largest(windows, image, rows, columns):
     return row, column, (end > top)[:, None, None] & (right > left)[None, :, None]
 
 
+@_guard("roi_pool")
 @known_as(code="regions:roi_pool")
 @op("x boxes boxes_num", method=False, constant="boxes",
     cases=[f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3",
@@ -210,6 +240,7 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
 
+@_guard("psroi_pool", exact=True)
 @known_as(code="regions:psroi_pool")
 @op("x boxes boxes_num", method=False, constant="boxes",
     cases=[("f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), "

@@ -100,6 +100,8 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
                              "it must be a list of the categories")
     if top_k is not None and top_k > len(values):
         raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"nms: top_k: got {top_k}; it must be at least 1")
     kinds, kept = on_host(category_idxs, "nms"), []
     for kind in categories:
         of_kind = np.flatnonzero(kinds == int(kind))

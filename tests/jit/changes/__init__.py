@@ -6,6 +6,7 @@ cases in CASES by name.
 """
 
 from tests.jit.changes import (
+    cached,
     calls,
     classes,
     containers,
