@@ -64,6 +64,9 @@ def test_lists_of_operations_that_stay_whole(module):
     core._set_prim_backward_blacklist("tanh_grad", "exp_grad")
     core._set_prim_forward_blacklist("tanh")
     core._set_prim_backward_blacklist()
+    assert core.prim_config["forward_blacklist"] >= {"tanh"}
+    assert core.prim_config["backward_blacklist"] >= {"matmul_grad", "tanh_grad", "exp_grad"}
+    assert core.prim_config["composite_ops_record"] == set()
     with pytest.raises(TypeError):
         core._set_prim_backward_blacklist(["tanh_grad"])
     x = module.to_tensor([0.5], stop_gradient=False)
@@ -71,6 +74,13 @@ def test_lists_of_operations_that_stay_whole(module):
     (second,) = module.grad(slope, x)
     t = np.tanh(0.5)
     np.testing.assert_allclose(second.numpy(), [-2 * t * (1 - t * t)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["1", "True", "yes", ""])
+def test_log_of_primitive_operations(text, oracle, monkeypatch):
+    monkeypatch.setenv("FLAGS_prim_log", text)
+    want, got = (module.base.core._prim_return_log() for module in (oracle, paddle_jax))
+    assert got is want
 
 
 def test_kind_of_gpu(module):
