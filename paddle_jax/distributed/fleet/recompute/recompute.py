@@ -238,7 +238,7 @@ def switch_rng_state_tracker(rng_state, tracker, numpy_state, random_state, cust
 
 
 def _random_states():
-    """The states of all generators that user code may draw from, in the order of `switch_rng_state_tracker`."""
+    """The states of all generators that user code may draw from, as `switch_rng_state_tracker` takes them."""
     numpy_state = np.random.get_state()  # noqa: NPY002
     return get_rng_state(), get_rng_state_tracker().get_states_tracker(), numpy_state, random.getstate()
 
