@@ -113,8 +113,8 @@ class ByParameter:
         """Called after all parameters of a group have been updated."""
 
     def _update_param_group(self, parameters):
-        """The (parameter, gradient) or the parameters in the dict of a group. Its other settings become those of
-        the optimizer (`_beta1`, `_weight_decay`) until the next call."""
+        """The (parameter, gradient) or the parameters in the dict of a group. Its other settings become
+        those of the optimizer (`_beta1`, `_weight_decay`) until the next call."""
         for name, value in parameters.items():
             if name not in ("params", "learning_rate", "grad_clip") and hasattr(self, f"_{name}"):
                 usual = self._settings_of_all.setdefault(name, getattr(self, f"_{name}"))
