@@ -182,7 +182,7 @@ def gaussian(shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None, *, out=Non
     Raises:
         RuntimeError: the dtype is not floating or complex.
     Example:
-        >>> from paddle.tensor.random import gaussian
+        >>> from paddle_jax.tensor.random import gaussian
         >>> gaussian([2, 3], std=0.1).shape
         paddle.Size([2, 3])
     """

@@ -9,7 +9,7 @@ def find_free_ports(num):
     Args:
         num: how many.
     Example:
-        >>> from paddle.distributed.utils.launch_utils import find_free_ports
+        >>> from paddle_jax.distributed.utils.launch_utils import find_free_ports
         >>> len(find_free_ports(2))
         2
     """

@@ -167,7 +167,7 @@ def detach_variable(inputs):
     Raises:
         AssertionError: a tuple in it has something else than Tensors.
     Example:
-        >>> from paddle.distributed.fleet.recompute.recompute import detach_variable
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import detach_variable
         >>> x = paddle.ones([2]); x.stop_gradient = False
         >>> y, n = detach_variable((x * 2, 3)); y.is_leaf, y.stop_gradient, n
         (True, False, 3)
@@ -194,7 +194,7 @@ def check_recompute_necessary(inputs):
     Args:
         inputs: sequence of Tensors, tuples of Tensors and other values.
     Example:
-        >>> from paddle.distributed.fleet.recompute.recompute import check_recompute_necessary
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import check_recompute_necessary
         >>> x = paddle.ones([2]); x.stop_gradient = False
         >>> check_recompute_necessary((x, 3))
     """
@@ -216,7 +216,7 @@ def switch_rng_state_tracker(rng_state, tracker, numpy_state, random_state, cust
             that get and set it. Default: None.
     Example:
         >>> import random
-        >>> from paddle.distributed.fleet.recompute.recompute import switch_rng_state_tracker
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import switch_rng_state_tracker
         >>> states = paddle.get_rng_state(), {}, np.random.get_state(), random.getstate()
         >>> drawn = paddle.rand([2])
         >>> with switch_rng_state_tracker(*states):

@@ -91,7 +91,7 @@ def set_timers():
     Raises:
         AssertionError: there are some.
     Example:
-        >>> from paddle.distributed.fleet.utils import timer_helper
+        >>> from paddle_jax.distributed.fleet.utils import timer_helper
         >>> timer_helper.set_timers()
         >>> timers = timer_helper.get_timers()
         >>> timers("step").start(); timers("step").stop()

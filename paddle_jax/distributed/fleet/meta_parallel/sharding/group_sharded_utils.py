@@ -9,7 +9,7 @@ class Type(enum.Enum):
     """The dtypes of training, by their short names.
 
     Example:
-        >>> from paddle.distributed.fleet.meta_parallel.sharding.group_sharded_utils import Type
+        >>> from paddle_jax.distributed.fleet.meta_parallel.sharding.group_sharded_utils import Type
         >>> Type.fp32.value is paddle.float32
         True
     """
