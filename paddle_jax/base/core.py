@@ -2,6 +2,7 @@
 `paddle.framework.core`)."""
 
 import enum
+import os
 
 import jax
 
@@ -252,6 +253,16 @@ def _set_prim_forward_blacklist(*names):
 def _set_prim_backward_blacklist(*names):
     """Keeps names of operations whose gradient Paddle keeps whole. Nothing changes."""
     Prim.backward_excluded.update(names)
+
+
+prim_config = {"forward_blacklist": Prim.forward_excluded, "composite_ops_record": set(),
+               "backward_blacklist": Prim.backward_excluded}
+
+
+def _prim_return_log():
+    """Whether the environment asks for a log of the operations that are made of primitive ones
+    (FLAGS_prim_log). There is none here."""
+    return os.environ.get("FLAGS_prim_log", "").lower() in ("1", "true")
 
 
 def _is_eager_prim_enabled():

@@ -7,6 +7,8 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.deferred.flush import boundary
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import held, wrap
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW
@@ -25,26 +27,50 @@ class ByParameter:
         return type(self)._append_optimize_op is not ByParameter._append_optimize_op
 
     def _step_alone(self, group, active, owned, clip):
-        """Updates parameters one after the other with what the class defines."""
+        """Updates parameters of a group one after the other with what the class defines."""
+        pairs = [(p, p._grad if owned is None else owned[id(p)]) for p in active]
+        self._update_pairs(pairs, group.settings if isinstance(self._param_groups[0], dict) else None, clip)
+
+    def _update_pairs(self, pairs, settings, clip):
+        """Updates parameters one after the other with what the class defines. settings: None, or those of the
+        group, which the class gets in a dict."""
         from paddle_jax.static.program import default_main_program
 
-        if not active or (self._skip is not None and bool(wrap(self._skip))):
+        if not pairs or (self._skip is not None and bool(wrap(self._skip))):
             return
         block = default_main_program().global_block()
-        pairs = [(p, p._grad if owned is None else owned[id(p)]) for p in active]
         with no_grad():
             pairs = pairs if clip is None else clip(pairs)
             pairs = [(p, self._create_regularization_of_grad(p, g, self.regularization)) for p, g in pairs]
             shown = [p for p, _ in pairs]
-            if isinstance(self._param_groups[0], dict):
-                self._create_accumulators(block, {**group.settings, "params": shown})
+            if settings is not None:
+                self._create_accumulators(block, {**settings, "params": shown})
                 for pair in pairs:
-                    self._append_optimize_op(block, {**group.settings, "params": pair})
+                    self._append_optimize_op(block, {**settings, "params": pair})
             else:
                 self._create_accumulators(block, shown)
                 for pair in pairs:
                     self._append_optimize_op(block, pair)
             self._finish_update(block, pairs)
+
+    def _apply_optimize(self, loss, startup_program, params_grads, param_group_idx=0):
+        """Updates parameters with given gradients, for classes with a `step` of their own.
+
+        Args:
+            loss, startup_program, param_group_idx: accepted.
+            params_grads: list of (parameter, gradient), or the dict of a group with that as `params`.
+        Returns:
+            [].
+        """
+        given = params_grads if isinstance(params_grads, dict) else {"params": params_grads}
+        pairs = [(param, gradient) for param, gradient in given["params"] if gradient is not None]
+        if not self._updates_alone():
+            return self.apply_gradients(pairs)
+        settings = params_grads if given is params_grads else None
+        self._update_pairs(pairs, settings, given.get("grad_clip", self._grad_clip))
+        local.ctx.frame.stepped()
+        boundary()
+        return []
 
     # what a subclass overrides ------------------------------------------------------------------------------
 
@@ -72,18 +98,27 @@ class ByParameter:
     def _create_accumulators(self, block, parameters):
         """Makes the states of the class for parameters that have none."""
         for param in parameters["params"] if isinstance(parameters, dict) else parameters:
-            settings, owner = self._settings_of(param), self._owner_of(param)
-            wide = "float64" if str(param._raw.dtype) == "float64" else "float32"
-            for slot in self._slots:
-                lead, fill, dtype = self._slot_init(slot, settings)
-                self._add_accumulator(slot, owner, wide if dtype is None else np.dtype(dtype).name, fill,
-                                      [1] if lead is None else [*lead, *param.shape])
+            self._add_moments_pows(self._owner_of(param))
+
+    def _add_moments_pows(self, p):
+        """Makes the states of the class for one parameter, or for its float32 copy."""
+        settings = self._settings_of(p)
+        wide = "float64" if str(p._raw.dtype) == "float64" else "float32"
+        for slot in self._slots:
+            lead, fill, dtype = self._slot_init(slot, settings)
+            self._add_accumulator(slot, p, wide if dtype is None else np.dtype(dtype).name, fill,
+                                  [1] if lead is None else [*lead, *p.shape])
 
     def _finish_update(self, block, parameters_and_grads):
         """Called after all parameters of a group have been updated."""
 
     def _update_param_group(self, parameters):
-        """The (parameter, gradient) or the parameters in the dict of a group."""
+        """The (parameter, gradient) or the parameters in the dict of a group. Its other settings become
+        those of the optimizer (`_beta1`, `_weight_decay`) until the next call."""
+        for name, value in parameters.items():
+            if name not in ("params", "learning_rate", "grad_clip") and hasattr(self, f"_{name}"):
+                usual = self._settings_of_all.setdefault(name, getattr(self, f"_{name}"))
+                setattr(self, f"_{name}", usual if value is None else value)
         return parameters["params"]
 
     def _create_regularization_of_grad(self, param, grad, regularization=None):
@@ -108,12 +143,13 @@ class ByParameter:
         Returns:
             Tensor, which is changed in place.
         """
-        of_name = self._own_states.setdefault(name, {})
+        slot = self._slot_name(name)
+        of_name = self._own_states.setdefault(slot, {})
         if param.name not in of_name:
             state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
-            state.name, state.persistable = self._own_name(name, param.name), True
+            state.name, state.persistable = self._own_name(slot, param.name), True
             if (loaded := self._taken(self._holder, state.name)) is not None:
-                state.set_value(self._fitting(loaded, state._value, param.name, name))
+                state.set_value(self._fitting(loaded, state._value, param.name, slot))
             of_name[param.name] = state
         return of_name[param.name]
 
@@ -134,27 +170,29 @@ class ByParameter:
 
     def _set_auxiliary_var(self, key, val):
         """Keeps something under a name, for `_get_auxiliary_var`."""
-        vars(self).setdefault("_auxiliary_vars", {})[key] = val
+        self._auxiliary_vars[key] = val
 
     def _get_auxiliary_var(self, key):
         """What `_set_auxiliary_var` has kept, or None."""
-        return vars(self).get("_auxiliary_vars", {}).get(key)
-
-    @property
-    def _already_create_accumulator(self):
-        """Names of parameters; a set for the use of a subclass."""
-        return vars(self).setdefault("_names_with_states", set())
+        return self._auxiliary_vars.get(key)
 
     def _settings_of(self, param):
-        return next(group.settings for group in self._groups if any(p is param for p in group.params))
+        """The settings of the group of a parameter, or of that with this float32 copy."""
+        return next(group.settings for group in self._groups
+                    if any(p is param or self._own_masters.get(p.name) is param for p in group.params))
 
     def _owner_of(self, param):
         """What the states of a parameter belong to: it or its float32 copy."""
         low = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
         return self._create_master_weight(param) if low else param
 
-    def _own_name(self, slot, name):
-        return f"{name}_{slot}_0" if self._name is None else f"{name}_{self._name}_{slot}_0"
+    def _slot_name(self, name):
+        """The key of a state in `_accumulators`."""
+        return name if self._name is None else f"{self._name}_{name}"
+
+    @staticmethod
+    def _own_name(slot, name):
+        return f"{name}_{slot}_0"
 
     def _add_own(self, state, masters):
         """Adds snapshots of these states to a state dict."""

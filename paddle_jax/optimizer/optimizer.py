@@ -50,6 +50,10 @@ class _Group:
                           places={id(param): (stack, row) for param, stack, row in state["places"]})
 
 
+_MADE_LATER = {"_holder": dict, "_own_states": dict, "_own_masters": dict, "_auxiliary_vars": dict,
+               "_settings_of_all": dict, "_already_create_accumulator": set, "_multi_precision": bool}
+
+
 class Optimizer(ByParameter, States):
     """The base class of optimizers; use a subclass such as `Adam`.
 
@@ -120,10 +124,29 @@ class Optimizer(ByParameter, States):
             self._param_groups = []
             for group in list(self._parameter_list):
                 self._add_param_group(group)
+            self._groups += self._groups_of(self._param_groups[len(self._groups):])
         else:
             self._param_groups = self._parameter_list
             self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
             del self._groups[0].settings["grad_clip"]  # that of the optimizer, which may be set later
+
+    def __getattr__(self, name):
+        """What is made when it is needed first: some classes do without the constructor above."""
+        if name == "_groups":
+            made = self._groups_of(self._param_groups)
+        elif name in _MADE_LATER:
+            made = _MADE_LATER[name]()
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        setattr(self, name, made)
+        return made
+
+    @staticmethod
+    def _groups_of(described):
+        """Groups for a list of dicts, or one for a list of parameters."""
+        if all(isinstance(group, dict) for group in described):
+            return [_Group(group) for group in described]
+        return [_Group({"params": described})]
 
     def _as_regularizer(self, decay):
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
@@ -502,7 +525,10 @@ class Optimizer(ByParameter, States):
             raise AssertionError(f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; "
                                  "it must be a Tensor.")
         pairs = self._pairs()
-        self.step()
+        if self._updates_alone():
+            Optimizer.step(self)  # as in Paddle, not a `step` of the class
+        else:
+            self.step()
         return [], pairs
 
     def _pairs(self):

@@ -129,8 +129,12 @@ class States:
         found = collections.defaultdict(dict)
         for slot, param, value in self._entries():
             if slot != "master":
-                found[slot][param.name] = wrap(value)
+                found[self._slot_name(slot)][param.name] = wrap(value)
         return found | self._own_states
+
+    @_accumulators.setter
+    def _accumulators(self, states):
+        self._own_states = states
 
     @property
     def _master_weights(self):
@@ -139,10 +143,15 @@ class States:
         return self._own_masters | {param.name: wrap(value) for slot, param, value in self._entries()
                                     if slot == "master"}
 
+    @_master_weights.setter
+    def _master_weights(self, copies):
+        self._own_masters = copies
+
     def _get_accumulator(self, name, param):
         """The state `name` of a parameter: a snapshot, except of those that a subclass has made."""
-        if param.name in self._own_states.get(name, ()):
-            return self._own_states[name][param.name]
+        own = self._own_states.get(self._slot_name(name), {})
+        if param.name in own:
+            return own[param.name]
         for slot, owner, value in self._entries():
             if slot == name and owner is param:
                 return wrap(value)

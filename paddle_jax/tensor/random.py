@@ -169,6 +169,38 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
     return finish(made, out, device, requires_grad)
 
 
+def gaussian(shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None, *, out=None, device=None,
+             requires_grad=False):
+    """Random numbers of a normal distribution, under the name that code bases import.
+
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor.
+        mean: number. Default 0.
+        std: number. Default 1.
+        seed: a number other than 0 gives the same numbers at each call.
+        dtype: floating or complex dtype. Default: the default dtype.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor.
+    Raises:
+        RuntimeError: the dtype is not floating or complex.
+    Example:
+        >>> from paddle_jax.tensor.random import gaussian
+        >>> gaussian([2, 3], std=0.1).shape
+        paddle.Size([2, 3])
+    """
+    found = dtypes.default() if dtype is None else dtypes.convert(dtype)
+    if not jnp.issubdtype(found.np, jnp.inexact):
+        raise RuntimeError(f"gaussian: dtype: got {found.np.name}; it must be floating or complex")
+    sizes_of = lengths("gaussian", shape)
+    if seed:
+        key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
+        made = (wrap(jax.random.normal(key, sizes_of, found.np)) * std + mean).astype(found)
+    else:
+        made = draw_gaussian(_operand(mean, found.np), _operand(std, np.float64), sizes_of, found)
+    return finish(made._raw, out, device, requires_grad)
+
+
 def _seeded_uniform(seed, shape, dtype, low, high):
     key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
     return _between(key, shape, dtype, low, high)

@@ -1,6 +1,7 @@
 """Files from the network, kept in a folder of the user's."""
 
 import hashlib
+import logging
 import tarfile
 import time
 import urllib.parse
@@ -11,6 +12,7 @@ from paddle_jax.framework.atomic import replace_file
 
 __all__ = ["get_weights_path_from_url"]
 
+logger = logging.getLogger(__name__)
 WEIGHTS_HOME = str(Path("~/.cache/paddle/hapi/weights").expanduser())
 DOWNLOAD_RETRY_LIMIT = 3
 _BLOCK, _TIMEOUT = 1 << 20, 30  # bytes, seconds

@@ -45,6 +45,81 @@ def test_fill_constant(arguments, oracle):
         np.testing.assert_array_equal(got[1], want[1])
 
 
+GAUSSIAN = ["[2, 3]", "[2], 1.0, 0.5, 7, 'float64'", "(3,), dtype='complex64'", "T([2, 2])",
+            "[2], std=T(2.0)", "[3], dtype='int32'", "[1.5]"]
+
+
+@pytest.mark.parametrize("arguments", GAUSSIAN)
+def test_gaussian(arguments, oracle):
+    results = []
+    for module in (oracle, paddle_jax):
+        names = {"f": found(module, "tensor.random", "gaussian"), "T": module.to_tensor}
+        try:
+            made = eval(f"f({arguments})", names)  # noqa: S307
+            results.append((made.dtype.name, list(made.shape), made.stop_gradient))
+        except (ValueError, TypeError, RuntimeError) as error:
+            results.append(type(error))
+    want, got = results
+    assert got == want or isinstance(want, type) and issubclass(got, want)
+
+
+def test_numbers_of_gaussian():
+    gaussian = found(paddle_jax, "tensor.random", "gaussian")
+    numbers = gaussian([10000], mean=5.0, std=0.5).numpy()
+    assert abs(numbers.mean() - 5) < 0.05 and abs(numbers.std() - 0.5) < 0.05
+    assert gaussian([3], seed=7).tolist() == gaussian([3], seed=7).tolist() != gaussian([3], seed=8).tolist()
+
+
+def test_small_helpers(module):
+    assert len(found(module, "distributed.utils.launch_utils", "find_free_ports")(2)) == 2
+    kinds = found(module, "distributed.fleet.meta_parallel.sharding.group_sharded_utils", "Type")
+    assert {kind.name: kind.value for kind in kinds} == {
+        "fp16": module.float16, "bf16": module.bfloat16, "fp32": module.float32}
+    assert found(module, "utils.download", "logger").info("") is None
+    unwrap = found(module, "distributed.fleet.utils.hybrid_parallel_util", "unwrap_optimizer")
+    inner, wrapper = object(), type("Wrapper", (), {})
+    outer = wrapper()
+    outer._inner_opt = inner
+    assert unwrap(outer, (wrapper,)) is inner and unwrap(outer) is outer
+
+
+@pytest.mark.parametrize("scale", [None, 1.0, 0.25])
+def test_gradients_of_one_process(scale):  # the real Paddle wants an initialized group
+    weight, unused = (paddle_jax.create_parameter([2], "float32") for _ in range(2))
+    (weight * 3).sum().backward()
+    path = "distributed.fleet.utils.hybrid_parallel_util"
+    found(paddle_jax, path, "fused_allreduce_gradients_with_group")([weight, unused], None, scale=scale)
+    assert weight.grad.tolist() == [3.0 * (1.0 if scale is None else scale)] * 2
+
+
+def test_stop_watches(module, capsys, monkeypatch):
+    helper = importlib.import_module(f"{module.__name__}.distributed.fleet.utils.timer_helper")
+    monkeypatch.setattr(helper, "_GLOBAL_TIMERS", None)
+    with pytest.raises(AssertionError):
+        helper.get_timers()
+    helper.set_timers()
+    assert helper.is_timer_initialized()
+    with pytest.raises(AssertionError):
+        helper.set_timers()
+    timers = helper.get_timers()
+    timers("b").elapsed_, timers("a").elapsed_ = 0.5, 1.25
+    timers.log(["b", "a"], 2.0, reset=False)
+    timers.log(["b"])
+    timers.log(["b"])
+    assert capsys.readouterr().out.splitlines() == [
+        "time (ms) | b: 250.00 | a: 625.00", "time (ms) | b: 500.00", "time (ms) | b: 0.00"]
+    assert timers("a").elapsed() == 1.25 and timers("a").elapsed_ == 0
+    with pytest.raises(KeyError):
+        timers.log(["c"])
+    with pytest.raises(AssertionError):
+        timers("a").stop()
+    if module is paddle_jax:  # the real one needs a GPU
+        timers("a").start()
+        with pytest.raises(AssertionError):
+            timers("a").start()
+        assert timers("a").elapsed(reset=False) > 0 and timers("a").started_
+
+
 def test_create_tensor(module):
     made = found(module, "tensor", "create_tensor")("float32", name="empty_one", persistable=True)
     assert (made.name, made.persistable, made.dtype, made.stop_gradient) == (
@@ -64,6 +139,9 @@ def test_lists_of_operations_that_stay_whole(module):
     core._set_prim_backward_blacklist("tanh_grad", "exp_grad")
     core._set_prim_forward_blacklist("tanh")
     core._set_prim_backward_blacklist()
+    assert core.prim_config["forward_blacklist"] >= {"tanh"}
+    assert core.prim_config["backward_blacklist"] >= {"matmul_grad", "tanh_grad", "exp_grad"}
+    assert core.prim_config["composite_ops_record"] == set()
     with pytest.raises(TypeError):
         core._set_prim_backward_blacklist(["tanh_grad"])
     x = module.to_tensor([0.5], stop_gradient=False)
@@ -71,6 +149,13 @@ def test_lists_of_operations_that_stay_whole(module):
     (second,) = module.grad(slope, x)
     t = np.tanh(0.5)
     np.testing.assert_allclose(second.numpy(), [-2 * t * (1 - t * t)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["1", "True", "yes", ""])
+def test_log_of_primitive_operations(text, oracle, monkeypatch):
+    monkeypatch.setenv("FLAGS_prim_log", text)
+    want, got = (module.base.core._prim_return_log() for module in (oracle, paddle_jax))
+    assert got is want
 
 
 def test_kind_of_gpu(module):

@@ -1,6 +1,7 @@
 """Recomputing in parts, and under every path that programs import it from, against the real Paddle."""
 
 import importlib
+import random
 
 import numpy as np
 import pytest
@@ -85,3 +86,114 @@ def test_hybrid_draws_the_same_numbers_again():
     out = functions(paddle_jax, "recompute_hybrid")[0](ctx, paddle_jax.nn.Dropout(0.5), x)
     out.sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
+
+
+def leaves(module):
+    return [module.to_tensor(np.float32(values), stop_gradient=False) for values in ([1, 2], [3, 4])]
+
+
+def of_nested_arguments(module, recompute):
+    """Tensors in a tuple and by name, which the rest of the program uses, too."""
+    x, y = leaves(module)
+    double = y * 2
+    out = recompute(lambda a, pair, k: a * pair[0] + pair[1] * k, x * 1, (double, y), k=double)
+    (out + double * double).sum().backward()
+    return [out, x.grad, y.grad]
+
+
+def of_a_tensor_from_outside(module, recompute):
+    x, y = leaves(module)
+    double = y * 2
+    out = recompute(lambda a: a * double, x * 1, use_reentrant=False)
+    (out + double * double).sum().backward()
+    return [out, x.grad, y.grad]
+
+
+def of_nested_results(module, recompute):
+    x, y = leaves(module)
+    out = recompute(lambda a, b: {"sum": [a + b], "number": 3, "product": a * b}, x, y, use_reentrant=False)
+    assert list(out) == ["sum", "number", "product"] and out["number"] == 3
+    (out["sum"][0] * out["product"]).sum().backward()
+    return [x.grad, y.grad]
+
+
+def of_second_order(module, recompute):
+    x, y = leaves(module)
+    out = recompute(lambda a: a * a * y, x, use_reentrant=False)
+    (slope,) = module.grad(out, x, create_graph=True)
+    (slope * slope).sum().backward()
+    return [slope, x.grad, y.grad]
+
+
+def of_host_numbers(module, recompute):
+    """Random numbers of NumPy, of `random` and of a named state."""
+    x, _ = leaves(module)
+    np.random.seed(3)
+    random.seed(3)
+    tracker = module.distributed.fleet.meta_parallel.get_rng_state_tracker()
+    tracker.reset()
+    tracker.add("own", 3)
+
+    def noisy(a):
+        with tracker.rng_state("own"):
+            factor = module.rand([2])
+        return a * factor * np.random.rand() * random.random()
+
+    out = recompute(noisy, x)
+    out.sum().backward()
+    tracker.reset()
+    return [(out / x.grad).detach()]
+
+
+@pytest.mark.parametrize("program", [of_nested_arguments, of_a_tensor_from_outside, of_nested_results,
+                                     of_second_order, of_host_numbers])
+def test_program(program, oracle):
+    want, got = (program(module, functions(module, "recompute")[0]) for module in (oracle, paddle_jax))
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
+
+
+def test_mixed_precision_again():
+    seen, layer, x = [], paddle_jax.nn.Linear(2, 2), leaves(paddle_jax)[0]
+
+    def noted(a):
+        out = layer(a)
+        seen.append(out.dtype)
+        return out
+
+    with paddle_jax.amp.auto_cast(level="O1", dtype="bfloat16"):
+        out = functions(paddle_jax, "recompute")[0](noted, x)
+    out.astype("float32").sum().backward()
+    assert seen == [paddle_jax.bfloat16] * 2
+
+
+def test_inputs_cut_from_the_tape(oracle):
+    found = []
+    for module in (oracle, paddle_jax):
+        part = importlib.import_module(f"{module.__name__}.distributed.fleet.recompute.recompute")
+        x, y = leaves(module)
+        weight = module.nn.Linear(2, 2).weight
+        results = part.detach_variable((x * 2, (y, module.to_tensor([1])), weight, 3, [x]))
+        first, pair, parameter, number, same = results
+        assert type(results) is tuple and type(pair) is tuple and same[0] is x and number == 3
+        assert parameter is not weight and type(parameter) is type(weight) and parameter.name == weight.name
+        found.append([(t.tolist(), t.stop_gradient, t.is_leaf) for t in (first, *pair)])
+        with pytest.raises(AssertionError):
+            part.detach_variable([(x, 3)])
+        part.check_recompute_necessary((x, 3))
+    assert found[0] == found[1]
+
+
+def test_states_in_a_block(oracle):
+    for module in (oracle, paddle_jax):
+        part = importlib.import_module(f"{module.__name__}.distributed.fleet.recompute.recompute")
+        states = module.get_rng_state(), {}, np.random.get_state(), random.getstate()
+        drawn = [module.rand([2]).tolist(), np.random.rand(), random.random()]
+        with part.switch_rng_state_tracker(*states):
+            assert [module.rand([2]).tolist(), np.random.rand(), random.random()] == drawn
+        then = [module.rand([2]).tolist(), np.random.rand(), random.random()]
+        module.set_rng_state(states[0])
+        np.random.set_state(states[2])
+        random.setstate(states[3])
+        for expected in (drawn, then):
+            assert [module.rand([2]).tolist(), np.random.rand(), random.random()] == expected

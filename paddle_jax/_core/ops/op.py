@@ -528,10 +528,21 @@ def _into(out, result):
     return out
 
 
+# The in-place twins that take further names of arguments in Paddle 3.3.1; the others take only their own.
+_ALIASED_TWINS = frozenset("add subtract multiply divide bitwise_or gcd lcm index_add index_put".split())
+
+
 def _inplace(made, public, how):
     first = made.params[0].name
+    names = [p.name for p in made.params if p.name != "out"]
+    if made.name in _ALIASED_TWINS:
+        names += made.alias
 
     def inplace(*args, **kwargs):
+        for name in kwargs:
+            if name not in names:
+                raise ArgumentError(f"{made.name}_() got an unexpected keyword argument '{name}'; "
+                                    f"allowed are {', '.join(names)}")
         target = args[0] if args else kwargs.get(first)
         if target is None:
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)

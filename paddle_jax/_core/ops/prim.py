@@ -7,4 +7,5 @@ class Prim:
     `paddle.incubate.autograd`."""
 
     forward = backward = eager = incubate = False
-    forward_excluded, backward_excluded = set(), set()  # names of operations
+    forward_excluded = set()  # names of operations
+    backward_excluded = {"matmul_grad"}

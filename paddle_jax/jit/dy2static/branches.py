@@ -19,6 +19,7 @@ from paddle_jax._core.values.lengths import truth as lengths_truth
 from paddle_jax._core.values.symbol import NoValueError, SymbolError, lengths
 from paddle_jax.jit.dy2static.effects import kernel_of
 from paddle_jax.jit.dy2static.host import check
+from paddle_jax.jit.dy2static.host_values import HostValue, as_host_value, is_number, numeral
 from paddle_jax.jit.dy2static.region import (
     Leaf,
     Mismatch,
@@ -29,10 +30,8 @@ from paddle_jax.jit.dy2static.region import (
     doubt,
     finished,
     flat,
-    is_number,
     is_traced,
     lacking,
-    numeral,
     place_of,
     widened,
     write_back,
@@ -89,16 +88,20 @@ def switch(index, functions):
 
 
 def truth(value):
-    """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes."""
+    """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes. Of
+    a Tensor that stands for a number, whether it is not 0."""
     if is_length(value):
         answer = lengths_truth(value)
         return local.ctx.frame.condition(answer) if is_length(answer) else as_tensor(answer)
     if value._raw.size != 1:
         raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; "
                          "it must have one element; use any() or all()")
+    stands_for_number = isinstance(value, HostValue)
     value = value.reshape([]) if value._raw.ndim else value
     if value._raw.dtype.kind == "b":
         return value
+    if stands_for_number:
+        return value != 0
     if value.is_complex():  # in NumPy's order of complex numbers
         return (value.real() > 0).logical_or((value.real() == 0).logical_and(value.imag() > 0))
     return value > 0
@@ -223,6 +226,7 @@ class Output:
     lacking: str  # the name of a variable that is undefined after some branch, or ""
     number: bool  # whether it is an int, or a bool, of Python in all branches
     values: tuple = ()  # the numbers in all branches, where it is one in all
+    stands_for_number: bool = False  # whether it is a number, or stands for one, in all branches
     # Tensors outside that it is in some of the branches
     perhaps: list = dataclasses.field(default_factory=list)
 
@@ -241,6 +245,8 @@ class Joined:
         for x in leaves:
             if isinstance(x, Output) and x.number:
                 numeral(tensors[x.at])
+            if isinstance(x, Output) and x.stands_for_number:
+                as_host_value(tensors[x.at])
             if isinstance(x, Output) and x.lacking:
                 lacking(tensors[x.at], x.lacking)
         return jax.tree.unflatten(tree, [self._result(x, tensors) for x in leaves])
@@ -304,7 +310,8 @@ class Joined:
         number = not lacks and {type(v) for v in known} in ({bool}, {int})
         plain = not self.explicit and all(map(is_number, values))
         self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop, lacks, number,
-                                   tuple(values) if plain else ()))
+                                   tuple(values) if plain else (),
+                                   all(is_number(v) or v.number for v in known)))
         return self.outputs[-1]
 
 

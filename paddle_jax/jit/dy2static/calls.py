@@ -21,7 +21,8 @@ from paddle_jax._core.values import lengths
 from paddle_jax._core.values.expressions import FUNCTIONS
 from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
-from paddle_jax.jit.dy2static.region import is_number, is_traced, numeral
+from paddle_jax.jit.dy2static.host_values import as_host_value, is_number, numeral
+from paddle_jax.jit.dy2static.region import is_traced
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.jit.observed.source import rewrapped
@@ -193,12 +194,22 @@ def converted_forwards(layer):
 
 
 def _tensor_method(method):
-    """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is."""
+    """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is. Where
+    all has to be compiled, `t.numpy()` is a copy without gradient."""
     tensor = method.__self__
     if method.__name__ == "item" and is_traced(tensor):
         return lambda *args: (numeral(tensor.detach().reshape([])) if not args and tensor.size == 1
                               else method(*args))
+    if method.__name__ == "numpy" and is_traced(tensor) and _is_compiled_whole():
+        return lambda *args, **kwargs: as_host_value(tensor.detach().clone())
     return method
+
+
+def _is_compiled_whole():
+    """Whether the code must not fall back to running eagerly: for `full_graph=True`, and in programs that are
+    recorded."""
+    frame = local.ctx.frame
+    return frame.recording or (frame.capture is not None and frame.capture.once)
 
 
 # builtins ---------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from paddle_jax.jit.dy2static.branches import (
     truth,
 )
 from paddle_jax.jit.dy2static.effects import kernel_of
+from paddle_jax.jit.dy2static.host_values import HostValue, as_host_value, is_number
 from paddle_jax.jit.dy2static.region import (
     Leaf,
     Mismatch,
@@ -37,7 +38,6 @@ from paddle_jax.jit.dy2static.region import (
     doubt,
     finished,
     flat,
-    is_number,
     is_traced,
     place_of,
     widened,
@@ -85,11 +85,13 @@ def while_loop(test, body, state):
 class _Carried:
     """A part of the state that changes from step to step: at first the Tensor `start`, always of its shape
     and dtype, with this stop_gradient. number: (the number it was before the loop,), or False. avals: where a
-    Program is recorded, those of all steps, which may differ in their lengths."""
+    Program is recorded, those of all steps, which may differ in their lengths. stands_for_number: whether it
+    is a number, or a Tensor that stands for one, in all steps."""
 
-    __slots__ = ("avals", "dtype", "number", "shape", "start", "stop", "values")
+    __slots__ = ("avals", "dtype", "number", "shape", "stands_for_number", "start", "stop", "values")
 
-    def __init__(self, start, stop, number=False, avals=None):
+    def __init__(self, start, stop, number=False, avals=None, stands_for_number=False):
+        self.stands_for_number = stands_for_number or isinstance(start, HostValue)
         self.start, self.stop, self.number, self.avals = start, stop, number, avals or avals_here(start)
         self.values = None  # of what stays a number: what it is before and after a step
         self.shape = tuple(start._raw.shape) if avals is None else lengths(avals)
@@ -144,14 +146,15 @@ def _current(carried, tensor):
     frame = local.ctx.frame
     if frame.symbolic and carried.values is not None:
         return frame.number_from(tensor, *carried.values)
-    return tensor
+    return as_host_value(tensor) if carried.stands_for_number else tensor
 
 
 def _undefined(new):
     """For a name that the first step defines."""
     shape, dtype, stop = ((new.shape, new.dtype, new.stop) if isinstance(new, Leaf)
                           else ((), number_dtype([new]), True))
-    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), stop)
+    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), stop,
+                    stands_for_number=is_number(new) or new.number)
 
 
 def _adapted(name, old, new):
@@ -181,6 +184,9 @@ def _same_number(old, new):
 
 def _again(name, old, new):
     """`_adapted` for what is known to change."""
+    if old.stands_for_number and isinstance(new, Leaf) and not new.number:
+        old.stands_for_number = False
+        return old, True
     if isinstance(new, Leaf) and old.values is not None:
         old.values = None  # it becomes a Tensor
         return old, True
@@ -190,14 +196,14 @@ def _again(name, old, new):
         return old, False
     wider = local.ctx.frame.widen(old.avals, new.avals) if local.ctx.frame.symbolic else widened([old, new])
     if wider not in (None, old.avals):
-        return _Carried(old.start, old.stop and new.stop, old.number, wider), True
+        return _Carried(old.start, old.stop and new.stop, old.number, wider, old.stands_for_number), True
     if wider is None and (new.shape != old.shape or new.dtype != old.dtype):
         if (old.number and is_single(new.shape) and fits(old.number[0], new.dtype)
                 and np.can_cast(old.dtype, new.dtype, "same_kind")):
             return _from_number(name, old.number[0], new), True
         raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
-        return _Carried(old.start, False, old.number, old.avals), True
+        return _Carried(old.start, False, old.number, old.avals, old.stands_for_number), True
     return old, False
 
 
@@ -208,15 +214,15 @@ def _from_number(name, old, new):
     if is_number(new):
         dtype = number_dtype([old, new])
         if not local.ctx.frame.symbolic:
-            return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,))
-        found = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,))
+            return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,), stands_for_number=True)
+        found = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,), stands_for_number=True)
         found.values = old, new
         return found
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
     if not is_single(new.shape) or not fits(old, new.dtype):
         raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
-    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.stop, (old,))
+    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.stop, (old,), stands_for_number=new.number)
 
 
 def _changing(name, old, new, advice):

@@ -22,10 +22,11 @@ from paddle_jax._core.ops.kernel import ADD
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor, inside, wrap
-from paddle_jax._core.values.lengths import LengthBool, is_length
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax._core.values.symbol import ABSTRACT, joined
 from paddle_jax._core.values.unmade import Unmade
 from paddle_jax.jit.dy2static.effects import without_effects
+from paddle_jax.jit.dy2static.host_values import HostValue
 from paddle_jax.jit.dy2static.side_effects import Objects
 
 
@@ -63,14 +64,16 @@ class Mismatch(Unsupported):
 
 class Leaf:
     """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. avals: where a
-    Program is recorded, those of its Symbol. ref: the Tensor itself, if it is from outside."""
+    Program is recorded, those of its Symbol. ref: the Tensor itself, if it is from outside. number: whether
+    it stands for a value on the host."""
 
-    __slots__ = ("at", "avals", "dtype", "ref", "shape", "stop")
+    __slots__ = ("at", "avals", "dtype", "number", "ref", "shape", "stop")
 
     def __init__(self, at, tensor):
         self.at, self.shape, self.dtype, self.stop = (at, tuple(tensor._raw.shape),
                                                       np.dtype(tensor._raw.dtype), tensor.stop_gradient)
         self.avals, self.ref = avals_here(tensor), weakref.ref(tensor)
+        self.number = isinstance(tensor, HostValue)
 
 
 def widened(values):
@@ -97,11 +100,6 @@ def flat(value):
     return jax.tree.flatten(value, is_leaf=lambda x: not isinstance(x, list | tuple | dict))
 
 
-def is_number(value) -> bool:
-    """Whether a leaf is a Python or NumPy number."""
-    return isinstance(value, bool | int | float | complex | np.generic | LengthBool)
-
-
 def place_of(value, dtype):
     """Where among the arrays of a Region a leaf is: the place of a Leaf; (number,) for a number, as one of
     that dtype."""
@@ -114,15 +112,6 @@ def array_at(place, arrays, like):
     """The array at a place that `place_of` gave, of the shape and dtype of another."""
     return (jnp.full(like.shape, place[0], like.dtype) if isinstance(place, tuple)
             else arrays[place].astype(like.dtype))
-
-
-def numeral(tensor):
-    """A Tensor that stands for a number of Python; where a function that need not be compiled whole gives it
-    back, it becomes one."""
-    capture = local.ctx.frame.capture
-    if capture is not None and not capture.once:
-        capture.numbers[id(tensor)] = tensor
-    return tensor
 
 
 def lacking(tensor, name):

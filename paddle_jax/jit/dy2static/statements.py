@@ -13,8 +13,9 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.values import lengths
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
+from paddle_jax.jit.dy2static.host_values import as_host_value, numeral
 from paddle_jax.jit.dy2static.loops import repeat
-from paddle_jax.jit.dy2static.region import Undefined, is_traced, numeral
+from paddle_jax.jit.dy2static.region import Undefined, is_traced
 
 _IN_A_TENSOR = object()
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
@@ -84,7 +85,7 @@ class Range:
     def shown(self, i):
         """The counter as the body of the loop gets it."""
         if not self.counts_lengths:
-            return i
+            return as_host_value(i) if isinstance(i, Tensor) else i
         start = 0 if is_traced(self.start) else self.start
         step = 1 if is_traced(self.step) else self.step
         return local.ctx.frame.number_from(i, start + step, start + 2 * step)
@@ -336,6 +337,13 @@ def _either(left, right, enough):
 
 def _is_bool(value):
     return isinstance(value, Tensor) and value._raw.dtype == bool and value.size == 1
+
+
+def tested(value):
+    """A part of a condition, of which nothing but its truth counts."""
+    if lengths.is_length(value):
+        return value
+    return truth(value) if is_traced(value) else bool(value)
 
 
 def not_(value):

@@ -34,7 +34,7 @@ from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
 from paddle_jax.jit.observed.source import class_of, framed, maker, nested, remade
 
 _STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded",
-               "item", "ld", "ldu", "put_attribute", "put_item")
+               "tested", "item", "ld", "ldu", "put_attribute", "put_item")
 _OPTIONS = converter.ConversionOptions(recursive=True, user_requested=True,
                                        optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
 
@@ -111,7 +111,7 @@ class Transpiler(base.GenericTranspiler):
         for step in (functions, break_statements, continue_statements, return_statements, call_trees):
             node = step.transform(node, ctx)
         node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
-        node = _Ternaries().visit(_Flow(ctx).visit(node))
+        node = _Ternaries().visit(_Flow(ctx).visit(_Conditions().visit(node)))
         if not ctx.user.observed:  # an observer has to see what is read
             node = _Lookups().visit(node)
         return variables.transform(logical_expressions.transform(node, ctx), ctx)
@@ -166,6 +166,29 @@ def _stored(target, name):
     key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
     put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
     return ast.Expr(operator(put, target.value, key, ast.Name(name, ast.Load())))
+
+
+class _Conditions(ast.NodeTransformer):
+    """In the condition of a statement the parts of `and` and `or` count by their truth only."""
+
+    def visit(self, node):
+        self.generic_visit(node)
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            node.test = self._by_truth(node.test)
+        return node
+
+    def _by_truth(self, node):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node.operand = self._by_truth(node.operand)
+        elif isinstance(node, ast.BoolOp):
+            node.values = [self._part(value) for value in node.values]
+        return node
+
+    def _part(self, node):
+        if isinstance(node, ast.Compare | ast.Constant):
+            return node  # of these the truth is the value
+        is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
+        return self._by_truth(node) if is_nested else operator("tested", node)
 
 
 class _Ternaries(ast.NodeTransformer):

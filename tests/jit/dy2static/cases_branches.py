@@ -180,6 +180,50 @@ def item_of_a_sum(P, x):
     return x
 
 
+@case([POS], [NEG], [POS * 0])
+def numbers_are_true_unless_0(P, x):
+    n = int(x.sum())
+    sign = 1 if n > 0 else -1
+    left = 3
+    while x.max() < 1 and left > -4:
+        left -= 2
+        x = x + 1
+    passed = 0
+    for i in range(n, 3):
+        if i and i * 2:
+            passed += 1
+    count = n
+    while count:
+        count += 1
+        if count > 3:
+            break
+    flags = [bool(sign), bool(left), not n, bool(n - 2), bool(n and 7), bool(float(x[1]))]
+    return x * passed + sum([2.0 ** k if flag else 0.0 for k, flag in enumerate(flags)]) + count
+
+
+@case([POS], [NEG])
+def arrays_of_a_tensor(P, x):
+    if x.sum().numpy() > 0 and x.numpy()[0] < x.shape[0]:
+        array = x.numpy()
+        array[0] = 5.0
+        return x * array + x.max().numpy()
+    return x - x.mean().numpy().item()
+
+
+@case([POS], [NEG])
+def truths_of_different_kinds(P, x, label=None):
+    count = P.shape(x)
+    if x.mean() + 1 and x.min() > -9 and label is None or 2 > 1:
+        x = x * 2
+    if not (x[0] and (x.astype("int32") * 2)[1]):
+        x = x + 1
+    if count[0] > 1 and x.max() and label:
+        x = x - 1
+    while x.sum() < 20 and x.mean() * 0 + 1 and (label or count[0]):
+        x = x + 5
+    return x if x.max().astype("int32") and [x] else -x
+
+
 @case([POS], [NEG])
 def maximum_by_hand_then_tensor_minimum(P, x):
     best = x[0]

@@ -1,11 +1,42 @@
 """Computing a part of the forward pass again in the backward pass, instead of keeping its tape."""
 
-from paddle_jax._core.autograd.autograd_mode import enable_grad
+import contextlib
+import copy
+import logging
+import random
+
+import numpy as np
+
+from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled
+from paddle_jax._core.autograd.node import next_serial
 from paddle_jax._core.random import get_rng_state, set_rng_state
-from paddle_jax._core.state import state
-from paddle_jax._core.tensor import Tensor
-from paddle_jax.autograd import PyLayer, backward
+from paddle_jax._core.runtime.uninterrupted import swapped
+from paddle_jax._core.state import local, state
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.autograd import PyLayer, backward, grad
+from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.nn.layer.container import Sequential
+
+_logger = logging.getLogger("paddle_jax.distributed.fleet")
+
+
+class _Conditions:
+    """The states of random generators and the mixed precision that a function runs with."""
+
+    def __init__(self, keep_random):
+        self.random_states = None
+        if keep_random:
+            self.random_states = _random_states()
+        self.amp, self.amp_given = local.ctx.amp, local.ctx.amp_given
+
+    @contextlib.contextmanager
+    def again(self):
+        """Runs the block under these conditions."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(swapped(local.ctx, amp=self.amp, amp_given=self.amp_given))
+            if self.random_states is not None:
+                stack.enter_context(switch_rng_state_tracker(*self.random_states))
+            yield
 
 
 class _Recompute(PyLayer):
@@ -13,24 +44,75 @@ class _Recompute(PyLayer):
 
     @staticmethod
     def forward(ctx, *tensors, run, keep_random):
-        ctx.run, ctx.tensors, ctx.random = run, tensors, get_rng_state() if keep_random else None
-        return run(*tensors)
+        ctx.run, ctx.tensors, ctx.conditions = run, tensors, _Conditions(keep_random)
+        return tuple(_tensors_in(run(tensors)))
 
     @staticmethod
     def backward(ctx, *cotangents):
-        copies = [t.detach() for t in ctx.tensors]
-        for copy, t in zip(copies, ctx.tensors, strict=True):
-            copy.stop_gradient = t.stop_gradient
-        now = get_rng_state()
-        set_rng_state(ctx.random or now)
-        with enable_grad():
-            made = ctx.run(*copies)
-        if ctx.random is not None:
-            set_rng_state(now)
-        results = [t for t in (made if isinstance(made, list | tuple) else [made]) if isinstance(t, Tensor)]
+        recorded = is_grad_enabled()  # the gradients are to be differentiated again
+        inputs = ctx.tensors if recorded else [_detached(t) for t in ctx.tensors]
+        first = next_serial()
+        with enable_grad(), ctx.conditions.again():
+            results = _tensors_in(ctx.run(inputs))
         wanted = [(t, ct) for t, ct in zip(results, cotangents, strict=True) if not t.stop_gradient]
-        backward([t for t, _ in wanted], [ct for _, ct in wanted])
-        return tuple(None if copy.stop_gradient else copy.grad for copy in copies)
+        outputs, starts = [t for t, _ in wanted], [ct for _, ct in wanted]
+        if recorded:
+            sources = [t for t in inputs if not t.stop_gradient]
+            found = iter(grad(outputs, sources, starts, create_graph=True, allow_unused=True))
+            return tuple([None if t.stop_gradient else next(found) for t in inputs])
+        backward(outputs, starts, retain_graph=_uses_tape_before(outputs, first))
+        return tuple([None if t.stop_gradient else t.grad for t in inputs])
+
+
+def _uses_tape_before(tensors, serial):
+    """Whether results depend on a node that was recorded before this serial number, by a Tensor that the
+    function has from elsewhere. That node belongs to the outer backward pass, which needs it, too."""
+    nodes = [t._node for t in tensors if t._node is not None]
+    seen = set()
+    while nodes:
+        node = nodes.pop()
+        if node.serial < serial:
+            return True
+        if id(node) not in seen:
+            seen.add(id(node))
+            nodes += [source for source, _ in node.edges if not isinstance(source, Tensor)]
+    return False
+
+
+def _detached(tensor):
+    """The same value, cut from the tape, with the same stop_gradient."""
+    detached = tensor.detach()
+    detached.stop_gradient = tensor.stop_gradient
+    return detached
+
+
+def _tensors_in(value):
+    """The Tensors in lists, tuples and dicts in each other, from the left."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return []
+    return [tensor for item in value for tensor in _tensors_in(item)]
+
+
+def _with_tensors(value, tensors):
+    """The same lists, tuples and dicts with other Tensors, taken from an iterator; what has none stays the
+    object it is."""
+    if isinstance(value, Tensor):
+        return next(tensors)
+    if not _tensors_in(value):
+        return value
+    if isinstance(value, dict):
+        copied = copy.copy(value)
+        for key, item in value.items():
+            copied[key] = _with_tensors(item, tensors)
+        return copied
+    items = [_with_tensors(item, tensors) for item in value]
+    if hasattr(value, "_fields"):  # a namedtuple
+        return type(value)(*items)
+    return type(value)(items)
 
 
 def recompute(function, *args, **kwargs):
@@ -38,12 +120,14 @@ def recompute(function, *args, **kwargs):
 
     Args:
         function: callable or Layer.
-        args: its arguments. Gradients flow to those Tensors that want them, and to the Parameters that the
-            function uses. Where no argument wants a gradient the function is simply called.
+        args: its arguments. Gradients flow to those Tensors that want them, also in lists, tuples and dicts,
+            and to the Parameters that the function uses. Where no argument wants a gradient the function is
+            simply called.
         kwargs: keyword arguments of the function; and `preserve_rng_state` (default True: the second run
-            draws the same random numbers), `use_reentrant` and `offload_indices`, which change nothing here.
+            draws the same random numbers, also from NumPy, `random` and the tracker of `fleet`),
+            `use_reentrant` and `offload_indices`, which change nothing here.
     Returns:
-        What the function returns: a Tensor, or a tuple of Tensors.
+        What the function returns: a Tensor, or lists, tuples and dicts of Tensors and other values.
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
         >>> x = paddle.ones([1, 2]); x.stop_gradient = False
@@ -54,18 +138,116 @@ def recompute(function, *args, **kwargs):
     keep_random = kwargs.pop("preserve_rng_state", True)
     for name in ("use_reentrant", "offload_indices"):
         kwargs.pop(name, None)
-    places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+    given = (args, kwargs)
+    tensors = _tensors_in(given)
     traced = not state.frame.eager  # a compiled program keeps what XLA finds best
-    if traced or all(args[i].stop_gradient for i in places):
+    if traced or all(t.stop_gradient for t in tensors):
         return function(*args, **kwargs)
+    first_result = []
 
-    def run(*tensors):
-        whole = list(args)
-        for i, t in zip(places, tensors, strict=True):
-            whole[i] = t
-        return function(*whole, **kwargs)
+    def run(inputs):
+        replaced_args, replaced_kwargs = _with_tensors(given, iter(inputs))
+        result = function(*replaced_args, **replaced_kwargs)
+        if not first_result:
+            first_result.append(result)
+        return result
 
-    return _Recompute.apply(*[args[i] for i in places], run=run, keep_random=keep_random)
+    outputs = _Recompute.apply(*tensors, run=run, keep_random=keep_random)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    return _with_tensors(first_result.pop(), iter(outputs))
+
+
+def detach_variable(inputs):
+    """The inputs of a function with its Tensors cut from the tape: they keep whether they want gradients.
+
+    Args:
+        inputs: sequence. Tensors and tuples of Tensors in it are replaced, other values stay.
+    Returns:
+        tuple of as many values.
+    Raises:
+        AssertionError: a tuple in it has something else than Tensors.
+    Example:
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import detach_variable
+        >>> x = paddle.ones([2]); x.stop_gradient = False
+        >>> y, n = detach_variable((x * 2, 3)); y.is_leaf, y.stop_gradient, n
+        (True, False, 3)
+    """
+    return tuple([_detached_input(value) for value in inputs])
+
+
+def _detached_input(value):
+    if isinstance(value, tuple):
+        if not all(isinstance(t, Tensor) for t in value):
+            raise AssertionError("detach_variable: inputs: got a tuple with something else than Tensors "
+                                 "in it; give such values one by one")
+        return tuple([_detached_input(t) for t in value])
+    if isinstance(value, Parameter):
+        parameter = copy.deepcopy(value)
+        parameter.name = value.name
+        return parameter
+    return _detached(value) if isinstance(value, Tensor) else value
+
+
+def check_recompute_necessary(inputs):
+    """Warns in the log where no input wants a gradient, so that nothing is to be computed again.
+
+    Args:
+        inputs: sequence of Tensors, tuples of Tensors and other values.
+    Example:
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import check_recompute_necessary
+        >>> x = paddle.ones([2]); x.stop_gradient = False
+        >>> check_recompute_necessary((x, 3))
+    """
+    if all(t.stop_gradient for t in _tensors_in(list(inputs))):
+        _logger.warning("[Recompute]: no input of this block wants a gradient; it need not be computed again")
+
+
+@contextlib.contextmanager
+def switch_rng_state_tracker(rng_state, tracker, numpy_state, random_state, custom_state=None,
+                             custom_get_state_func=None, custom_set_state_func=None):
+    """Draws inside the block come from other states of the random generators.
+
+    Args:
+        rng_state: what `paddle.get_rng_state` has given.
+        tracker: states of the tracker of `fleet` by name, from `get_states_tracker`.
+        numpy_state: what `numpy.random.get_state` has given.
+        random_state: what `random.getstate` has given.
+        custom_state, custom_get_state_func, custom_set_state_func: a state of the user's own and functions
+            that get and set it. Default: None.
+    Example:
+        >>> import random
+        >>> from paddle_jax.distributed.fleet.recompute.recompute import switch_rng_state_tracker
+        >>> states = paddle.get_rng_state(), {}, np.random.get_state(), random.getstate()
+        >>> drawn = paddle.rand([2])
+        >>> with switch_rng_state_tracker(*states):
+        ...     again = paddle.rand([2])
+        >>> bool((drawn == again).all())
+        True
+    """
+    before = _random_states()
+    custom_before = custom_get_state_func() if custom_get_state_func is not None else None
+    _set_random_states(rng_state, tracker, numpy_state, random_state)
+    if custom_get_state_func is not None:
+        custom_set_state_func(custom_state)
+    try:
+        yield
+    finally:
+        _set_random_states(*before)
+        if custom_get_state_func is not None:
+            custom_set_state_func(custom_before)
+
+
+def _random_states():
+    """The states of all generators that user code may draw from, as `switch_rng_state_tracker` takes them."""
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    return get_rng_state(), get_rng_state_tracker().get_states_tracker(), numpy_state, random.getstate()
+
+
+def _set_random_states(rng_state, tracker, numpy_state, random_state):
+    set_rng_state(rng_state)
+    get_rng_state_tracker().set_states_tracker(tracker)
+    np.random.set_state(numpy_state)  # noqa: NPY002
+    random.setstate(random_state)
 
 
 def recompute_sequential(ctx, functions, *args, **kwargs):

@@ -1,5 +1,6 @@
 """Gradients of several processes."""
 
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.world import environment
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged
@@ -22,6 +23,41 @@ def fused_allreduce_gradients(parameter_list, hcg):
     group = default_group() if hcg is None else hcg.get_data_parallel_group()
     if group.is_member():
         averaged([p.grad for p in parameter_list if p.grad is not None], group)
+
+
+def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 * 1024 * 1024, scale=None):
+    """Replaces gradients by their mean over the processes of a group, or by their sum times a number.
+
+    Args:
+        parameter_list: Parameters; those without a gradient are left out, which must be the same ones
+            on all processes.
+        group: Group, or None for all processes.
+        bucket_size: bytes that travel together. Default 128 MiB.
+        scale: number. Default: 1 / number of processes.
+    """
+    gradients = [p.grad for p in parameter_list if p.grad is not None]
+    count = environment.size()
+    if count > 1:
+        group = default_group() if group is None else group
+        count = group.nranks
+        if group.is_member():
+            averaged(gradients, group, bucket_size)
+    if scale is not None and scale * count != 1:
+        with no_grad():
+            for gradient in gradients:
+                gradient.scale_(scale * count)
+
+
+def unwrap_optimizer(optimizer, optimizer_instances=()):
+    """The optimizer inside of wrappers.
+
+    Args:
+        optimizer: Optimizer, or an object that holds one as `_inner_opt`.
+        optimizer_instances: tuple of classes, the wrappers that are opened.
+    """
+    while isinstance(optimizer, optimizer_instances):
+        optimizer = optimizer._inner_opt
+    return optimizer
 
 
 def obtain_optimizer_parameters_list(optimizer):

@@ -1,0 +1,118 @@
+"""Stop watches by name, for the parts of a training step."""
+
+import time
+
+from paddle_jax.device import synchronize
+
+_GLOBAL_TIMERS = None
+
+
+class _Timer:
+    """A stop watch that waits for the device before it looks at the clock."""
+
+    def __init__(self, name):
+        self.name, self.elapsed_, self.started_, self.start_time = name, 0.0, False, time.time()
+
+    def start(self):
+        """Starts it.
+
+        Raises:
+            AssertionError: it runs already.
+        """
+        if self.started_:
+            raise AssertionError("timer has already started")
+        synchronize()
+        self.start_time, self.started_ = time.time(), True
+
+    def stop(self):
+        """Stops it; the time counts from now on.
+
+        Raises:
+            AssertionError: it does not run.
+        """
+        if not self.started_:
+            raise AssertionError("timer is not started.")
+        synchronize()
+        self.elapsed_ += time.time() - self.start_time
+        self.started_ = False
+
+    def reset(self):
+        """Forgets the time."""
+        self.elapsed_, self.started_ = 0.0, False
+
+    def elapsed(self, reset=True):
+        """The seconds that it has run, up to now. reset: whether it begins at 0 afterwards."""
+        was_running = self.started_
+        if was_running:
+            self.stop()
+        seconds = self.elapsed_
+        if reset:
+            self.reset()
+        if was_running:
+            self.start()
+        return seconds
+
+
+class Timers:
+    """Stop watches by name: `timers("forward").start()`."""
+
+    def __init__(self):
+        self.timers = {}
+
+    def __call__(self, name):
+        if name not in self.timers:
+            self.timers[name] = _Timer(name)
+        return self.timers[name]
+
+    def log(self, names, normalizer=1.0, reset=True):
+        """Prints times.
+
+        Args:
+            names: list of names.
+            normalizer: number that they are divided by, such as the count of steps.
+            reset: whether they begin at 0 afterwards.
+        Raises:
+            AssertionError: normalizer is not positive.
+        """
+        if normalizer <= 0:
+            raise AssertionError(f"log: normalizer: got {normalizer}; it must be positive")
+        times = [f"{name}: {self.timers[name].elapsed(reset) * 1000 / normalizer:.2f}" for name in names]
+        print(" | ".join(["time (ms)", *times]), flush=True)
+
+
+def is_timer_initialized():
+    """Whether `set_timers` has been called."""
+    return _GLOBAL_TIMERS is not None
+
+
+def set_timers():
+    """Makes the stop watches of the program.
+
+    Raises:
+        AssertionError: there are some.
+    Example:
+        >>> from paddle_jax.distributed.fleet.utils import timer_helper
+        >>> timer_helper.set_timers()
+        >>> timers = timer_helper.get_timers()
+        >>> timers("step").start(); timers("step").stop()
+        >>> timers("step").elapsed() > 0
+        True
+    """
+    global _GLOBAL_TIMERS  # noqa: PLW0603  one for the program, under the name that Paddle has
+    if is_timer_initialized():
+        raise AssertionError("timers has been already initialized.")
+    _GLOBAL_TIMERS = Timers()
+
+
+def get_timers():
+    """The stop watches of the program.
+
+    Raises:
+        AssertionError: `set_timers` has not been called.
+    """
+    if _GLOBAL_TIMERS is None:
+        raise AssertionError("timers is not initialized.")
+    return _GLOBAL_TIMERS
+
+
+__all__ = []

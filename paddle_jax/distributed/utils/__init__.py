@@ -1,0 +1,3 @@
+"""Helpers of `paddle.distributed` that code bases import."""
+
+__all__ = []
