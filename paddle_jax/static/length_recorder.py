@@ -11,7 +11,7 @@ from paddle_jax._core.capture.environment import mapped, tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.op import freeze
+from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.origins import user_line
 from paddle_jax._core.runtime.uninterrupted import swapped
@@ -251,7 +251,7 @@ class LengthRecorder(Recorder):
         return plain()
 
     def composite(self, op, args, kwargs):
-        whole = form(op.record.code).whole
+        whole = form(op.record.code).whole if isinstance(op, Op) else None
         found = None if whole is None else whole(self.held, *args, **kwargs)
         return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
 
@@ -338,13 +338,8 @@ class LengthRecorder(Recorder):
         parts = parts_of(kernel, attrs, tensors)
         if parts is None:
             return None
-        mark = self.mark()
         with swapped(local.ctx, amp=None):  # the operands are cast already
-            found = parts()
-        if found is None:
-            self.back(mark)
-            return None
-        return found
+            return parts()
 
     def record(self, kernel, symbols, stops):
         return self._record(kernel, kernel, None, symbols, stops)

@@ -337,14 +337,17 @@ class Builder:
         """A tensor of one number, which may depend on the inputs."""
         if not is_length(number):
             return self.full(number, dtype, shape)
-        value = self.length(number)
+        value = self.copy(self.length(number))
         if value.dtype != dtype:
             value = self.op("cast", [value], (dtype, []), dtype=dtype)
         return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
 
     def copy(self, value):
-        """A copy: Paddle computes in place, also on what a list made before holds."""
-        return self.op("assign", [value], value.type)
+        """A copy of a number: Paddle computes in place, also on what a list made before holds. An assign would
+        be in place itself."""
+        if value.dtype == "bool":
+            return self.op("any", [value], value.type, axis=[])
+        return self.op("maximum", [value, value], value.type)
 
     def constant(self, array):
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""
