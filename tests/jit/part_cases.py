@@ -48,6 +48,11 @@ PARTS = {
         F.sequence_mask((x[:,0,0]*0+2).astype("int64"),5) ;;
         paddle.shard_index((x[0,:,:1]*0+7).astype("int64"),9,4,1) ;; paddle.scale(x,2.,act="relu") ;;
         paddle.geometric.segment_mean(x,paddle.arange(x.shape[0])//2) ;;
+        paddle.tanh((x>0).astype("int64")) ;; paddle.atan2(x,x[0]) ;; paddle.polygamma(paddle.abs(x)+1,0) ;;
+        paddle.copysign(x,x[0].astype("float64")) ;; paddle.hypot((x>0).astype("int64"),(x>1).astype("int64")) ;;
+        paddle.renorm(x,2.0,-1,1.0) ;; paddle.std(x[0],[]) ;; F.cosine_similarity(x,x[0],axis=-1) ;;
+        paddle.einsum("i j, j k -> i k",x[0],x[0].t()) ;; paddle.einsum("...ij,...kj->...ik",x,x[0]) ;;
+        paddle.einsum("i,j,j",x[0,0],x[0,1],x[0,2]) ;; paddle.einsum("...ii->...i",x[:,:,:3]) ;;
         F.hinge_embedding_loss(x,paddle.sign(x)) ;; F.soft_margin_loss(x,paddle.sign(x)) ;;
         F.margin_ranking_loss(x,x+1,paddle.sign(x),0.5,"none") ;; F.triplet_margin_loss(x,x+1,x-1,swap=True) ;;
         F.triplet_margin_with_distance_loss(x[0],x[0]+1,x[0]-1,swap=True) ;;
@@ -89,7 +94,7 @@ PARTS = {
         F.embedding(y,x[0].unsqueeze(-1),scale_grad_by_freq=True)
     """,
     "f(4,4)": """
-        paddle.linalg.pinv(x) ;; paddle.linalg.pinv(x+x.t(),hermitian=True) ;; paddle.linalg.lu(x) ;;
+        F.prelu(x,x[0],data_format="NC") ;; paddle.linalg.qr(x,"r") ;; paddle.linalg.pinv(x) ;; paddle.linalg.pinv(x+x.t(),hermitian=True) ;; paddle.linalg.lu(x) ;;
         paddle.linalg.lu_unpack(*paddle.linalg.lu(x)) ;; paddle.linalg.lu_solve(x,*paddle.linalg.lu(x+1)) ;;
         paddle.linalg.lstsq(x[:,:2],x[:,2:],driver="gelsd") ;; paddle.linalg.cond(x) ;;
         paddle.linalg.cond(x,"fro") ;; paddle.linalg.cond(x,"nuc") ;; paddle.linalg.cond(x,-1) ;;
