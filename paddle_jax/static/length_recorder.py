@@ -11,8 +11,7 @@ from paddle_jax._core.capture.environment import mapped, tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.op import freeze
-from paddle_jax._core.ops.record import NONE
+from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.runtime.origins import user_line
 from paddle_jax._core.runtime.uninterrupted import swapped
@@ -281,8 +280,8 @@ class LengthRecorder(Recorder):
         return plain()
 
     def composite(self, op, args, kwargs):
-        record = getattr(op, "record", NONE)  # a function of a frame has none
-        whole = form(record.code).whole if self.holds((args, kwargs)) else None
+        is_whole = isinstance(op, Op) and self.holds((args, kwargs))
+        whole = form(op.record.code).whole if is_whole else None
         found = None if whole is None else whole(self.held, *args, **kwargs)
         return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
 

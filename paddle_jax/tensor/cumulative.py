@@ -307,7 +307,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@known_as(pir="renorm p:f32 axis:i32 max_norm:f32")
+@known_as(pir="renorm p:f32 axis:i32 max_norm:f32", code="arithmetic:renorm")
 @op(inplace=True,
     cases=["f(2,3), 2.0, 0, 1.0", "f(2,3), 1.0, 1, 0.5", "f(2,3,2), 2.0, -1, 1.0", "f(3), 2.0, 0, 1.0",
            "f(2,3), 2.0, 3, 1.0", "d(2,2), 3.0, 0, 10.0", "d(2,3), 2.0, 1, 0.5"])

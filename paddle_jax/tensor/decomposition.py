@@ -97,7 +97,7 @@ def cholesky(x, upper=False, name=None):
     return checked("cholesky", _cholesky(x, upper), x, "a matrix is not positive definite")
 
 
-@known_as(cast="float32", pir="qr mode:str")
+@known_as(cast="float32", pir="qr mode:str", code="algebra:qr")
 @op(cases=["f(3,2)", "~f(3,2), 'complete'", "f(3,2), 'r'", "f(3,2), 'x'", "f(3)", "d(2,3,3)", "f(2,3), 'r'"])
 def qr(x, mode="reduced", name=None):
     """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.

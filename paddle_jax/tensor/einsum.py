@@ -45,7 +45,7 @@ def _repeated(output):
     return sorted({c for c in output.replace("...", "") if output.count(c) > 1})
 
 
-@known_as(pir="einsum")
+@known_as(pir="einsum", code="algebra:einsum")
 @op("*operands", register=False, method=False)
 @named("einsum")
 def _einsum(operands, equation):

@@ -18,7 +18,7 @@ INTS = ["i(2,3), i(3)", "i32(4), i32(4)", "const([12, 0, -4]), const([18, 0, 6])
         "i(2), i(3)", "i(2), i32(2)"]
 
 
-@known_as(pir="atan2")
+@known_as(pir="atan2", code="arithmetic:atan2")
 @op("x y", promote=True, cases=[*FLOATS, "i(3), pos_i(3)", "i32(3), pos_i32(3)"])
 def atan2(x, y, name=None):
     """The angle of the points (y, x), in -pi..pi.
@@ -96,7 +96,7 @@ def heaviside(x, y, name=None):
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
-@known_as(pir="copysign")
+@known_as(pir="copysign", code="arithmetic:copysign")
 @op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "b(3), b(3)",
                                               "const([0.0, -0.0], 'float32'), f(2)"])
 def copysign(x, y, name=None):

@@ -509,7 +509,7 @@ def _where(mask):
 # masks ------------------------------------------------------------------------------------------------------
 
 
-@known_as(pir="masked_fill")
+@known_as(pir="masked_fill", code="indexing:fill_masked")
 @op("x mask value", register=False, method=False)
 def fill_masked(x, mask, value):
     """x with value where the mask holds."""

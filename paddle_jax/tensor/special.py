@@ -163,7 +163,7 @@ def multigammaln(x, p, name=None):
     return jnp.sum(_lgamma(x[..., None] - shifts), -1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
-@known_as(pir="polygamma n:i32")
+@known_as(pir="polygamma n:i32", code="arithmetic:polygamma")
 @op(inplace=True, cases=["u(-2.9, -2.1, 3), 1", "ud(-1.9, -1.1, 3), 2", "pos(2,3), 0", "pos(3), 1",
                          "pos_d(3), 2", "f(0), 1", "pos_i(3), 1", "pos(2), -1", "pos(2), 1.0", "pos(), 3"])
 def polygamma(x, n, name=None):

@@ -337,7 +337,7 @@ class Builder:
         """A tensor of one number, which may depend on the inputs."""
         if not is_length(number):
             return self.full(number, dtype, shape)
-        value = self.length(number)
+        value = self.copy(self.length(number))
         if value.dtype != dtype:
             value = self.op("cast", [value], (dtype, []), dtype=dtype)
         return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
@@ -345,6 +345,8 @@ class Builder:
     def copy(self, value):
         """A copy of a number: Paddle computes in place, also on what a list holds, and so does `assign`. For
         `maximum` it has no such form."""
+        if value.dtype == "bool":
+            return self.op("any", [value], value.type, axis=[])
         return self.op("maximum", [value, value], value.type)
 
     def constant(self, array):

@@ -51,6 +51,18 @@ def _yolo_box(a, x, sizes):
                       scale_x_y=a.scale_x_y, iou_aware=a.iou_aware, iou_aware_factor=a.iou_aware_factor)
 
 
+def _yolo_loss(a, x, boxes, labels, scores):
+    loss = P.yolo_loss(x, boxes, labels, list(a.anchors), list(a.anchor_mask), a.class_num, a.ignore_thresh,
+                       a.downsample_ratio, scores, a.use_label_smooth, scale_x_y=a.scale_x_y)
+    return loss, None, None
+
+
+def _distribute(a, regions, counts):
+    parts, restore, per_image = P.distribute_fpn_proposals(regions, a.min_level, a.max_level, a.refer_level,
+                                                           a.refer_scale, a.pixel_offset, counts)
+    return parts, per_image, restore
+
+
 def _deformable_conv(a, x, offset, weight, mask):
     return P.deform_conv2d(x, offset, weight, None, list(a.strides), list(a.paddings), list(a.dilations),
                            a.deformable_groups, a.groups, mask)
@@ -61,6 +73,7 @@ _RULES = {
     "yolo_box": _yolo_box, "prior_box": _prior_box, "box_coder": _box_coder, "matrix_nms": _matrix_nms,
     "generate_proposals": _generate_proposals, "multiclass_nms3": _multiclass_nms,
     "roi_align": _pooled("roi_align", sampling_ratio="sampling_ratio", aligned="aligned"),
+    "yolo_loss": _yolo_loss, "distribute_fpn_proposals": _distribute,
     "roi_pool": _roi_pool, "psroi_pool": _pooled("psroi_pool"),
 }
 RULES = {name: converting(rule) for name, rule in _RULES.items()}

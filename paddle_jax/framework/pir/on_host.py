@@ -74,7 +74,7 @@ HOST = {
     "concat": lambda a, xs, axis: np.concatenate(xs, axis.item()),
     "stack": lambda a, xs: np.stack(xs, a.axis),
     "gather": lambda a, x, index, axis: np.take(x, index, axis.item()), "sum": _reduced(np.sum),
-    "prod": _reduced(np.prod), "max": _reduced(np.max), "min": _reduced(np.min),
+    "any": lambda a, x: np.any(x, tuple(a.axis) or None, keepdims=a.keepdim), "prod": _reduced(np.prod), "max": _reduced(np.max), "min": _reduced(np.min),
     "where": lambda a, test, x, y: np.where(test, x, y), "logical_not": lambda a, x: np.logical_not(x),
     "numel": lambda a, x: np.array(x.size, np.int64), "floor": lambda a, x: np.floor(x),
     "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x), "round": lambda a, x: np.round(x),

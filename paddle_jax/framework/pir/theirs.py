@@ -84,6 +84,22 @@ def _nll(a, x, label, w):
     return loss, None
 
 
+def _margins(a, x, label):
+    loss, shares = P.margin_cross_entropy(x, label, a.margin1, a.margin2, a.margin3, a.scale,
+                                          return_softmax=True, reduction=None)
+    return shares, loss
+
+
+def _identity_loss(a, x):
+    return x if a.reduction == 2 else P.mean(x) if a.reduction == 1 else P.sum(x)
+
+
+def _masked_softmax(a, x):
+    from paddle_jax.incubate import softmax_mask_fuse_upper_triangle  # not registered as an operation
+
+    return softmax_mask_fuse_upper_triangle(x)
+
+
 def _ctc(a, x, labels, lengths, sizes):
     return P.ctc_loss(x, labels, lengths, sizes, a.blank, "none").reshape([-1, 1])
 
@@ -112,13 +128,14 @@ _CONVERTED = {
     "frobenius_norm": lambda a, x, n_axis: P.vector_norm(x, 2.0, None if a.reduce_all else _axes(n_axis),
                                                          a.keep_dim),
     "squared_l2_norm": lambda a, x: P.sum(P.square(x)).reshape([1]), "l1_norm": lambda a, x: P.sum(P.abs(x)),
-    "median": lambda a, x: P.median(x, _lone(a.axis), a.keepdim, a.mode),
+    "median": lambda a, x: P.median(x, None if len(a.axis) == x.ndim > 1 else _lone(a.axis), a.keepdim, a.mode),
     "nanmedian": lambda a, x: P.nanmedian(x, _axes(a.axis), a.keepdim, a.mode),
     "bincount": lambda a, x, weights, s_minlength: P.bincount(x, weights, s_minlength),
     # random numbers
     "gaussian": lambda a, n_shape: P.normal(a.mean, a.std, n_shape).astype(a.dtype),
     "randint": lambda a, n_shape: P.randint(a.low, a.high, n_shape, a.dtype),
     "randperm": lambda a: P.randperm(a.n, a.dtype),
+    "binomial": lambda a, count, share: P.binomial(count, share),
     "multinomial": lambda a, x, s_count: P.multinomial(x, s_count, a.replacement),
     # new tensors
     "full": lambda a: P.full(a.shape, a.value, a.dtype),
@@ -171,6 +188,9 @@ _CONVERTED = {
     "rms_norm": lambda a, x, w: (P.rms_norm(x, a.normalized_shape, w, a.epsilon), None),
     "rrelu": lambda a, x: P.leaky_relu(x, (a.lower + a.upper) / 2),
     # losses
+    "margin_cross_entropy": _margins, "identity_loss": _identity_loss,
+    "fused_softmax_mask": lambda a, x, mask: P.softmax(P.add(x, mask), -1),
+    "fused_softmax_mask_upper_triangle": _masked_softmax,
     "nll_loss": _nll, "accuracy": lambda a, x, indices, label: _accuracy(indices, label),
     "warpctc": lambda a, x, labels, lengths, sizes: (_ctc(a, x, labels, lengths, sizes), None),
     "hsigmoid_loss": lambda a, x, label, w, b, table, code: (

@@ -22,7 +22,8 @@ def write_row(op, w, attrs, out, *operands):
     """Writes an op as the text of its record says."""
     known = row(op)
     if known.operands is None:
-        given = [w.combine(value) if isinstance(value, list) else value for value in operands]
+        given = [w.combine(value) if isinstance(value, list) else value
+                 for value in _as_floats(op, w, known, out, operands)]
     else:
         tensors = _by_name(op, known, operands)
         given = [_operand(one, op, w, attrs, out, tensors) for one in known.operands]
@@ -39,6 +40,18 @@ def write_row(op, w, attrs, out, *operands):
     found = w.op(name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results],
                  **values)
     return [value for value, one in zip(found, known.results, strict=True) if one == "out"]
+
+
+# whole numbers stay what they are
+_OF_WHOLE = {"cast", "one_hot", "full_like", "bernoulli"}
+
+
+def _as_floats(op, w, known, out, operands):
+    """The operands of a function: whole numbers as floats, of which Paddle's has floats as results."""
+    is_function = len(op.tensors) == 1 and isinstance(operands[0], Value) and known.names[0] not in _OF_WHOLE
+    if is_function and out[0][0].startswith("float") and operands[0].dtype.startswith(("int", "uint", "bool")):
+        return [cast(w, operands[0], out[0][0])]
+    return operands
 
 
 def _by_name(op, known, operands):

@@ -24,7 +24,8 @@ def _onnx_gelu(g, op, x):
 
 
 def _prelu(w, a, out, x, weight):
-    return w.op("prelu", [x, weight], out[0], data_format=a.data_format,
+    last = a.data_format[-1] == "C" and a.data_format != "NC"
+    return w.op("prelu", [x, weight], out[0], data_format="NHWC" if last else "NCHW",
                 mode="all" if math.prod(weight.shape) == 1 else "channel")
 
 

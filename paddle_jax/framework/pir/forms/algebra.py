@@ -1,9 +1,11 @@
 """Linear algebra: norms, products and decompositions, in parts where Paddle has several operations."""
 
 import math
+import string
 
 import numpy as np
 
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.composed import is_empty, is_fixed
 from paddle_jax.framework.pir.forms.reductions import onnx_norm, read_norm, write_norm
@@ -152,6 +154,12 @@ def _cholesky_inverse(a, x):
     return P.matmul(inverse, other) if a.upper else P.matmul(other, inverse)
 
 
+def _qr(w, a, out, x):
+    if a.mode == "r":
+        return w.op("qr", [x], [(x.dtype, [0]), out[0]], mode=a.mode)[1]
+    return w.op("qr", [x], out, mode=a.mode)
+
+
 def _lu(w, a, out, x):
     return w.op("lu", [x], out, pivot=True)
 
@@ -267,7 +275,80 @@ vector_norm = Form(write_norm, read_norm, onnx_norm, _vector_norm)
 norm, matrix_norm = Form(write_norm, parts=_norm), Form(parts=_matrix_norm)
 cond, cdist, pdist = Form(parts=_cond), Form(parts=_cdist), Form(parts=_pdist)
 inner, contract, vecdot, cross = Form(_inner), Form(parts=_contract), Form(parts=_vecdot), Form(_cross)
+qr = Form(_qr)
 cholesky_inverse, lu, unpacked = Form(parts=_cholesky_inverse), Form(_lu), Form(_unpacked)
 least_squares, pinv, rank = Form(_least_squares), Form(parts=_pinv), Form(_rank, parts=_rank_by_limits)
 householder, ormqr = Form(parts=_householder), Form(parts=_ormqr)
 solve, matrix_exp = Form(_solve, parts=_solve_from_right), Form(parts=_matrix_exp)
+
+
+# sums of products -------------------------------------------------------------------------------------------
+
+
+def _terms(equation, ndims):
+    """(labels of each operand, labels of the result) with a letter for each axis, and the letters that stand
+    for dots."""
+    given, arrow, result = equation.replace(" ", "").partition("->")
+    terms = given.split(",")
+    fresh = [c for c in string.ascii_letters if c not in equation]
+    lengths = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims, strict=True) if "..." in t]
+    dots = "".join(fresh[: max(lengths, default=0)])
+    found = []
+    for term, ndim in zip(terms, ndims, strict=True):
+        count = ndim - len(term.replace("...", ""))
+        found.append(term.replace("...", dots[len(dots) - count :] if count else ""))
+    if not arrow:
+        labels = given.replace(",", "").replace(".", "")
+        result = "..." * bool(dots) + "".join(sorted(c for c in set(labels) if labels.count(c) == 1))
+    return found, result.replace("...", dots), dots
+
+
+def _einsum(a, operands):
+    """With explicit labels, one or two operands at a time, and each label once in an operand."""
+    from paddle_jax.tensor.einsum import einsum
+
+    terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
+    if len(set(result)) < len(result):
+        return None
+    xs = [_spread(x, term, terms, operands, dots) for x, term in zip(operands, terms, strict=True)]
+    for i, term in enumerate(terms):
+        xs[i], terms[i] = _without_repeats(xs[i], term)
+    while len(xs) > 2:
+        later = set(result).union(*terms[2:])
+        label = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in later)
+        xs[:2] = [einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
+        terms[:2] = [label]
+    equation = f"{','.join(terms)}->{result}"
+    return None if equation == a.equation else einsum(equation, *xs)
+
+
+def _spread(x, term, terms, operands, dots):
+    """x with the lengths that the axes behind dots have in other operands."""
+    shape = list(x.shape)
+    for axis, label in enumerate(term):
+        if label in dots and not is_length(shape[axis]) and shape[axis] == 1:
+            shape[axis] = next((n for other, y in zip(terms, operands, strict=True)
+                                for one, n in zip(other, y.shape, strict=True)
+                                if one == label and (is_length(n) or n != 1)), 1)
+    return x if all(n is m for n, m in zip(shape, x.shape, strict=True)) else P.expand(x, shape)
+
+
+def _without_repeats(x, term):
+    for label in dict.fromkeys(term):
+        while term.count(label) > 1:
+            first = term.index(label)
+            second = term.index(label, first + 1)
+            x = P.diagonal(x, 0, first, second)
+            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + label
+    return x, term
+
+
+def _write_einsum(w, a, out, operands):
+    terms, result, _ = _terms(a.equation, [x.ndim for x in operands])
+    if (f"{','.join(terms)}->{result}" != a.equation or len(terms) > 2
+            or any(len(set(labels)) < len(labels) for labels in [*terms, result])):
+        raise NotWritable(f"einsum of {a.equation!r} has no form in PIR")
+    return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
+
+
+einsum = Form(_write_einsum, parts=_einsum)

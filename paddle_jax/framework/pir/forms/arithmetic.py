@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.parts import binary, cast, scaled
+from paddle_jax.framework.pir.parts import binary, cast, same_shape, scaled
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
 
@@ -81,12 +81,35 @@ def _frac(w, a, out, x):
     return binary(w, "subtract", x, w.op("trunc", [x], x.type), x.type)
 
 
+def _on_one_shape(name):
+    """A rule for an operation of Paddle that neither broadcasts nor casts."""
+
+    def write(w, a, out, x, y):
+        x, y = (cast(w, one, out[0][0]) for one in (x, y))
+        x, y = (one if same_shape(one.shape, out[0][1])
+                else w.op("expand", [one, w.ints(out[0][1])], (one.dtype, out[0][1])) for one in (x, y))
+        return w.op(name, [x, y], out[0])
+
+    return Form(write)
+
+
+def _polygamma(w, a, out, x):
+    x = cast(w, x, out[0][0])
+    return w.op("digamma", [x], out[0]) if a.n == 0 else w.op("polygamma", [x], out[0], n=a.n)
+
+
+def _renorm(w, a, out, x):
+    return w.op("renorm", [x], out[0], p=float(a.p), axis=a.axis % x.ndim, max_norm=float(a.max_norm))
+
+
 def _hypot(w, a, out, x, y):
+    x, y = (cast(w, one, out[0][0]) for one in (x, y))
     return w.op("sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])],
                 out[0])
 
 
 def _logaddexp(w, a, out, x, y):
+    x, y = (cast(w, one, out[0][0]) for one in (x, y))
     gap = w.op("abs", [binary(w, "subtract", x, y, out[0])], out[0])
     tail = w.op("log1p", [w.op("exp", [scaled(w, gap, -1.0)], out[0])], out[0])
     return binary(w, "add", binary(w, "maximum", x, y, out[0]), tail, out[0])
@@ -110,4 +133,6 @@ scale = Form(_write_scale, _read_scale, _onnx_scale, _activated_scale)
 divide = Form(_divide)
 clip = Form(_write_clip, _read_clip, _onnx_clip)
 floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
+atan2, copysign = _on_one_shape("atan2"), _on_one_shape("copysign")
+polygamma, renorm = Form(_polygamma), Form(_renorm)
 frac, hypot, logaddexp, nan_to_num = Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)

@@ -321,6 +321,10 @@ def _put_mask(w, a, out, x, mask, value):
                 out[0])
 
 
+def _fill_masked(w, a, out, x, mask, value):
+    return w.op("masked_fill", [x, cast(w, mask, "bool"), cast(w, value, x.dtype)], out[0])
+
+
 def _choose(w, a, out, test, x, y):
     return w.op("where", [_broadcast(w, one, out[0][1]) for one in (test, x, y)], out[0])
 
@@ -339,6 +343,6 @@ slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
                              Form(read=_read_strided, onnx=_onnx_slice))
 put_index = Form(_put_index, _read_put_index, parts=_written_by_parts)
 put_mask = Form(_put_mask)
-paste = Form(_pasted)
+paste, fill_masked = Form(_pasted), Form(_fill_masked)
 put_elements, choose = Form(_put_elements), Form(_choose)
 one_hot = Form(onnx=_onnx_one_hot)

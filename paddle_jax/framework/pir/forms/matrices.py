@@ -13,8 +13,8 @@ def _outer(w, a, out, x, y):
 
 
 def _linear(w, a, out, x, weight, bias):
-    done = w.op("matmul", [x, weight], out[0])
-    return done if bias is None else w.op("add", [done, bias], out[0])
+    done = w.op("matmul", [cast(w, x, out[0][0]), cast(w, weight, out[0][0])], out[0])
+    return done if bias is None else w.op("add", [done, cast(w, bias, out[0][0])], out[0])
 
 
 def _onnx_matmul(g, op, x, y):

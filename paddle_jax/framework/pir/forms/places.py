@@ -128,7 +128,7 @@ def _as_strided(a, x):
 def _unfold(a, x):
     """Windows of an axis, as a new last axis."""
     axis = a.axis % max(x.ndim, 1)
-    if not is_fixed(x) or not x.ndim or is_empty(x):
+    if not x.ndim or is_empty(x) or is_length(x.shape[axis]):
         return None
     places = np.arange(0, x.shape[axis] - a.size + 1, a.step)[:, None] + np.arange(a.size)
     taken = P.index_select(x, P.to_tensor(places.ravel()), axis)

@@ -2,6 +2,7 @@
 
 import math
 
+from paddle_jax._core.values.lengths import is_length
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.forms.convolution import flat, layout, onnx_pads, padding, read_padding
 from paddle_jax.framework.pir.parts import pair, squeeze, unsqueeze
@@ -51,16 +52,28 @@ def _adaptive(n, kind):
 
 
 def _scatter_back(w, a, out, x, indices):
-    """The reverse of a pooling; Paddle computes with the lengths of the result alone."""
+    """The reverse of a pooling. Paddle computes with the lengths of the result alone; windows that give them
+    are written beside."""
     sizes, n = list(a.sizes), len(a.sizes)
     if n == 1:
-        flat = w.op("unpool", [unsqueeze(w, x, 2), unsqueeze(w, indices, 2), w.ints([1, *sizes])],
-                    (x.dtype, [*x.shape[:2], 1, *sizes]), ksize=[1, 1], strides=[1, 1], padding=[0, 0])
-        return squeeze(w, flat, [2])
-    ones, zeros = [1] * n, [0] * n
-    if n == 2:
-        return w.op("unpool", [x, indices, w.ints(sizes)], out[0], ksize=ones, strides=ones, padding=zeros)
-    return w.op("unpool3d", [x, indices], out[0], ksize=ones, strides=ones, paddings=zeros, output_size=sizes)
+        x, indices = unsqueeze(w, x, 2), unsqueeze(w, indices, 2)
+        sizes, out = [1, *sizes], [(x.dtype, [*x.shape[:2], 1, *sizes])]
+    kernel, strides, pads = zip(*map(_window, x.shape[2:], sizes), strict=True)
+    if n == 3:
+        return w.op("unpool3d", [x, indices], out[0], ksize=kernel, strides=strides, paddings=pads,
+                    output_size=sizes)
+    found = w.op("unpool", [x, indices, w.ints(sizes)], out[0], ksize=kernel, strides=strides, padding=pads)
+    return squeeze(w, found, [2]) if n == 1 else found
+
+
+def _window(length, size):
+    """(kernel, stride, padding) of windows that make `length` places of `size`."""
+    if is_length(length) or is_length(size):
+        return 1, 1, 0
+    stride = max(1, size // length)
+    rest = size - (length - 1) * stride
+    padding = max(0, (2 - rest) // 2)
+    return rest + 2 * padding, stride, padding
 
 
 def _fractional(w, a, out, x, tables):

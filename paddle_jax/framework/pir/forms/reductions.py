@@ -3,7 +3,7 @@
 import math
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.parts import axes_of, binary, cast, positive, reduced, scaled, squeeze
+from paddle_jax.framework.pir.parts import axes_of, binary, cast, positive, reduced, same_shape, scaled, squeeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
 
@@ -44,6 +44,7 @@ def _nansum(w, a, out, x):
 
 
 def _nanmean(w, a, out, x):
+    x = cast(w, x, out[0][0])
     present = cast(w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)),
                    x.dtype)
     total, count = (reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0])
@@ -58,7 +59,9 @@ def _count_nonzero(w, a, out, x):
 
 def _variance(w, a, x):
     """(variance with the reduced axes kept, these axes)"""
-    axes = axes_of(a.axis, x.ndim)
+    if not x.dtype.startswith("float"):
+        raise NotWritable("var of whole numbers has no form in PIR")
+    axes = axes_of(a.axis or None if isinstance(a.axis, tuple) else a.axis, x.ndim)
     kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
     if any(not isinstance(x.shape[i], int) for i in axes):
         raise NotWritable("var over an axis whose length is not fixed")
@@ -132,6 +135,8 @@ def _pairwise(w, a, out, x, y):
 def _cosine(w, a, out, x, y):
     kind = out[0]
     both = binary(w, "multiply", x, y)
+    x, y = (v if same_shape(v.shape, both.shape) else w.op("expand", [v, w.ints(both.shape)], both.type)
+            for v in (x, y))
     axes = [positive(a.axis, both.ndim)]
     top = reduced(w, "sum", both, axes, False, kind)
     norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]

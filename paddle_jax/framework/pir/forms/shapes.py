@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import reshape, transpose
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -24,6 +25,8 @@ def _reshape(w, a, out, x):
 
 
 def _view(w, a, out, x):
+    if out[0][0] != x.dtype:
+        raise NotWritable("a view in another dtype has no form in PIR")
     return reshape(w, x, out[0][1])
 
 

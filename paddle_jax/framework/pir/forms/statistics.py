@@ -9,7 +9,8 @@ from paddle_jax.framework.pir.records import Form
 
 def _median(w, a, out, x):
     name = "nanmedian" if a.ignore_nan else "median"
-    return w.op(name, [x], out, axis=a.axes, keepdim=a.keepdim, mode=a.mode)
+    axes = [] if len(a.axes) == x.ndim else a.axes
+    return w.op(name, [x], out, axis=axes, keepdim=a.keepdim, mode=a.mode)
 
 
 def _one_dimension_last(x, axes):
