@@ -118,8 +118,9 @@ class LengthRecorder(Recorder):
 
     # lengths ------------------------------------------------------------------------------------------------
 
-    def add_symbol(self, symbol, shape=None):
-        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others."""
+    def add_symbol(self, symbol, shape=None, doubtful=()):
+        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others. doubtful:
+        lengths that may vary, though the two values are equal."""
         number = len(self.numbered)
         self.numbered.append(symbol)
         self.numbers[symbol] = number
@@ -128,7 +129,7 @@ class LengthRecorder(Recorder):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
                 found.append(ls.number((one, other), node))  # it may vary, though these two are equal
-            elif one == other and (number, axis) not in self.varying:
+            elif one == other and (number, axis) not in self.varying and one not in doubtful:
                 found.append(one)
             else:
                 self.varying.add((number, axis))
@@ -333,7 +334,8 @@ class LengthRecorder(Recorder):
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
-        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes)
+        doubtful = () if call is None else ls.looking_fixed([call.shapes, call.attrs or ()])
+        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
         for symbol, one in zip(operation.outputs, likely or (), strict=False):
             self.likely[self.numbers[symbol]] = one
@@ -379,14 +381,21 @@ class LengthRecorder(Recorder):
         likely = alike.lengths()
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
-    def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
+    def add(self, kernel, symbols, stops, inferred, ends, shapes=None, doubtful=()):
         """Adds an operation whose results are known."""
         results = super().add(kernel, symbols, stops, inferred, ends)
         operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
-            self.add_symbol(symbol, None if shapes is None else shapes[position])
+            if hasattr(kernel.fn, "parts"):
+                doubtful = self._doubtful(kernel.fn.parts, position)
+            self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
         self.places[operation] = user_line()
         return results
+
+    def _doubtful(self, blocks, position):
+        """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
+        ends = [block.results[position] for block in blocks if position < len(block.results)]
+        return ls.looking_fixed([self.lengths_of(end) for end in ends])
 
     # branches and loops -------------------------------------------------------------------------------------
 

@@ -58,15 +58,14 @@ def record(function, specs, converted=None) -> Recording:
     for probes in sets:
         try:
             return _recorded(function, specs, False, probes, is_open)
-        except Curable as error:
-            first = first or error
-            if converted is not None:
-                try:
-                    return _converted(converted(), specs, sets, is_open)
-                except Exception as refusal:
-                    first, converted = refusal, None
         except Exception as error:  # an operation may refuse these lengths
             first = first or error
+            is_curable = isinstance(error, Curable)
+        if is_curable and converted is not None:  # not above: what is raised would have that as its context
+            try:
+                return _converted(converted(), specs, sets, is_open)
+            except Exception as refusal:
+                first, converted = refusal, None
     raise first
 
 
@@ -118,13 +117,15 @@ def _changes(function, specs, converted, runs, varying):
     left = {node for node in fixed
             if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)}
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
+    of_results = {node for node in left if not _is_of_inputs(node, axes)}
     generator, found = random.Random(0), []
     for _ in range(_TRIES):
         if not left or len(found) == _MOST:
             break
-        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most)
-                  for most in [generator.choice((2, 4, 8, 16, 64))] for _ in _ODD]
-        changed = {node for node in left if _value(node, probes, axes) not in (None, fixed[node])}
+        most = 3 if of_results else generator.choice((2, 4, 8, 16, 64))
+        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD]
+        changed = {node for node in left - of_results if _value(node, probes) not in (None, fixed[node])}
+        changed |= of_results  # their values are not known before: one run with short lengths
         if not changed:
             continue
         try:
@@ -134,21 +135,20 @@ def _changes(function, specs, converted, runs, varying):
         except Exception:  # noqa: S112  lengths that the function refuses show nothing
             continue
         left -= changed
+        of_results = set()
     return found
 
 
-def _value(node, probes, axes):
-    """The value of an expression of the lengths of inputs, None of others. axes: numbers of the inputs."""
+def _is_of_inputs(node, inputs):
+    """Whether an expression is made of the lengths of inputs alone. inputs: set of their numbers."""
+    return all(kind == "dim" and number in inputs for kind, number, _ in ex.walk(node))
 
-    def leaf(one):
-        kind, number, axis = one
-        if kind != "dim" or number not in axes:
-            raise LookupError(one)
-        return probes[min(axis, len(probes) - 1)][0]
 
+def _value(node, probes):
+    """The value of an expression of the lengths of inputs; None where it has none."""
     try:
-        return ex.value(node, leaf)
-    except (LookupError, ArithmeticError, ValueError):
+        return ex.value(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
+    except (ArithmeticError, ValueError):
         return None
 
 

@@ -53,8 +53,22 @@ class Call:
         if self.key not in _known:
             if len(_known) >= _MAX:
                 _known.clear()
-            _known[self.key] = _traced(self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes)
+            _known[self.key] = self._cut() or _traced(self.kernel, self.attrs, self.shapes, self.dtypes,
+                                                      self.nodes)
         return _known[self.key]
+
+    def _cut(self) -> Any:
+        """As `found` for an index of integers and slices, which says it."""
+        made = self.kernel.made_of
+        if made is None or made[0].name != "take_index" or made[1][-1]:
+            return None
+        axes, _ = made[2] if self.attrs is None else self.attrs
+        lengths, found = iter(self.shapes[0]), []
+        for kind in axes:
+            length = 1 if kind[0] == "n" else next(lengths)
+            if kind[0] != "i":
+                found.append(kind[1] if kind[0] == "s" else length)
+        return [[("open", self.nodes[n.node]) if ls.is_length(n) else n for n in found]]
 
     def lengths(self) -> Any:
         """As `found`, as expressions of the lengths of operands."""

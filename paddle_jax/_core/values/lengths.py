@@ -208,6 +208,11 @@ def lengths_in(value):
             yield from lengths_in(item)
 
 
+def looking_fixed(value) -> set:
+    """The values of those Lengths in nested lists and tuples whose two values are equal."""
+    return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
+
+
 def node_of(value):
     """The expression of a number."""
     return value.node if type(value) in _FAMILY else value

@@ -118,7 +118,7 @@ def _strided(w, x, steps):
         starts.append(first)
         ends.append(end)
         shape[axis] = count
-    operands = [x, w.ints(starts), w.ints(ends), w.ints([s[1] for s in steps])]
+    operands = [x, *map(w.vector, (starts, ends, [s[1] for s in steps]))]
     return w.op("strided_slice", operands, (x.dtype, shape), axes=[s[0] for s in steps])
 
 
@@ -204,7 +204,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
         axis += 1
     copy = w.op("assign", [x], x.type)
     return w.op("set_value_with_tensor_",
-                [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(step)], x.type,
+                [copy, cast(w, value, x.dtype), *map(w.vector, (begin, end, step))], x.type,
                 axes=axes, decrease_axes=dropped, none_axes=[])
 
 
