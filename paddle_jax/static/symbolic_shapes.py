@@ -79,8 +79,9 @@ class Call:
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
 
     def results(self, weak: tuple) -> Any:
-        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this key
-        was seen to give what the expressions say; else None. weak: whether each operand is of a weak type."""
+        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this
+        key was seen to give what the expressions say; else None. weak: for each operand, whether its dtype
+        is weak."""
         kinds = _kinds.get((self.key, weak))
         if kinds is None:
             return None
@@ -89,7 +90,8 @@ class Call:
         if any(n < 0 for one in shapes for shape in one for n in shape):
             return None
         return many, *[tuple([aval_of(shape, dtype, is_weak)
-                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)]) for one in shapes]
+                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)])
+                       for one in shapes]
 
     def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
         """Takes in what the kernel gives, where the expressions say the same."""
