@@ -90,6 +90,8 @@ class LengthRecorder(Recorder):
         guesses: dict from each Symbol of sizes whose values are not known to two arrays that stand for them.
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
+        turn: int, how many recordings of the function were made before: values that are not known are taken
+            to be others in each.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
         fixed: dict from expressions that have one value under both assignments of lengths to that value.
     """
@@ -98,7 +100,7 @@ class LengthRecorder(Recorder):
     symbolic = True
     kind = KnownVariable
 
-    def __init__(self, converted: bool, varying: set[tuple[int, int]]):
+    def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0):
         super().__init__(Program())
         self.depth = 1
         self.probe = 0
@@ -114,6 +116,7 @@ class LengthRecorder(Recorder):
         self.guesses = {}
         self.likely = {}
         self.varying = varying
+        self.turn = turn
         self.fixed = {}
 
     # lengths ------------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ class LengthRecorder(Recorder):
         shape, kind = symbol.avals[0].shape, symbol.dtype.kind
         if kind not in "iuf":
             raise SymbolError("the value of a Variable")
-        one, other = _HINTS[self.number_of(symbol) % len(_HINTS)]
+        one, other = _HINTS[(self.number_of(symbol) + self.turn) % len(_HINTS)]
         return np.full(shape, one, symbol.dtype), np.full(shape, other, symbol.dtype)
 
     def _values_of(self, symbol):
@@ -366,7 +369,7 @@ class LengthRecorder(Recorder):
             others = outs if is_same else call.second(outs) if is_alike else None
             others = results_of(second, operands[1])[1] if others is None else others
         except TracedValueError:
-            return varying_results(first, symbols, _HINTS[len(self.numbered) % len(_HINTS)])
+            return varying_results(first, symbols, _HINTS[(len(self.numbered) + self.turn) % len(_HINTS)])
         if is_alike and len(outs) == len(others):
             call.note(weak, many, outs, others)
         return many, outs, others
@@ -439,6 +442,8 @@ class LengthRecorder(Recorder):
             pair = tuple(map(float, pair))
         else:
             pair = tuple(map(int, pair))
+        if self.turn > 1 and symbol.dtype.kind != "b":  # what takes the plain number is found out by that
+            pair = tuple([one + self.turn for one in pair])
         return ls.number(pair, ("item", self.number_of(symbol), 0))
 
 

@@ -10,6 +10,7 @@ with ones for which expressions change that had the same value until then (`min(
 
 import dataclasses
 import random
+from collections.abc import Callable
 
 import numpy as np
 
@@ -84,26 +85,43 @@ def _recorded(function, specs, converted, probes, is_open):
     """The Recording with some values for lengths, checked with others."""
     varying: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
-        runs = [_one_run(function, specs, converted, probes, varying)]
+        task = _Task(function, specs, converted, varying)
+        runs = [task.run(probes)]
         known = len(varying)
         if is_open:
-            swapped = [pair[::-1] for pair in probes]
-            runs.append(_one_run(function, specs, converted, swapped, varying))
-            runs += _checks(function, specs, converted, probes, varying)
-            runs += _changes(function, specs, converted, runs, varying)
+            runs.append(task.run([pair[::-1] for pair in probes]))
+            runs += _checks(task, probes)
+            runs += _changes(task, runs)
         if len(varying) == known:
             return Merge(runs).recording
     raise Curable("other results have lengths that vary in each recording; give lengths as numbers in "
                   "input_spec")
 
 
-def _checks(function, specs, converted, probes, varying):
+@dataclasses.dataclass(slots=True, eq=False)
+class _Task:
+    """What is recorded, again and again. count: how often it was."""
+
+    function: Callable
+    specs: list
+    converted: bool
+    varying: set[tuple[int, int]]
+    count: int = 0
+
+    def run(self, probes):
+        """One more recording."""
+        self.count += 1
+        recorder = LengthRecorder(self.converted, self.varying, self.count - 1)
+        return _one_run(self.function, self.specs, recorder, probes)
+
+
+def _checks(task, probes):
     """Runs with lengths of other kinds, as far as the function takes them."""
     found = []
     for others in (_SHORT, _SAME, _LARGE):
         if others is not probes:
             try:
-                found.append(_one_run(function, specs, converted, others, varying))
+                found.append(task.run(others))
             except (NotWritable, Unsupported):
                 raise
             except Exception:  # noqa: S112  lengths that the function refuses show nothing
@@ -111,7 +129,7 @@ def _checks(function, specs, converted, probes, varying):
     return found
 
 
-def _changes(function, specs, converted, runs, varying):
+def _changes(task, runs):
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     fixed = runs[0].recorder.fixed
     left = {node for node in fixed
@@ -129,7 +147,7 @@ def _changes(function, specs, converted, runs, varying):
         if not changed:
             continue
         try:
-            found.append(_one_run(function, specs, converted, probes, varying))
+            found.append(task.run(probes))
         except (NotWritable, Unsupported):
             raise
         except Exception:  # noqa: S112  lengths that the function refuses show nothing
@@ -178,8 +196,8 @@ class _Run:
     ops: list
 
 
-def _one_run(function, specs, converted, probes, varying):
-    recorder, inputs = LengthRecorder(converted, varying), []
+def _one_run(function, specs, recorder, probes):
+    inputs = []
     arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
         with recorder:
