@@ -337,7 +337,7 @@ class LengthRecorder(Recorder):
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
-        doubtful = () if call is None else ls.looking_fixed([call.shapes, call.attrs or ()])
+        doubtful = () if attrs is None else ls.looking_fixed(attrs)
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
         for symbol, one in zip(operation.outputs, likely or (), strict=False):
