@@ -377,11 +377,11 @@ class LengthRecorder(Recorder):
     def _shapes(self, call, inferred):
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
-        shapes = call.lengths()
+        shapes = call.lengths(inferred.avals)
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
         alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
-        likely = alike.lengths()
+        likely = alike.lengths(inferred.avals)
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
     def add(self, kernel, symbols, stops, inferred, ends, shapes=None, doubtful=()):

@@ -70,10 +70,12 @@ class Call:
                 found.append(kind[1] if kind[0] == "s" else length)
         return [[("open", self.nodes[n.node]) if ls.is_length(n) else n for n in found]]
 
-    def lengths(self) -> Any:
-        """As `found`, as expressions of the lengths of operands."""
+    def lengths(self, avals: list) -> Any:
+        """As `found`, as expressions of the lengths of operands; None where they do not give the results.
+        avals: list of pairs, for both values of Lengths."""
         found = self.found()
-        if found is None:
+        if found is None or not all(self._gives(found, which, [pair[which] for pair in avals])
+                                    for which in (0, 1)):
             return None
         leaves = {number: node for node, number in reversed(self.nodes.items())}
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
@@ -115,6 +117,17 @@ class Call:
             return None
         return tuple([aval_of(shape, one.dtype, one.weak)
                       for shape, one in zip(self._values(1), outs, strict=True)])
+
+    def _gives(self, found: list, which: int, outs: list) -> bool:
+        """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
+        compares it with."""
+        def leaf(node: Any) -> Any:
+            return self.pairs[node[1]][which]
+
+        return len(found) == len(outs) and all(
+            len(shape) == one.ndim
+            and all(n is None or ex.value(n, leaf) == m for n, m in zip(shape, one.shape, strict=True))
+            for shape, one in zip(found, outs, strict=True))
 
     def _values(self, which: int) -> list:
         def leaf(node: Any) -> Any:
