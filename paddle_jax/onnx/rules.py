@@ -173,6 +173,8 @@ def _positions(g, length, start, end, step):
 
 
 RULES = {
+    "trunc": lambda g, op, x: g.node("Mul", [g.node("Sign", [x]), g.node("Floor", [g.node("Abs", [x])])]),
+    "masked_fill": lambda g, op, x, mask, value: g.node("Where", [mask, value, x]),
     "linspace": _linspace, "log2": _logarithm(2), "log10": _logarithm(10),
     "set_value_with_tensor_": _set_value, "set_value_with_tensor": _set_value,
     "builtin.combine": lambda g, op, *xs: list(xs),

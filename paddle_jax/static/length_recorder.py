@@ -93,16 +93,17 @@ class LengthRecorder(Recorder):
         guesses: dict from each Symbol of sizes whose values are not known to two arrays that stand for them.
         likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
             operands fit together.
+        turn: int, how many recordings of the function were made before: values that are not known are taken
+            to be others in each.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
         fixed: dict from expressions that have one value under both assignments of lengths to that value.
-        shift: int, by which lengths that depend on values differ from those of other recordings.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
     symbolic = True
     kind = KnownVariable
 
-    def __init__(self, converted: bool, varying: set[tuple[int, int]], shift: int):
+    def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0):
         super().__init__(Program())
         self.depth = 1
         self.probe = 0
@@ -118,13 +119,14 @@ class LengthRecorder(Recorder):
         self.guesses = {}
         self.likely = {}
         self.varying = varying
+        self.turn = turn
         self.fixed = {}
-        self.shift = shift
 
     # lengths ------------------------------------------------------------------------------------------------
 
-    def add_symbol(self, symbol, shape=None):
-        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others."""
+    def add_symbol(self, symbol, shape=None, doubtful=()):
+        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others. doubtful:
+        lengths that may vary, though the two values are equal."""
         number = len(self.numbered)
         self.numbered.append(symbol)
         self.numbers[symbol] = number
@@ -133,7 +135,7 @@ class LengthRecorder(Recorder):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
                 found.append(ls.number((one, other), node))  # it may vary, though these two are equal
-            elif one == other and (number, axis) not in self.varying:
+            elif one == other and (number, axis) not in self.varying and one not in doubtful:
                 found.append(one)
             else:
                 self.varying.add((number, axis))
@@ -194,8 +196,7 @@ class LengthRecorder(Recorder):
 
     def _hints(self, number):
         """The two values of a length that depends on values."""
-        one, other = _HINTS[number % len(_HINTS)]
-        return one + self.shift, other + self.shift
+        return _HINTS[(number + self.turn) % len(_HINTS)]
 
     def _hints_of(self, symbol):
         """Values for a Tensor of sizes that nothing is known of."""
@@ -387,7 +388,8 @@ class LengthRecorder(Recorder):
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
-        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes)
+        doubtful = () if attrs is None else ls.looking_fixed(attrs)
+        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
         for symbol, one in zip(operation.outputs, likely or (), strict=False):
             self.likely[self.numbers[symbol]] = one
@@ -426,21 +428,28 @@ class LengthRecorder(Recorder):
     def _shapes(self, call, inferred):
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
-        shapes = call.lengths()
+        shapes = call.lengths(inferred.avals)
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
         alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
-        likely = alike.lengths()
+        likely = alike.lengths(inferred.avals)
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
-    def add(self, kernel, symbols, stops, inferred, ends, shapes=None):
+    def add(self, kernel, symbols, stops, inferred, ends, shapes=None, doubtful=()):
         """Adds an operation whose results are known."""
         results = super().add(kernel, symbols, stops, inferred, ends)
         operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
-            self.add_symbol(symbol, None if shapes is None else shapes[position])
+            if hasattr(kernel.fn, "parts"):
+                doubtful = self._doubtful(kernel.fn.parts, position)
+            self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
         self.places[operation] = user_line()
         return results
+
+    def _doubtful(self, blocks, position):
+        """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
+        ends = [block.results[position] for block in blocks if position < len(block.results)]
+        return ls.looking_fixed([self.lengths_of(end) for end in ends])
 
     # branches and loops -------------------------------------------------------------------------------------
 
@@ -484,6 +493,8 @@ class LengthRecorder(Recorder):
             pair = tuple(map(float, pair))
         else:
             pair = tuple(map(int, pair))
+        if self.turn > 1 and symbol.dtype.kind != "b":  # what takes the plain number is found out by that
+            pair = tuple([one + self.turn for one in pair])
         return ls.number(pair, ("item", self.number_of(symbol), 0))
 
 

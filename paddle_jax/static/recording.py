@@ -10,6 +10,7 @@ with ones for which expressions change that had the same value until then (`min(
 
 import dataclasses
 import random
+from collections.abc import Callable
 
 import numpy as np
 
@@ -58,15 +59,14 @@ def record(function, specs, converted=None) -> Recording:
     for probes in sets:
         try:
             return _recorded(function, specs, False, probes, is_open)
-        except Curable as error:
-            first = first or error
-            if converted is not None:
-                try:
-                    return _converted(converted(), specs, sets, is_open)
-                except Exception as refusal:
-                    first, converted = refusal, None
         except Exception as error:  # an operation may refuse these lengths
             first = first or error
+            is_curable = isinstance(error, Curable)
+        if is_curable and converted is not None:  # not above: what is raised would have that as its context
+            try:
+                return _converted(converted(), specs, sets, is_open)
+            except Exception as refusal:
+                first, converted = refusal, None
     raise first
 
 
@@ -85,26 +85,43 @@ def _recorded(function, specs, converted, probes, is_open):
     """The Recording with some values for lengths, checked with others."""
     varying: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
-        runs = [_one_run(function, specs, converted, probes, varying)]
+        task = _Task(function, specs, converted, varying)
+        runs = [task.run(probes)]
         known = len(varying)
         if is_open:
-            swapped = [pair[::-1] for pair in probes]
-            runs.append(_one_run(function, specs, converted, swapped, varying))
-            runs += _checks(function, specs, converted, probes, varying)
-            runs += _changes(function, specs, converted, runs, varying)
+            runs.append(task.run([pair[::-1] for pair in probes]))
+            runs += _checks(task, probes)
+            runs += _changes(task, runs)
         if len(varying) == known:
             return Merge(runs).recording
     raise Curable("other results have lengths that vary in each recording; give lengths as numbers in "
                   "input_spec")
 
 
-def _checks(function, specs, converted, probes, varying):
+@dataclasses.dataclass(slots=True, eq=False)
+class _Task:
+    """What is recorded, again and again. count: how often it was."""
+
+    function: Callable
+    specs: list
+    converted: bool
+    varying: set[tuple[int, int]]
+    count: int = 0
+
+    def run(self, probes):
+        """One more recording."""
+        self.count += 1
+        recorder = LengthRecorder(self.converted, self.varying, self.count - 1)
+        return _one_run(self.function, self.specs, recorder, probes)
+
+
+def _checks(task, probes):
     """Runs with lengths of other kinds, as far as the function takes them."""
     found = []
     for others in (_SHORT, _SAME, _LARGE):
         if others is not probes:
             try:
-                found.append(_one_run(function, specs, converted, others, varying))
+                found.append(task.run(others))
             except (NotWritable, Unsupported):
                 raise
             except Exception:  # noqa: S112  lengths that the function refuses show nothing
@@ -112,43 +129,44 @@ def _checks(function, specs, converted, probes, varying):
     return found
 
 
-def _changes(function, specs, converted, runs, varying):
+def _changes(task, runs):
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     fixed = runs[0].recorder.fixed
     left = {node for node in fixed
             if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)}
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
+    of_results = {node for node in left if not _is_of_inputs(node, axes)}
     generator, found = random.Random(0), []
     for _ in range(_TRIES):
         if not left or len(found) == _MOST:
             break
-        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most)
-                  for most in [generator.choice((2, 4, 8, 16, 64))] for _ in _ODD]
-        changed = {node for node in left if _value(node, probes, axes) not in (None, fixed[node])}
+        most = 3 if of_results else generator.choice((2, 4, 8, 16, 64))
+        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD]
+        changed = {node for node in left - of_results if _value(node, probes) not in (None, fixed[node])}
+        changed |= of_results  # their values are not known before: one run with short lengths
         if not changed:
             continue
         try:
-            found.append(_one_run(function, specs, converted, probes, varying))
+            found.append(task.run(probes))
         except (NotWritable, Unsupported):
             raise
         except Exception:  # noqa: S112  lengths that the function refuses show nothing
             continue
         left -= changed
+        of_results = set()
     return found
 
 
-def _value(node, probes, axes):
-    """The value of an expression of the lengths of inputs, None of others. axes: numbers of the inputs."""
+def _is_of_inputs(node, inputs):
+    """Whether an expression is made of the lengths of inputs alone. inputs: set of their numbers."""
+    return all(kind == "dim" and number in inputs for kind, number, _ in ex.walk(node))
 
-    def leaf(one):
-        kind, number, axis = one
-        if kind != "dim" or number not in axes:
-            raise LookupError(one)
-        return probes[min(axis, len(probes) - 1)][0]
 
+def _value(node, probes):
+    """The value of an expression of the lengths of inputs; None where it has none."""
     try:
-        return ex.value(node, leaf)
-    except (LookupError, ArithmeticError, ValueError):
+        return ex.value(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
+    except (ArithmeticError, ValueError):
         return None
 
 
@@ -178,9 +196,8 @@ class _Run:
     ops: list
 
 
-def _one_run(function, specs, converted, probes, varying):
-    shift = probes[0][0] % 13  # recordings differ in it
-    recorder, inputs = LengthRecorder(converted, varying, shift), []
+def _one_run(function, specs, recorder, probes):
+    inputs = []
     arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
         with recorder:

@@ -53,20 +53,37 @@ class Call:
         if self.key not in _known:
             if len(_known) >= _MAX:
                 _known.clear()
-            _known[self.key] = _traced(self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes)
+            _known[self.key] = self._cut() or _traced(self.kernel, self.attrs, self.shapes, self.dtypes,
+                                                      self.nodes)
         return _known[self.key]
 
-    def lengths(self) -> Any:
-        """As `found`, as expressions of the lengths of operands."""
+    def _cut(self) -> Any:
+        """As `found` for an index of integers and slices, which says it."""
+        made = self.kernel.made_of
+        if made is None or made[0].name != "take_index" or made[1][-1]:
+            return None
+        axes, _ = made[2] if self.attrs is None else self.attrs
+        lengths, found = iter(self.shapes[0]), []
+        for kind in axes:
+            length = 1 if kind[0] == "n" else next(lengths)
+            if kind[0] != "i":
+                found.append(kind[1] if kind[0] == "s" else length)
+        return [[("open", self.nodes[n.node]) if ls.is_length(n) else n for n in found]]
+
+    def lengths(self, avals: list) -> Any:
+        """As `found`, as expressions of the lengths of operands; None where they do not give the results.
+        avals: list of pairs, for both values of Lengths."""
         found = self.found()
-        if found is None:
+        if found is None or not all(self._gives(found, which, [pair[which] for pair in avals])
+                                    for which in (0, 1)):
             return None
         leaves = {number: node for node, number in reversed(self.nodes.items())}
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
 
     def results(self, weak: tuple) -> Any:
-        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this key
-        was seen to give what the expressions say; else None. weak: whether each operand is of a weak type."""
+        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this
+        key was seen to give what the expressions say; else None. weak: for each operand, whether its dtype
+        is weak."""
         kinds = _kinds.get((self.key, weak))
         if kinds is None:
             return None
@@ -75,7 +92,8 @@ class Call:
         if any(n < 0 for one in shapes for shape in one for n in shape):
             return None
         return many, *[tuple([aval_of(shape, dtype, is_weak)
-                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)]) for one in shapes]
+                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)])
+                       for one in shapes]
 
     def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
         """Takes in what the kernel gives, where the expressions say the same."""
@@ -99,6 +117,17 @@ class Call:
             return None
         return tuple([aval_of(shape, one.dtype, one.weak)
                       for shape, one in zip(self._values(1), outs, strict=True)])
+
+    def _gives(self, found: list, which: int, outs: list) -> bool:
+        """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
+        compares it with."""
+        def leaf(node: Any) -> Any:
+            return self.pairs[node[1]][which]
+
+        return len(found) == len(outs) and all(
+            len(shape) == one.ndim
+            and all(n is None or ex.value(n, leaf) == m for n, m in zip(shape, one.shape, strict=True))
+            for shape, one in zip(found, outs, strict=True))
 
     def _values(self, which: int) -> list:
         def leaf(node: Any) -> Any:

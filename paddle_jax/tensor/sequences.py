@@ -1,6 +1,7 @@
 """Sequences of numbers: arange, linspace, logspace."""
 
 import builtins
+import math
 
 import jax.numpy as jnp
 import numpy as np
@@ -184,6 +185,9 @@ def logspace(start, stop, num, base=10.0, dtype=None, name=None):
         >>> paddle.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]
     """
+    if local.ctx.frame.symbolic and _unknown(start, stop, num) and not isinstance(base, Tensor):
+        exponents = linspace(start, stop, num, "float64")
+        return (exponents * math.log(base)).exp().astype(dtypes.convert(as_numpy_dtype(dtype)))
     num = number("logspace", int(num) if isinstance(num, float) else num, "num")
     if num < 1:
         raise ValueError(f"logspace: num={num}; it must be >= 1")

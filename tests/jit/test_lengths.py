@@ -1,4 +1,4 @@
-"""Random programs on unknown lengths: their files give what the functions give, here and in the real Paddle."""
+"""Random programs on unknown lengths: their files give what the functions give, here and in Paddle."""
 
 import importlib.util
 

@@ -51,6 +51,7 @@ class Frame:
     precision = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
+    for_user = False  # whether a function that the user calls runs, which is not told by the code that runs
 
     def __init__(self):
         self.outer = self.executor = self.packing = None

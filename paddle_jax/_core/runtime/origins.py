@@ -32,6 +32,12 @@ def is_users(scope) -> bool:
     return package not in LIBRARIES and package not in PYTHONS
 
 
+def is_below(scope) -> bool:
+    """Whether a module is Python's own, or NumPy's."""
+    package = package_of(scope)
+    return package == "numpy" or package in PYTHONS
+
+
 def origin(error) -> str:
     """The name of the module whose code raised an exception; empty when no Python code did."""
     frame = error.__traceback__

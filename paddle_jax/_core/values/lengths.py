@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from paddle_jax._core.runtime.origins import is_users
+from paddle_jax._core.runtime.origins import is_below, is_users
 from paddle_jax._core.size import Size
 from paddle_jax._core.state import local
 from paddle_jax._core.values import expressions as ex
@@ -208,6 +208,11 @@ def lengths_in(value):
             yield from lengths_in(item)
 
 
+def looking_fixed(value) -> set:
+    """The values of those Lengths in nested lists and tuples whose two values are equal."""
+    return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
+
+
 def node_of(value):
     """The expression of a number."""
     return value.node if type(value) in _FAMILY else value
@@ -244,9 +249,13 @@ def number(pair, node):
 
 
 def check_caller() -> None:
-    """Refuses what asks for the plain number in code of the user: it would hold for one length alone. Code of
-    this package gets the first value; what depends on it is compared between recordings."""
-    if is_users(sys._getframe(2).f_globals):
+    """Refuses what asks for the plain number in code of the user, or in a function of Python or NumPy that it
+    calls: it would hold for one length alone. Code of this package gets the first value; what depends on it
+    is compared between recordings."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and is_below(frame.f_globals):
+        frame = frame.f_back
+    if local.ctx.frame.for_user or is_users(frame.f_globals):
         error = UndecidedError("the code decides by a length that is not known; compare lengths with if, "
                                "while, assert, and, or, not, min and max, or give these lengths as numbers "
                                "in input_spec")

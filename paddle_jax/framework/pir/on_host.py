@@ -7,6 +7,7 @@ Kept out of JAX so that shapes, axes and loop bounds stay numbers while a progra
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.values.expressions import FUNCTIONS
 
 LIMIT = 4096  # elements; larger results are Tensors
 
@@ -79,15 +80,16 @@ HOST = {
     "numel": lambda a, x: np.array(x.size, np.int64), "floor": lambda a, x: np.floor(x),
     "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x), "round": lambda a, x: np.round(x),
     **{name: _unary(getattr(np, name))
-       for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh")},
+       for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "bitwise_not", "sign", *FUNCTIONS)},
+    "atan": _unary(np.arctan), "pow": lambda a, x: np.power(x, np.asarray(a.y, x.dtype)),
 }
 _BINARY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide,
     "remainder": np.mod, "maximum": np.maximum, "minimum": np.minimum, "equal": np.equal,
     "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal, "greater_than": np.greater,
     "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or,
-    "divide": np.divide,
-    "elementwise_pow": np.power,
+    "divide": np.divide, "elementwise_pow": np.power, "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
 }
 _BROADCAST = ("where", *_BINARY)
 HOST |= {name: _binary(function) for name, function in _BINARY.items()}

@@ -15,6 +15,7 @@ import numpy as np
 from paddle_jax._core.capture.environment import content_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.runtime.origins import is_ours, is_users
+from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values import lengths
@@ -28,6 +29,9 @@ from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
 
+# functions of NumPy that make arrays of given lengths
+_ARRAYS = (np.arange, np.linspace, np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.tri,
+           np.array, np.asarray)
 _FEW = 8  # numbers made of lengths that are sorted
 
 
@@ -97,6 +101,9 @@ def _converted_call(function, args, kwargs, scope):
             found = of_lengths(*args)
             if found is not NotImplemented:
                 return found
+        if _takes_plain_numbers(function):
+            with swapped(local.ctx.frame, for_user=True):
+                return function(*args, **kwargs)
     if isinstance(function, types.BuiltinFunctionType | type):
         if function is map or function is filter:
             return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
@@ -108,6 +115,13 @@ def _converted_call(function, args, kwargs, scope):
     if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
     return lifted(function)(*args, **kwargs)
+
+
+def _takes_plain_numbers(function):
+    """Whether a function of Python or NumPy may ask for plain numbers; those that make arrays may: these are
+    compared between recordings."""
+    module = getattr(function, "__module__", None) or ""
+    return module == "math" or module.partition(".")[0] == "numpy" and function not in _ARRAYS
 
 
 def _call_with_functions(function, args, kwargs):

@@ -121,7 +121,7 @@ def _strided(w, x, steps):
         starts.append(first)
         ends.append(end)
         shape[axis] = count
-    operands = [x, w.ints(starts), w.ints(ends), w.ints([s[1] for s in steps])]
+    operands = [x, *map(w.vector, (starts, ends, [s[1] for s in steps]))]
     return w.op("strided_slice", operands, (x.dtype, shape), axes=[s[0] for s in steps])
 
 
@@ -145,7 +145,7 @@ def _pasted(w, a, out, x, value, starts):
 def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
     copy = w.op("assign", [x], x.type)
     return w.op("set_value_with_tensor_",
-                [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(steps)], out[0],
+                [copy, cast(w, value, x.dtype), *map(w.vector, (begin, end, steps))], out[0],
                 axes=axes, decrease_axes=list(dropped), none_axes=[])
 
 
