@@ -1,9 +1,7 @@
 """The base class of optimizers: parameter groups, learning rate, the step, and states
 under Paddle's names."""
 
-import operator
 from functools import partial
-from itertools import repeat
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,7 +18,7 @@ from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
-from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
+from paddle_jax.optimizer.stack import Stack, choices_of, chunks, fresh, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
@@ -383,7 +381,7 @@ class Optimizer(ByParameter, States):
 
     def _chosen(self, params):
         """What `_facts` depends on and anybody may change between two steps."""
-        return [getattr(self, name) for name in self._choices], *_choices_of(params)
+        return [getattr(self, name) for name in self._choices], *choices_of(params)
 
     def _restack(self, group):
         """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
@@ -561,18 +559,6 @@ class Optimizer(ByParameter, States):
                   for group in self._groups]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
-
-
-def _choices_of(params):
-    """What parameters say of their update, read without a step of Python for each: it is
-    compared at every step."""
-    own, get = list(map(_OWN, params)), dict.get
-    rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
-    return (list(rates), list(map(get, own, repeat("regularizer"))),
-            list(map(get, own, repeat("need_clip"), repeat(True))))
-
-
-_OWN = operator.attrgetter("__dict__")
 
 
 def _zeros(group, raw):

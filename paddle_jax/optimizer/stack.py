@@ -3,6 +3,8 @@
 import collections
 import functools as ft
 import itertools
+import operator
+from itertools import repeat
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +21,7 @@ from paddle_jax.optimizer.flat import FLAT, ROWS
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 _SET_RAW = Tensor._raw.__set__
+_OWN = operator.attrgetter("__dict__")
 STACK = 32  # parameters in one stack
 SMALL = 16384  # elements; larger parameters stand alone, since stacking copies them
 RECORDED = 256  # parameters up to which a step is recorded with the ops before it
@@ -278,3 +281,12 @@ def fresh(shape, fill, dtype, layout=None):
             return wrap(Several.waited(jax.make_array_from_callback)(shape, layout,
                                                                      lambda index: whole[index]))
         return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
+
+
+def choices_of(params):
+    """What parameters say of their update, read without a step of Python for each: it is
+    compared at every step."""
+    own, get = list(map(_OWN, params)), dict.get
+    rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
+    return (list(rates), list(map(get, own, repeat("regularizer"))),
+            list(map(get, own, repeat("need_clip"), repeat(True))))

@@ -11,7 +11,7 @@ from jax import lax
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
@@ -489,3 +489,9 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
         paddle.Size([3, 2])
     """
     return _low_rank(x, _check_low_rank("pca_lowrank", x, q, niter), niter, None, center)
+
+
+def check_pivots(b=None, lu=None, pivots=None, *_, **__):
+    """Raises where pivots for `lu_solve` are no rows."""
+    if isinstance(lu, Tensor) and isinstance(pivots, Tensor) and lu.ndim and pivots._raw.dtype.kind == "i":
+        check_index("lu_solve", pivots, lu.shape[-1] + 1, ValueError, low=1, name="pivots")

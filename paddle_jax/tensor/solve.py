@@ -11,8 +11,8 @@ from jax import lax
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor.axes import check_index, concrete, guarded
-from paddle_jax.tensor.decomposition import adjoint, checked, matrices, of_triangle
+from paddle_jax.tensor.axes import concrete, guarded
+from paddle_jax.tensor.decomposition import adjoint, check_pivots, checked, matrices, of_triangle
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
 from paddle_jax.tensor.ops import as_float
@@ -216,13 +216,8 @@ def cholesky_inverse(x, upper=False, name=None):
     return inverse @ adjoint(inverse) if upper else adjoint(inverse) @ inverse
 
 
-def _check_pivots(b=None, lu=None, pivots=None, *_, **__):
-    if isinstance(lu, Tensor) and isinstance(pivots, Tensor) and lu.ndim and pivots._raw.dtype.kind == "i":
-        check_index("lu_solve", pivots, lu.shape[-1] + 1, ValueError, low=1, name="pivots")
-
-
 # Paddle's gradient of the factors disagrees with finite differences when trans is "T"
-@guarded(_check_pivots)
+@guarded(check_pivots)
 @known_as(cast="float32", pir="lu_solve trans:str")
 @op("b lu pivots",
     cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",

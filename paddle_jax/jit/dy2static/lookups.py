@@ -7,7 +7,7 @@ from typing import Any
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values import lengths
-from paddle_jax.jit.dy2static.region import is_number
+from paddle_jax.jit.dy2static.host_values import is_number
 from paddle_jax.jit.dy2static.statements import and_, if_exp, or_
 
 
