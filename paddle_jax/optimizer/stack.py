@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.flush import interpreted_now
 from paddle_jax._core.deferred.value import Several, kept, leaf, observed
 from paddle_jax._core.ops.kernel import Kernel, execute
 from paddle_jax._core.runtime.uninterrupted import eagerly
@@ -147,6 +148,32 @@ class Call:
         return clipped
 
 
+    def interpret(self, update, grads, extras, lr, scale, skip, done, last):
+        """As `run`, by the interpreter, where that is cheaper than to compile the update; else None."""
+        if not local.ctx.frame.eager or self.devices is not None:
+            return None
+        shape = _shape_of(self, extras)
+        kernel = _recorded(update, tuple(shape), skip is not None, scale is not None)
+        given = [g for same in grads for g in same]
+        more = [value for extra in extras for value in extra.values()]
+        numbers = [value for value in (lr, scale, skip) if value is not None]
+        changed = [*self.params, *self.states]
+        out = interpreted_now(kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given,
+                                       *more, *numbers])
+        if out is None:
+            return None
+        collections.deque(itertools.chain(map(_SET_RAW, changed, out), map(done.append, (last,))), 0)
+        for param in self.params:
+            param._version += 1
+        return out[len(changed) :]
+
+
+def _shape_of(call, extras):
+    """What the Kernel of a call is for: see `_recorded`."""
+    return [(tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
+            for same, stack, extra in zip(call.slots, call.stacks, extras, strict=True)]
+
+
 def pack(stacks):
     """Calls of at most CALL parameters (or one stack), which lie on the same devices."""
     calls, waiting, count = [], [], 0
@@ -171,7 +198,7 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     gets one item for each call that has been run, True for the last; those it has already, since an exception
     came between, are not run again.
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with
-    the rest of a step would take long.
+    the rest of a step would take long. Then each is interpreted until compiling it has paid.
     """
     if local.ctx.segment is not None:
         key, plan = (rule, hyper, clip, skip is not None), work[0][0].plan
@@ -182,17 +209,60 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
                             *(() if skip is None else (skip,)))
     apart = _apart(work)
     scale = None
-    work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
-        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.forms)
-                  for call, grads, extras in work]
-        scale = scale_of([np.asarray(total) for total in totals] if apart else totals, clip[1])
-        scale = np.asarray(scale) if apart else scale
-    skip = None if skip is None else observed(skip)
-    left = range(len(done), len(work))
-    updates = [compiled(rule, hyper, clip, call.forms) for call, _, _ in work]
-    return [g for i in left
-            for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
+        scale = _scale(work, clip[1], apart)
+    clipped = []
+    for i in range(len(done), len(work)):
+        call, grads, extras = work[i]
+        update = compiled(rule, hyper, clip, call.forms)
+        last = i == len(work) - 1
+        found = call.interpret(update, grads, extras, lr, scale, skip, done, last)
+        if found is None:
+            arrays = [list(map(observed, same)) for same in grads]
+            numbers = [None if value is None else observed(value) for value in (scale, skip)]
+            found = call.run(update, arrays, extras, lr, *numbers, done, last)
+        clipped += found
+    return clipped
+
+
+def _scale(work, clip_norm, apart):
+    """The common factor of all gradients. apart: the calls lie on several meshes."""
+    totals = [interpreted_now(*_squares_of(call, grads, extras)) for call, grads, extras in work]
+    if None not in totals:
+        parts = [total for total, in totals]
+        found = interpreted_now(_scale_of_parts(clip_norm), parts)
+        if found is not None:
+            return found[0]
+    work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
+    sums = [square_total(grads, [_clip_extras(e) for e in extras], call.forms)
+            for call, grads, extras in work]
+    if apart:
+        return np.asarray(scale_of([np.asarray(one) for one in sums], clip_norm))
+    return scale_of(sums, clip_norm)
+
+
+def _squares_of(call, grads, extras):
+    """(Kernel of the sum of squares of the gradients of a call, its operands)."""
+    free = [_clip_extras(extra) for extra in extras]
+    shape = tuple([(len(same), tuple(names)) for same, names in zip(grads, free, strict=True)])
+    operands = [*[g for same in grads for g in same], *[value for names in free for value in names.values()]]
+    return _squares(call.forms, shape), operands
+
+
+@ft.lru_cache(maxsize=256)
+def _squares(forms, shape):
+    def fn(*flat):
+        values = iter(flat)
+        grads = [[next(values) for _ in range(count)] for count, _ in shape]
+        extras = [{name: next(values) for name in names} for _, names in shape]
+        return square_total.__wrapped__(grads, extras, forms)
+
+    return Kernel("square_total", fn, nondiff=True)
+
+
+@ft.lru_cache(maxsize=64)
+def _scale_of_parts(clip_norm):
+    return Kernel("clip_scale", lambda *parts: scale_of.__wrapped__(parts, clip_norm), nondiff=True)
 
 
 def _apart(work):
@@ -215,9 +285,7 @@ class _Plan:
         self.changed = [*self.params, *self.slots]
         extras = [value for _, _, given in work for extra in given for value in extra.values()]
         self.extras = [wrap(kept(value) if isinstance(value, np.ndarray) else value) for value in extras]
-        shape = [(tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
-                 for call, _, given in work
-                 for same, stack, extra in zip(call.slots, call.stacks, given, strict=True)]
+        shape = [one for call, _, given in work for one in _shape_of(call, given)]
         update = compiled(*key[:3], tuple([form for call in self.calls for form in call.forms]))
         self.kernel = _recorded(update, tuple(shape), key[3])
 
@@ -251,9 +319,9 @@ def _planned(work, key):
 
 
 @ft.lru_cache(maxsize=256)
-def _recorded(update, shape, skips):
-    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters and of
-    arrays that are their gradients, names of extras) of each."""
+def _recorded(update, shape, skips, scaled=False):
+    """The Kernel of an update of stacks of this shape: (names of states, number of parameters and of arrays
+    that are their gradients, names of extras) of each. scaled: it gets the factor of clipping."""
 
     def fn(*flat):
         values = iter(flat)
@@ -261,8 +329,10 @@ def _recorded(update, shape, skips):
         params = [[next(values) for _ in range(count)] for _, count, _, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, _, count, _ in shape]
         extras = [{name: next(values) for name in names} for *_, names in shape]
-        return tuple(update.function.__wrapped__(state, params, grads, extras, next(values), None,
-                                                 next(values) if skips else None))
+        rate = next(values)
+        scale = next(values) if scaled else None
+        skip = next(values) if skips else None
+        return tuple(update.function.__wrapped__(state, params, grads, extras, rate, scale, skip))
 
     return Kernel("optimizer_step", fn, nondiff=True)
 

@@ -12,9 +12,10 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import MASK, needed, picked
 from paddle_jax._core.deferred.program import drop, program_for
 from paddle_jax._core.deferred.references import wanted
-from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
+from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle, infer
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import concrete, settled, taken_over
+from paddle_jax._core.deferred.value import FILL, Value, concrete, leaf, settled, taken_over
+from paddle_jax._core.deferred.value import on_host as on_host_value
 from paddle_jax._core.errors import translate
 from paddle_jax._core.failures.exhausted import told_as_memory
 from paddle_jax._core.ops.kernel import compute
@@ -78,6 +79,27 @@ def alone(seg) -> bool:
         if len(seg.ops) == 1:
             seg.close()
     return True
+
+
+def interpreted_now(kernel, raws):
+    """The results of a kernel as a list of Values, by the interpreter; None where it is to be compiled."""
+    if local.ctx.segment is None or not on_host(default_device()):
+        return None
+    values = [raw if type(raw) is Value else leaf(raw) for raw in raws]
+    if None in values or not mend_tracing():
+        return None
+    operands = list(map(settled, values))  # what was pending has a device now
+    if any(v.device not in (default_device(), None, FILL) for v in values):
+        return None
+    avals = tuple([v.aval for v in values])
+    if avals not in kernel.sigs and not kernel.revived(avals):
+        infer(kernel, avals)
+    sig = kernel.sigs[avals]
+    with np.errstate(all="ignore"):
+        found = interpreted(sig, operands)
+    if found is None:
+        return None
+    return [on_host_value(array) for array in (found if sig.many else [found])]
 
 
 def _next(ctx):

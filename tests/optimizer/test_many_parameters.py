@@ -1,0 +1,97 @@
+"""Steps over more parameters than are updated in one recorded operation: nothing is compiled while they are
+new, and the numbers are those of the real Paddle."""
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax._core.runtime.counters import Counters
+from paddle_jax.optimizer import stack
+
+pytestmark = pytest.mark.own_process
+
+COUNT = stack.RECORDED + 20
+
+
+def parameters(P):
+    """Small ones of a few shapes, and a large one."""
+    rng = np.random.default_rng(0)
+    shapes = [[(2,), (3, 2), (4,)][i % 3] for i in range(COUNT)] + [(70, 300)]
+    made = []
+    for shape in shapes:
+        made.append(P.create_parameter(list(shape), "float32"))
+        made[-1].set_value(rng.standard_normal(shape).astype("float32"))
+    return made
+
+
+def clipping(P):
+    return {"none": None, "global norm": P.nn.ClipGradByGlobalNorm(0.5), "norm": P.nn.ClipGradByNorm(0.1),
+            "value": P.nn.ClipGradByValue(0.05)}
+
+
+OPTIMIZERS = {
+    "SGD": lambda P, p, clip: P.optimizer.SGD(0.1, p, grad_clip=clip),
+    "Momentum": lambda P, p, clip: P.optimizer.Momentum(0.1, 0.9, p, use_nesterov=True, weight_decay=0.01,
+                                                        grad_clip=clip),
+    "Adam": lambda P, p, clip: P.optimizer.Adam(0.01, parameters=p, grad_clip=clip),
+    "AdamW": lambda P, p, clip: P.optimizer.AdamW(0.01, parameters=p, weight_decay=0.1, grad_clip=clip),
+}
+
+
+def trained(P, name, clip, steps=3):
+    """(the parameters after some steps, one gradient after the last)."""
+    made = parameters(P)
+    optimizer = OPTIMIZERS[name](P, made, clipping(P)[clip])
+    for step in range(steps):
+        loss = sum(((p * (i % 5 - 2) + step) ** 2).mean() for i, p in enumerate(made))
+        loss.backward()
+        optimizer.step()
+        gradient = made[3].grad.numpy()
+        optimizer.clear_grad()
+    return [p.numpy() for p in made], gradient
+
+
+@pytest.mark.parametrize(("name", "clip"), [
+    *[(name, "none") for name in OPTIMIZERS], *[("Adam", clip) for clip in ("global norm", "norm", "value")],
+    ("AdamW", "global norm")])
+def test_the_numbers_are_those_of_paddle(oracle, name, clip):
+    compiled = Counters.compiled
+    ours, gradient = trained(paddle_jax, name, clip)
+    assert Counters.compiled == compiled
+    want, wanted_gradient = trained(oracle, name, clip)
+    for got, expected in zip(ours, want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-6)
+    np.testing.assert_allclose(gradient, wanted_gradient, rtol=2e-5, atol=2e-6)
+
+
+def test_compiled_and_interpreted_steps_give_the_same(monkeypatch):
+    """Some calls are compiled while others are still interpreted."""
+    from paddle_jax._core.deferred import flush
+
+    interpreted, _ = trained(paddle_jax, "Adam", "global norm", steps=4)
+    calls = []
+
+    def in_turn(kernel, raws):
+        calls.append(kernel)
+        return None if len(calls) % 2 else flush.interpreted_now(kernel, raws)
+
+    monkeypatch.setattr(stack, "interpreted_now", in_turn)
+    mixed, _ = trained(paddle_jax, "Adam", "global norm", steps=4)
+    for one, other in zip(interpreted, mixed, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
+
+
+def test_a_scaler_skips_a_step_with_infinite_gradients():
+    made = parameters(paddle_jax)
+    optimizer = paddle_jax.optimizer.Adam(0.1, parameters=made)
+    scaler = paddle_jax.amp.GradScaler(init_loss_scaling=2.0**10)
+    before = [p.numpy() for p in made]
+    for factor in (np.inf, 1.0):
+        with paddle_jax.amp.auto_cast(dtype="float16"):
+            loss = sum((p * factor).mean() for p in made)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.clear_grad()
+        changed = [not np.array_equal(p.numpy(), old) for p, old in zip(made, before, strict=True)]
+        assert not any(changed) if factor == np.inf else all(changed)
