@@ -1,11 +1,11 @@
-"""Writes docs/model-file-operations.md: which operations of Paddle's model files are read, and which are written.
+"""Writes docs/model-file-operations.md: which operations of Paddle's model files are read and written.
 
-    python tools/model_file_table.py             saves the cases of all functions and writes the page (minutes)
+    python tools/model_file_table.py             saves cases of all functions and writes the page (minutes)
     python tools/model_file_table.py NAME ...    prints what the cases of these functions are written as
 
 What is read is looked up. What is written is found by saving the cases that functions have beside their
 declarations, and the models of tests/jit/part_cases.py and tests/jit/test_detection_models.py. Names of
-operations are those of `c_signatures.txt`; gradients, optimizers and what runs on several devices are left out.
+operations are those of `c_signatures.txt`; gradients, and operations with no counterpart here, are left out.
 """
 
 import json
@@ -22,17 +22,17 @@ sys.path.insert(0, str(HOME))
 
 import paddle_jax  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
+from paddle_jax._core.ops.record import READS  # noqa: E402
 from paddle_jax.framework.pir.c_calls import signatures  # noqa: E402
 from paddle_jax.framework.pir.on_host import HOST  # noqa: E402
 from paddle_jax.framework.pir.reading import _theirs, rule_of  # noqa: E402
-from paddle_jax._core.ops.record import READS  # noqa: E402
 
 PAGE = HOME / "docs/model-file-operations.md"
 HEAD = """# Operations in model files
 
 Which operations of Paddle 3.3.1 a model file may have ([model files](model-files.md)): read, what
-`paddle.jit.load` runs; written, what `paddle.jit.save` makes. Functions that Paddle saves as several operations
-are saved as several here. Written by
+`paddle.jit.load` runs; written, what `paddle.jit.save` makes. Functions that Paddle saves as several
+operations are saved as several here. This page is made by
 
     python tools/model_file_table.py
 
@@ -51,11 +51,12 @@ REASONS = {
     **dict.fromkeys(("eye", "tril_indices", "triu_indices", "logspace"), "written as known numbers"),
     **dict.fromkeys(("memcpy_d2h", "memcpy_h2d", "share_data_", "assign_out_", "trans_layout"),
                     "of Paddle's own passes"),
-    **dict.fromkeys(("mean_all", "l1_norm", "squared_l2_norm", "frobenius_norm", "neg", "tanhshrink", "rms_norm",
-                     "accuracy", "pinv", "gcd", "lcm", "rot90", "crop", "increment_", "as_strided", "rrelu",
+    **dict.fromkeys(("mean_all", "l1_norm", "squared_l2_norm", "frobenius_norm", "neg", "tanhshrink",
+                     "rms_norm", "accuracy", "pinv", "gcd", "lcm", "rot90", "crop", "increment_", "as_strided", "rrelu",
                      "matrix_rank_atol_rtol", "identity_loss", "margin_cross_entropy", "fused_softmax_mask",
                      "fused_softmax_mask_upper_triangle"), "written by its parts"),
-    **dict.fromkeys(("set_value", "set_value_", "set_value_with_tensor"), "written as `set_value_with_tensor_`"),
+    **dict.fromkeys(("set_value", "set_value_", "set_value_with_tensor"),
+                    "written as `set_value_with_tensor_`"),
     **dict.fromkeys(("view_slice", "view_shape"), "written as `slice` and `reshape`"),
     **dict.fromkeys(("batch_norm", "sync_batch_norm_"), "written as `batch_norm_`"),
     "clip": "written as `maximum` and `minimum`", "index_select": "written as `gather`",
@@ -105,16 +106,17 @@ def models(names):
                 given = arguments(case)
             except Exception:  # noqa: S112  refused before there are Tensors
                 continue
-            specs = [paddle_jax.static.InputSpec(list(t.shape), t.dtype, f"v{i}") for i, t in enumerate(given)]
+            specs = [paddle_jax.static.InputSpec(list(t.shape), t.dtype, f"v{i}")
+                     for i, t in enumerate(given)]
             function = find(paddle_jax, path)
             yield lambda *tensors, f=function, c=case: call(f, c, tensors), specs
 
 
 def more_models():
     """Those of the tests."""
+    from tests.jit.model_cases import LAYERS
     from tests.jit.part_cases import PARTS
     from tests.jit.test_detection_models import CASES, layer, specs_of
-    from tests.jit.model_cases import LAYERS
     from tests.jit.test_model_files import body, specs, split, stack
 
     for inputs, text in PARTS.items():
@@ -137,7 +139,8 @@ def quantized(x):
 
 def is_read(name):
     """Whether `paddle.jit.load` runs an operation."""
-    return name in _CONTROL or any(one in HOST or rule_of(one) is not None for one in (name, name.removesuffix("_")))
+    names = name, name.removesuffix("_")
+    return name in _CONTROL or any(one in HOST or rule_of(one) is not None for one in names)
 
 
 def counterparts():

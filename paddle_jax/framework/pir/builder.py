@@ -343,8 +343,8 @@ class Builder:
         return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
 
     def copy(self, value):
-        """A copy of a number: Paddle computes in place, also on what a list made before holds. An assign would
-        be in place itself."""
+        """A copy of a number: Paddle computes in place, also on what a list made before holds. An assign is
+        done in place itself."""
         if value.dtype == "bool":
             return self.op("any", [value], value.type, axis=[])
         return self.op("maximum", [value, value], value.type)

@@ -1,6 +1,6 @@
 """Losses of sequences and trees, and graphs."""
 
-from paddle_jax.framework.pir.parts import average, binary, cast, scaled, squeeze
+from paddle_jax.framework.pir.parts import average, binary, cast, squeeze
 from paddle_jax.framework.pir.records import Form
 
 
