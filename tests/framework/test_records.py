@@ -25,7 +25,7 @@ Spec = paddle_jax.static.InputSpec
 @known_as(pir="identity_loss reduction:i32", amp="softmax")
 @op(method=False, register=False)
 def identity_loss(x, reduction=2):
-    """An operation of Paddle that this package does not have: all elements (2), their mean (1)
+    """An operation of Paddle for which the package declares no op: all elements (2), their mean (1)
     or their sum (0)."""
     return (jnp.sum, jnp.mean, lambda x: x)[reduction](x)
 
@@ -256,6 +256,7 @@ def test_records_are_sound():
 def test_one_place_for_each_operation_of_paddle():
     """What an op of ours is written as is not read by a second rule, and only operations without a record
     have a line of attributes."""
-    assert [name for name in theirs.RULES if name in READS] == []
+    assert [name for name in theirs.RULES
+            if name in READS and READS[name].home.startswith("paddle_jax")] == []
     assert [name for name in listed_signatures()
             if name in READS and parsed(READS[name].record.pir).attributes] == []

@@ -1,7 +1,8 @@
-"""Functions that Paddle saves as several operations: what is saved here, the real Paddle loads, with the numbers
-that it computes itself."""
+"""Functions that Paddle saves as several operations: what is saved here, the real Paddle loads, with the
+numbers that it computes itself."""
 
 import json
+import pathlib
 import warnings
 
 import numpy as np
@@ -31,8 +32,7 @@ def test_paddle_reads_what_is_written_here(oracle, tmp_path, inputs):
 
 def names_in(path):
     """The names of the operations in a file."""
-    with open(path + ".json") as file:
-        blocks = json.load(file)["program"]["regions"][0]["blocks"]
+    blocks = json.loads(pathlib.Path(path + ".json").read_text())["program"]["regions"][0]["blocks"]
     return [op["#"].removeprefix("1.") for op in blocks[0]["ops"]]
 
 

@@ -46,11 +46,6 @@ def _roi_pool(a, x, boxes, counts):
     return _pooled("roi_pool")(a, x, boxes, counts), None
 
 
-def _yolo_box(a, x, sizes):
-    return P.yolo_box(x, sizes, list(a.anchors), a.class_num, a.conf_thresh, a.downsample_ratio, a.clip_bbox,
-                      scale_x_y=a.scale_x_y, iou_aware=a.iou_aware, iou_aware_factor=a.iou_aware_factor)
-
-
 def _yolo_loss(a, x, boxes, labels, scores):
     loss = P.yolo_loss(x, boxes, labels, list(a.anchors), list(a.anchor_mask), a.class_num, a.ignore_thresh,
                        a.downsample_ratio, scores, a.use_label_smooth, scale_x_y=a.scale_x_y)
@@ -70,7 +65,7 @@ def _deformable_conv(a, x, offset, weight, mask):
 
 _RULES = {
     "nms": lambda a, boxes: P.nms(boxes, a.threshold), "deformable_conv": _deformable_conv,
-    "yolo_box": _yolo_box, "prior_box": _prior_box, "box_coder": _box_coder, "matrix_nms": _matrix_nms,
+    "prior_box": _prior_box, "box_coder": _box_coder, "matrix_nms": _matrix_nms,
     "generate_proposals": _generate_proposals, "multiclass_nms3": _multiclass_nms,
     "roi_align": _pooled("roi_align", sampling_ratio="sampling_ratio", aligned="aligned"),
     "yolo_loss": _yolo_loss, "distribute_fpn_proposals": _distribute,

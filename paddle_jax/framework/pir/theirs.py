@@ -128,7 +128,8 @@ _CONVERTED = {
     "frobenius_norm": lambda a, x, n_axis: P.vector_norm(x, 2.0, None if a.reduce_all else _axes(n_axis),
                                                          a.keep_dim),
     "squared_l2_norm": lambda a, x: P.sum(P.square(x)).reshape([1]), "l1_norm": lambda a, x: P.sum(P.abs(x)),
-    "median": lambda a, x: P.median(x, None if len(a.axis) == x.ndim > 1 else _lone(a.axis), a.keepdim, a.mode),
+    "median": lambda a, x: P.median(x, None if len(a.axis) == x.ndim > 1 else _lone(a.axis), a.keepdim,
+                                    a.mode),
     "nanmedian": lambda a, x: P.nanmedian(x, _axes(a.axis), a.keepdim, a.mode),
     "bincount": lambda a, x, weights, s_minlength: P.bincount(x, weights, s_minlength),
     # random numbers

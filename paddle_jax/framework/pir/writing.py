@@ -48,10 +48,10 @@ _OF_WHOLE = {"cast", "one_hot", "full_like", "bernoulli"}
 
 def _as_floats(op, w, known, out, operands):
     """The operands of a function: whole numbers as floats, of which Paddle's has floats as results."""
-    is_function = len(op.tensors) == 1 and isinstance(operands[0], Value) and known.names[0] not in _OF_WHOLE
-    if is_function and out[0][0].startswith("float") and operands[0].dtype.startswith(("int", "uint", "bool")):
-        return [cast(w, operands[0], out[0][0])]
-    return operands
+    if len(op.tensors) != 1 or not isinstance(operands[0], Value) or known.names[0] in _OF_WHOLE:
+        return operands
+    is_whole = operands[0].dtype.startswith(("int", "uint", "bool"))
+    return [cast(w, operands[0], out[0][0])] if is_whole and out[0][0].startswith("float") else operands
 
 
 def _by_name(op, known, operands):

@@ -40,7 +40,8 @@ def _widened(x, scale):
     return jax.nn.sigmoid(x) * scale - 0.5 * (scale - 1)
 
 
-@known_as(pir="yolo_box anchors:i32s class_num:i32 conf_thresh:f32 downsample_ratio:i32 clip_bbox:bool scale_x_y:f32 iou_aware:bool iou_aware_factor:f32")
+@known_as(pir="yolo_box anchors:i32s class_num:i32 conf_thresh:f32 downsample_ratio:i32 clip_bbox:bool "
+              "scale_x_y:f32 iou_aware:bool iou_aware_factor:f32")
 @op("x img_size", method=False, nondiff=True, cases=[
     f"{_SHORT}, .4, 32", f"{_SHORT}, .6, 16, False", f"{_SHORT}, .3, 32, scale_x_y=1.2",
     "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",

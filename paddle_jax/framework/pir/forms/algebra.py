@@ -160,6 +160,11 @@ def _qr(w, a, out, x):
     return w.op("qr", [x], out, mode=a.mode)
 
 
+def _read_qr(a, x):
+    found = P.qr(x, a.mode)
+    return (None, found) if a.mode == "r" else found
+
+
 def _lu(w, a, out, x):
     return w.op("lu", [x], out, pivot=True)
 
@@ -275,7 +280,7 @@ vector_norm = Form(write_norm, read_norm, onnx_norm, _vector_norm)
 norm, matrix_norm = Form(write_norm, parts=_norm), Form(parts=_matrix_norm)
 cond, cdist, pdist = Form(parts=_cond), Form(parts=_cdist), Form(parts=_pdist)
 inner, contract, vecdot, cross = Form(_inner), Form(parts=_contract), Form(parts=_vecdot), Form(_cross)
-qr = Form(_qr)
+qr = Form(_qr, _read_qr)
 cholesky_inverse, lu, unpacked = Form(parts=_cholesky_inverse), Form(_lu), Form(_unpacked)
 least_squares, pinv, rank = Form(_least_squares), Form(parts=_pinv), Form(_rank, parts=_rank_by_limits)
 householder, ormqr = Form(parts=_householder), Form(parts=_ormqr)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.composed import is_empty
 from paddle_jax.framework.pir.parts import cast
 from paddle_jax.framework.pir.reading import P
@@ -55,9 +56,15 @@ def _sinc(a, x):
     return P.where(is_zero, P.ones_like(x), P.sin(angle) / P.where(is_zero, P.ones_like(x), angle))
 
 
+def _write_sgn(w, a, out, x):
+    if x.dtype.startswith("complex"):
+        raise NotWritable("sgn of complex numbers has no form in PIR")
+    return w.op("sign", [x], out[0])
+
+
 def _sgn(a, x):
     if not _is_complex(x):
-        return P.sign(x)
+        return None
     length = P.abs(x)
     divisor = P.where(length == 0, P.ones_like(length), length)
     return P.complex(P.real(x) / divisor, P.imag(x) / divisor)
@@ -130,7 +137,7 @@ def _isin(a, x, values):
 
 
 convert = Form(to_dtype)
-signbit, isreal, sinc, sgn = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc), Form(parts=_sgn)
+signbit, isreal, sinc, sgn = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc), Form(_write_sgn, parts=_sgn)
 isposinf, isneginf = Form(parts=_signed_infinity(1)), Form(parts=_signed_infinity(-1))
 ldexp, frexp, gcd, lcm = Form(parts=_ldexp), Form(parts=_frexp), Form(parts=_gcd), Form(parts=_lcm)
 lower_gamma, multigammaln, polar = Form(parts=_lower_gamma), Form(parts=_multigammaln), Form(parts=_polar)

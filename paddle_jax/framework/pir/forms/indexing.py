@@ -207,8 +207,14 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
 
 
 def _placed(slots, rest, count):
-    """Where the axes of a result lie that has those of the index arrays first: they stay together where the
-    arrays stand side by side. slots: axes that are indexed; rest: how many others; count: axes of an array."""
+    """Where the axes of a result lie that has those of the index arrays first: they take the place of the
+    indexed ones where these are side by side.
+
+    Args:
+        slots: axes that are indexed.
+        rest: how many others there are.
+        count: how many axes an array has.
+    """
     side_by_side = list(slots) == list(range(slots[0], slots[0] + len(slots)))
     before = slots[0] if side_by_side else 0
     return [*range(count, count + before), *range(count), *range(count + before, count + rest)]
@@ -338,7 +344,8 @@ def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-take_index, take_rows, cut, steps = Form(_take_index, parts=_taken_by_arrays), Form(_take_rows), Form(_cut), Form(_every, parts=_every_backwards)
+take_index, take_rows = Form(_take_index, parts=_taken_by_arrays), Form(_take_rows)
+cut, steps = Form(_cut), Form(_every, parts=_every_backwards)
 slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
                              Form(read=_read_strided, onnx=_onnx_slice))
 put_index = Form(_put_index, _read_put_index, parts=_written_by_parts)

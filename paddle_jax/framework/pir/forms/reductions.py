@@ -3,7 +3,16 @@
 import math
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.parts import axes_of, binary, cast, positive, reduced, same_shape, scaled, squeeze
+from paddle_jax.framework.pir.parts import (
+    axes_of,
+    binary,
+    cast,
+    positive,
+    reduced,
+    same_shape,
+    scaled,
+    squeeze,
+)
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
 

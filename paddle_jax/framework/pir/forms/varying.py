@@ -120,7 +120,8 @@ def _sent(name, counts):
     def write(w, a, out, tensors):
         settings = dict(a.settings)
         size = settings.pop("size")
-        return w.op(name, [*tensors, w.ints([size])], [*out, *[(kind, []) for kind in counts]], **settings)[:1]
+        kinds = [*out, *[(kind, []) for kind in counts]]
+        return w.op(name, [*tensors, w.ints([size])], kinds, **settings)[:1]
 
     return Held(name, write)
 
