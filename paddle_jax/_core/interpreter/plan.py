@@ -88,7 +88,7 @@ class Plan:
         """The step of one equation; none when its results are constants, which are then computed here."""
         name = primitive.name
         if sum(map(_size, out_avals)) > _LARGEST:
-            raise Refusal(f"primitive '{name}' gives more than 2 GiB, which compiled code often need not hold")
+            raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
         run = _built(name, params, in_avals, out_avals)
         many = primitive.multiple_results
         self.names[name] = self.names.get(name, 0) + 1
