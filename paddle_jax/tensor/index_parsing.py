@@ -25,7 +25,8 @@ from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 INT, ALL, NEW = ("i",), (":",), ("n",)
-INT32 = np.dtype(np.int32)
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+LONGEST = (1 << 31) - 1  # length of an axis up to which places are int32
 ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
 
 
@@ -36,6 +37,7 @@ class Parsed:
         # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
         self.axes = []
         self.starts = []  # where each ("i") and ("s") starts
+        self.dtype = INT32  # of these
         self.arrays = []  # index arrays
         # the axis, counted after integers are removed and new axes added, each index array applies to
         self.slots = []
@@ -88,6 +90,8 @@ def _axes_used(item):
 def parse(index, shape):
     """Analyses an index on a shape."""
     found, axis = Parsed(), 0
+    if any(type(length) is int and length > LONGEST for length in shape):
+        found.dtype = INT64
     for item in _expand(index, len(shape)):
         axis += _add(found, item, axis, shape)
     return found
@@ -156,7 +160,7 @@ def add_int(found, item, axis, length):
             found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
         else:
             _checked_later(item, axis, length)
-            start = value_of(item)
+            start = value_of(item).astype(jnp.promote_types(dtype_of(item), found.dtype))
             found.starts.append(jnp.where(start < 0, start + length, start))
     else:
         start = int(item)
@@ -342,16 +346,17 @@ def _add_recorded_mask(found, mask, axis, shape):
 
 
 def starts_of(found):
-    """Where integers and slices of an index start, as one int32 operand."""
+    """Where integers and slices of an index start, as one int32 operand, int64 for long axes."""
+    dtype = found.dtype
     if has_lengths(found.starts):
-        return local.ctx.frame.tensor_of(list(found.starts), INT32)
+        return local.ctx.frame.tensor_of(list(found.starts), dtype)
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
         from paddle_jax.tensor.joining import stack
 
-        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32))
+        return stack([s.astype(dtype.name) if isinstance(s, Tensor) else wrap(jnp.asarray(s, dtype))
                       for s in found.starts])
     if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
-        return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
+        return wrap(jnp.stack([jnp.asarray(s, dtype) for s in found.starts]))
     return host_starts(tuple(found.starts))
 
 
@@ -362,4 +367,4 @@ def starts_of(found):
 def host_starts(starts):
     """Starts as an operand: host numbers, which the deferred tier hands to the device together with
     those of other ops."""
-    return wrap(host(starts, aval_of((len(starts),), INT32)))
+    return wrap(host(starts, aval_of((len(starts),), INT64 if max(starts, default=0) > LONGEST else INT32)))

@@ -29,6 +29,7 @@ from paddle_jax.tensor.index_parsing import (
     ALL,
     INSTEAD,
     INT,
+    LONGEST,
     NEW,
     cut_of,
     dtype_of,
@@ -56,7 +57,8 @@ def _window(x, starts, axes):
             sizes.append(1 if kind[0] == "i" else max(0, (kind[1] - 1) * abs(kind[2]) + 1) if kind[1] else 0)
             at += 1
         axis += 1
-    return [jnp.asarray(b, jnp.int32) for b in begin], sizes
+    wide = jnp.int64 if max(x.shape) > LONGEST else jnp.int32
+    return [jnp.asarray(b, wide) for b in begin], sizes
 
 
 def _block(x, begin, sizes):

@@ -39,9 +39,12 @@ def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
         return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
         raise ValueError(f"{name}: x: got shape {list(x.shape)}; there is no element to choose from")
-    if on_cpu():
+    if on_cpu() and x.size <= _INT32:  # else the places would fill the memory
         return _first_extreme(x, axis, keepdim, find is jnp.argmax).astype(dtype)
     return find(x, axis=axis, keepdims=keepdim).astype(dtype)
+
+
+_INT32 = (1 << 31) - 1
 
 
 def _first_extreme(x, axis, keepdims, largest):
@@ -50,8 +53,7 @@ def _first_extreme(x, axis, keepdims, largest):
     if axis is None:
         return _first_extreme(x.reshape(-1), 0, False, largest).reshape((1,) * x.ndim if keepdims else ())
     best = (jnp.max if largest else jnp.min)(x, axis, keepdims=True)
-    place = lax.broadcasted_iota(jnp.int64 if x.shape[axis] > np.iinfo(np.int32).max else jnp.int32, x.shape,
-                                 axis)
+    place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
     return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
 
 

@@ -7,6 +7,7 @@ from paddle_jax._core.interpreter.flatten import flatten
 from paddle_jax._core.interpreter.rules import RULES, Refusal, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
+_LARGEST = 1 << 31  # bytes of the results of an equation
 _RECYCLE = 1 << 15  # bytes from which memory of dead results is let go of at once, and used again
 _VIEWS = frozenset(("broadcast_in_dim", "iota"))
 _KEYS = frozenset(("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in",
@@ -86,6 +87,8 @@ class Plan:
     def _step(self, flat, primitive, params, ins, outs, in_avals, out_avals):
         """The step of one equation; none when its results are constants, which are then computed here."""
         name = primitive.name
+        if sum(map(_size, out_avals)) > _LARGEST:
+            raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
         run = _built(name, params, in_avals, out_avals)
         many = primitive.multiple_results
         self.names[name] = self.names.get(name, 0) + 1
@@ -166,7 +169,10 @@ def _target(flat, run, ins, outs, candidates):
 
 
 def _bytes(flat, s):
-    aval = flat.avals[s]
+    return _size(flat.avals[s])
+
+
+def _size(aval):
     return size_of(aval) * aval.dtype.itemsize if hasattr(aval, "shape") else 0
 
 

@@ -1,0 +1,33 @@
+"""An axis of more than 2**31 - 1 elements, whose places need 64 bits."""
+
+import pathlib
+
+import pytest
+
+import paddle_jax as paddle
+
+LENGTH = (1 << 31) + 8
+NEEDED = 6 << 20  # KiB
+
+
+def available():
+    """KiB of free memory; 0 where that is not known."""
+    path = pathlib.Path("/proc/meminfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(available() < NEEDED, reason="needs 6 GiB of memory")
+def test_a_long_axis():
+    x = paddle.zeros([LENGTH], dtype="uint8")
+    x[-1], x[1 << 31] = 3, 7
+    assert (x.shape, x.size, int(x[LENGTH - 1])) == ([LENGTH], LENGTH, 3)
+    assert x[-9:].tolist() == [0, 7, 0, 0, 0, 0, 0, 0, 3]
+    assert x[paddle.to_tensor([LENGTH - 1, 0, 1 << 31])].tolist() == [3, 0, 7]
+    assert (int(x.max()), int(x.argmax()), int(x.sum())) == (7, 1 << 31, 10)
+    assert paddle.gather(x, paddle.to_tensor([1 << 31])).tolist() == [7]
+    with pytest.raises(IndexError):
+        x[LENGTH]
+    x[paddle.to_tensor([LENGTH - 2])] = paddle.to_tensor([9], dtype="uint8")
+    assert x[-2:].tolist() == [9, 3]
