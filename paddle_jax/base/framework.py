@@ -12,6 +12,7 @@ from paddle_jax._core.runtime.flags import get_flags, set_flags, vlog_guard
 from paddle_jax._core.tensor import Parameter, wrap
 from paddle_jax._core.tensor import Tensor as Variable
 from paddle_jax._core.values import var_type
+from paddle_jax._core.values.cleared import CLEARED
 from paddle_jax._core.values.symbol import Programs
 from paddle_jax.base.core import CPUPlace, Place, VarDesc, globals
 from paddle_jax.base.dygraph.tracer import TRACER
@@ -26,7 +27,6 @@ from paddle_jax.framework.mode import (
     switched,
     use_pir_api,
 )
-from paddle_jax.tensor.internals import CLEARED
 
 in_dygraph_mode, EagerParamBase = in_dynamic_mode, Parameter
 _dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = (dygraph_only, non_static_only,

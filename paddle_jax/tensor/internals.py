@@ -6,11 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.tensor import Parameter, Tensor, elements, held, wrap
+from paddle_jax._core.values.cleared import CLEARED
 from paddle_jax._core.values.unmade import Unmade
 from paddle_jax._core.values.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
-
-CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
 
 
 @_attach

@@ -357,3 +357,14 @@ def test_the_details_of_the_version_are_those_of_the_oracle(oracle, paddle):
                  "minor", "patch", "rc", "full_version"):
         assert getattr(ours, name) == getattr(theirs, name), name
     assert ours.mkl() == ours.with_mkl == "OFF"
+
+
+def test_backward_from_a_tensor_whose_memory_was_given_back(oracle, paddle):
+    found = []
+    for m in (oracle, paddle):
+        x = m.to_tensor([1.0, 2.0], stop_gradient=False)
+        y = x * x
+        y._clear_dataptr()
+        m.autograd.backward([y], [m.to_tensor([3.0, 4.0])])
+        found.append(x.grad.tolist())
+    assert found[0] == found[1] == [6.0, 16.0]

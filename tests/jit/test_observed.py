@@ -280,6 +280,28 @@ def test_going_through_objects_reads_no_more_than_that():
         step(paddle.ones([1]))
 
 
+def test_views_of_a_dict_follow_it():
+    given = {"a": 1.0}
+
+    @paddle.jit.to_static(full_graph=True)
+    def step(x):
+        own = {"m": x, "n": 0}
+        views = own.keys(), own.items()
+        for i in range(2):
+            for key, value in own.items():
+                own[key] = value + i + sum(given.values())
+            own.update({f"{key}{i}": i for key in own})
+        return [own[key] for key in views[0]], dict(views[1]), len(list(own.values()))
+
+    for _ in range(2):
+        values, shown, count = step(paddle.ones([1]))
+        assert [float(v) for v in values] == [4, 3, 2, 2, 1, 1, 1, 1]
+        assert list(shown) == ["m", "n", "m0", "n0", "m1", "n1", "m01", "n01"] and count == 8
+    assert step.get_traced_count() == 1
+    given["a"] = 2.0
+    assert float(step(paddle.ones([1]))[0][0]) == 6
+
+
 def test_expressions_as_text():
     scope = {"scale": 2.0, "paddle": paddle}
 

@@ -16,6 +16,7 @@ from paddle_jax._core.ops.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.runtime.uninterrupted import swapped, within
 from paddle_jax._core.state import Observing, Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.values.cleared import CLEARED
 from paddle_jax._core.values.unmade import Unmade
 
 
@@ -175,6 +176,8 @@ def _shaped(walk, grad, like):
     if not isinstance(grad, Tensor):
         raise CheckError(f"backward: the gradient to start from is a {type(grad).__name__}; "
                          "it must be a Tensor or None")
+    if like is CLEARED:  # what the tape has of the tensor is still there
+        return grad if walk.create_graph else grad._raw
     if grad._raw.size != like.size:
         raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; "
                          f"the tensor has {list(like.shape)}")

@@ -2,6 +2,7 @@
 compiled branch or loop where it is traced."""
 
 import functools as ft
+import re
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +19,7 @@ from paddle_jax.jit.dy2static.loops import repeat
 from paddle_jax.jit.dy2static.region import Undefined, is_traced
 
 _IN_A_TENSOR = object()
+_MARK = re.compile(r"(break_|continue_|do_return)(_\d+)?")  # a variable that malt adds, a bool
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
 
 
@@ -122,7 +124,7 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     if not is_traced(test):
         return body() if test else orelse()
     variables = _Variables(get_state, set_state)
-    facts = [_known(value, test) for value in variables.before]
+    facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
 
     def branch(code, k):
         values = [value if fact is None else fact[k]
@@ -133,20 +135,25 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     variables.put(tuple(results))
 
 
-def _is_opposite(value, test):
+def _is_opposite(name, value, test):
     """Whether a condition is the opposite of a variable."""
     if isinstance(test, lengths.LengthBool):
         return isinstance(value, lengths.LengthBool) and lengths.negation(value).node == test.node
-    return value is not None and getattr(test, "_not_of", None) is value
+    return _is_mark(name, value) and getattr(test, "_not_of", None) is value
 
 
-def _known(value, test):
+def _is_mark(name, value):
+    """Whether a variable says that the code came to a `break`, `continue` or `return`. Nobody else reads it,
+    so that it may become a bool of Python; a Tensor that is a condition itself stays what it is."""
+    return isinstance(value, Tensor) and _is_bool(value) and _MARK.fullmatch(name) is not None
+
+
+def _known(name, value, test):
     """What a variable is in the two branches where it is itself the condition, or what the condition is the
     opposite of; else None."""
-    if value is test or _is_same_answer(value, test):
+    if value is test and _is_mark(name, value) or _is_same_answer(value, test):
         return True, False
-    is_answer = isinstance(value, Tensor | lengths.LengthBool)
-    return (False, True) if is_answer and _is_opposite(value, test) else None
+    return (False, True) if _is_opposite(name, value, test) else None
 
 
 def _is_same_answer(value, test):
@@ -181,7 +188,8 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
     last = frame.tried(test) if frame.recording else test()
-    variables.put(tuple([True if _is_opposite(value, last) else value for value in results]))
+    variables.put(tuple([True if _is_opposite(name, value, last) else value
+                         for name, value in zip(names, results, strict=True)]))
 
 
 @_final

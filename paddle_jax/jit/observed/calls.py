@@ -59,6 +59,7 @@ _SHOWING = ("items", "values", "keys", "copy")
 _NEW = ("builtins", "collections", "types")  # modules of classes that make a new object at each call
 _ALLOCATING = tuple(c.__new__ for c in (object, list, dict, set, collections.OrderedDict, collections.deque))
 _NO_HOLDERS = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))  # what they show is the dict's own
 DYNAMIC = "_paddle_jax_dynamic"  # an attribute of what `paddle.jit.marker.force_dynamic` marks
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
@@ -94,6 +95,8 @@ class Calls:
                 return self.new(value)
             if function is vars:
                 self.outer[id(value)] = value
+        elif isinstance(value, _VIEWS) and id(getattr(function, "__self__", None)) in self.created:
+            return self.new(value)
         return value
 
     def prepared(self, function, args, named):

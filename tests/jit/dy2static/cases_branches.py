@@ -201,6 +201,27 @@ def numbers_are_true_unless_0(P, x):
     return x * passed + sum([2.0 ** k if flag else 0.0 for k, flag in enumerate(flags)]) + count
 
 
+@case([POS], [NEG], [POS * 0])
+def conditions_that_their_own_branches_change(P, x):
+    top = x.max().reshape([1])
+    if top:
+        top = top * 2 + 1
+    found, low = (x.sum() > 1).reshape([1]), x[0]
+    if not low:
+        low = low + 3
+    if found:
+        found = found.logical_and(x.min() > 0)
+    elif not top:
+        top = top - 1
+    while not low:
+        low = low + 1
+    done = x.max() > 99
+    while not done:
+        x = x + 40
+        done = x.max() > 99
+    return top, found, found.astype("int64"), low, done, x
+
+
 @case([POS], [NEG])
 def arrays_of_a_tensor(P, x):
     if x.sum().numpy() > 0 and x.numpy()[0] < x.shape[0]:
