@@ -6,6 +6,7 @@ import ast
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.op import Op
 from paddle_jax._core.ops.record import OWN
 from paddle_jax._core.tensor import Tensor, on_host
@@ -86,6 +87,8 @@ def call(op, text, operands, tensor):
         own = len(operands) - sum(map(_count, texts.values()))
         attrs = {name: _value(value, operands[own:]) for name, value in texts.items()}
         values = tuple([attrs[name] for name in op.attrs])
+    except TracedValueError:
+        raise  # a length that depends on values: the model runs operation by operation
     except Exception as error:
         raise CorruptFileError(f"the attributes of {op.name} are damaged ({type(error).__name__})") from error
     return op.call([tensor(value) for value in operands[:own]], values)
