@@ -513,6 +513,8 @@ def _equal_ones(inferred, numbers):
     """For each result its lengths as expressions of Lengths of the same two values, None for others."""
     known = {}
     for one in ls.lengths_in(numbers):
+        if one.pair[0] == one.pair[1]:
+            continue  # it may be any number that is the same
         known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
     return [[known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
             for one, other in inferred.avals]

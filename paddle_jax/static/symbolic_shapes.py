@@ -42,8 +42,7 @@ class Call:
             node = same.setdefault(value.pair, value.node) if by_value else value.node
             number = self.nodes.setdefault(value.node, self.nodes.get(node, len(self.nodes)))
             self.pairs[number] = value.pair
-        pattern = [tuple([("open", self.nodes[n.node]) if ls.is_length(n) else n for n in shape])
-                   for shape in shapes]
+        pattern = [tuple(map(self._marked, shape)) for shape in shapes]
         called = kernel if attrs is None else (*kernel.made_of[:2], repr(_marked(attrs, self.nodes)))
         self.key = called, tuple(pattern), tuple(dtypes)
 
@@ -53,22 +52,37 @@ class Call:
         if self.key not in _known:
             if len(_known) >= _MAX:
                 _known.clear()
-            _known[self.key] = self._cut() or _traced(self.kernel, self.attrs, self.shapes, self.dtypes,
+            _known[self.key] = self._said() or _traced(self.kernel, self.attrs, self.shapes, self.dtypes,
                                                       self.nodes)
         return _known[self.key]
 
-    def _cut(self) -> Any:
-        """As `found` for an index of integers and slices, which says it."""
+    def _said(self) -> Any:
+        """As `found` for operations whose attributes say it."""
         made = self.kernel.made_of
-        if made is None or made[0].name != "take_index" or made[1][-1]:
+        if made is None:
             return None
-        axes, _ = made[2] if self.attrs is None else self.attrs
+        attrs = dict(zip(made[0].attrs, made[2] if self.attrs is None else self.attrs, strict=True))
+        if made[0].name == "take_index" and not made[1][-1]:
+            return [[self._marked(n) for n in self._cut(attrs["axes"])]]
+        size = attrs.get("output_size")
+        if made[0].name == "adaptive_avg_pool2d" and isinstance(size, tuple) and len(size) == 2:
+            shape = list(self.shapes[0])
+            for axis, n in enumerate(size, 1 if attrs["data_format"][-1] == "C" else 2):
+                shape[axis] = shape[axis] if n is None else n
+            return [[self._marked(n) for n in shape]]
+        return None
+
+    def _marked(self, n: Any) -> Any:
+        return ("open", self.nodes[n.node]) if ls.is_length(n) else n
+
+    def _cut(self, axes: tuple) -> list:
+        """The shape that an index of integers and slices gives."""
         lengths, found = iter(self.shapes[0]), []
         for kind in axes:
             length = 1 if kind[0] == "n" else next(lengths)
             if kind[0] != "i":
                 found.append(kind[1] if kind[0] == "s" else length)
-        return [[("open", self.nodes[n.node]) if ls.is_length(n) else n for n in found]]
+        return found
 
     def lengths(self, avals: list) -> Any:
         """As `found`, as expressions of the lengths of operands; None where they do not give the results.

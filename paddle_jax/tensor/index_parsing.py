@@ -233,18 +233,19 @@ def cut_of_lengths(item, length):
     if high is not None and high < 0:
         return _backward_cut(item, length, step)
     answer, pace = step > 0, extreme("max", (abs(step), 1))
-    (_, count, _), start = _forward_cut(item, length, pace, False)
-    (_, other, _), least = _backward_cut(item, length, -pace)
-    return ("s", chosen(answer, count, other), step), chosen(answer, start, least)
+    one, start = _forward_cut(item, length, pace)
+    other, least = _backward_cut(item, length, -pace)
+    counts = [length if cut is ALL else cut[1] for cut in (one, other)]
+    return ("s", chosen(answer, *counts), step), chosen(answer, start, least)
 
 
-def _forward_cut(item, length, step, simplify=True):
+def _forward_cut(item, length, step):
     start = 0 if item.start is None else _end_of(item.start, length)
     stop = length if item.stop is None else _end_of(item.stop, length)
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
     is_all = not is_length(step) and step == 1 and node_of(start) == 0 and node_of(count) == node_of(length)
-    return (ALL, 0) if simplify and is_all else (("s", count, step), start)
+    return (ALL, 0) if is_all else (("s", count, step), start)
 
 
 def _backward_cut(item, length, step):

@@ -94,7 +94,8 @@ def network(P, function):
 
 
 def specs(P):
-    return [P.static.InputSpec([None, 4], "float32", "boxes"), P.static.InputSpec([None], "float32", "scores")]
+    spec = P.static.InputSpec
+    return [spec([None, 4], "float32", "boxes"), spec([None], "float32", "scores")]
 
 
 def inputs():

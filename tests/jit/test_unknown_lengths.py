@@ -85,7 +85,29 @@ def early_return(P, x):
     return x.mean(axis=1)
 
 
-FUNCTIONS = (upright, without_the_odd_row, padded_and_cropped, fractions, whole_numbers, counts, halves,
+def cut_with_steps(P, x):
+    n, k = x.shape[2], x.shape[1] % 3 + 1
+    y = x * 1.0
+    y[:, :, ::2] = n
+    return x[:, :, ::-k], x[:, :, n // 2 :: -1], x[:, ::k], x[:, :, n // 2 :: k], y
+
+
+def looked_up(P, x):
+    n, m = x.shape[2], x.shape[1]
+    first = [1, 4, 2][n % 3] + (n, 5)[n % 2 - 1] + (3 if n in (1, 7, m) else 2)
+    return x + first + ((m, n) < (8, 5)) + (n & 6) + (n >> 1) + n.bit_length() + math.gcd(n, 12)
+
+
+def clamped(P, x):
+    """What has the same value for all long lengths."""
+    few = min(int(np.prod([x.shape[1], 2])), 12)
+    first = x[:, :, :5]
+    pooled = P.nn.functional.adaptive_avg_pool2d(x.unsqueeze(1), [min(x.shape[1], 3), 2])
+    return x + few, first[:, :, first.shape[2] // 2 :], pooled
+
+
+FUNCTIONS = (cut_with_steps, looked_up, clamped, upright, without_the_odd_row, padded_and_cropped, fractions,
+             whole_numbers, counts, halves,
              first_columns, loops, conditions, early_return)
 
 

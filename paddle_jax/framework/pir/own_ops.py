@@ -6,6 +6,7 @@ import ast
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.ops.op import Op
 from paddle_jax._core.ops.record import OWN
 from paddle_jax._core.tensor import Tensor, on_host
@@ -88,6 +89,8 @@ def call(op, text, operands, tensor):
         # an older file may lack what has a default
         defaults = {name: one.default for name, one in op.signature.parameters.items()}
         values = tuple([attrs.get(name, defaults[name]) for name in op.attrs])
+    except TracedValueError:
+        raise  # a length that depends on values: the model runs operation by operation
     except Exception as error:
         raise CorruptFileError(f"the attributes of {op.name} are damaged ({type(error).__name__})") from error
     return op.call([tensor(value) for value in operands[:own]], values)

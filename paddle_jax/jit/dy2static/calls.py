@@ -342,6 +342,23 @@ def _mean(values):
     return sum(values) / len(values)
 
 
+def _divisor(*values):
+    """`math.gcd`, by a loop in the file."""
+    from paddle_jax.jit.dy2static.conversion import transformed
+
+    return ft.reduce(transformed(_euclid), values, 0)
+
+
+def _euclid(a, b):
+    a = abs(a)
+    b = abs(b)
+    while b > 0:
+        rest = a % max(b, 1)  # the numbers of a recording may be any
+        a = b
+        b = rest
+    return a
+
+
 def _sorted(values):
     """`sorted` of a few numbers."""
     if not isinstance(values, list | tuple) or len(values) > _FEW or not all(map(is_number, values)):
@@ -377,7 +394,7 @@ _LENGTH_FUNCTIONS = {
     bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
     len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
     np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
-    sorted: _sorted, np.round: lambda x: lengths.to_float(round(x)),
+    sorted: _sorted, math.gcd: _divisor, np.round: lambda x: lengths.to_float(round(x)),
     np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
     np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
     np.mean: _over_list(_mean), np.float32: _length_number(lengths.to_float),

@@ -10,9 +10,10 @@ from paddle_jax._core.deferred.value import looked_at, settled
 from paddle_jax._core.failures.outcomes import heard, ride_between, traced
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import held, on_host
+from paddle_jax._core.tensor import Tensor, held, on_host
 from paddle_jax._core.values.lengths import to_int
 from paddle_jax._core.values.symbol import ABSTRACT
+from paddle_jax.tensor.axes import number
 
 
 def concrete(tensor):
@@ -76,7 +77,8 @@ def one_hot(x, num_classes=-1, name=None):
     """
     if not jnp.issubdtype(x._raw.dtype, jnp.integer):
         raise RuntimeError(f"one_hot: x: got {x.dtype}; ids must be integers")
-    n = to_int(num_classes)
+    is_tensor = isinstance(num_classes, Tensor)
+    n = number("one_hot", num_classes, "num_classes") if is_tensor else to_int(num_classes)
     if n == -1:
         if x.size == 0:
             raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
