@@ -137,7 +137,8 @@ def _isin(a, x, values):
 
 
 convert = Form(to_dtype)
-signbit, isreal, sinc, sgn = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc), Form(_write_sgn, parts=_sgn)
+signbit, isreal, sinc = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc)
+sgn = Form(_write_sgn, parts=_sgn)
 isposinf, isneginf = Form(parts=_signed_infinity(1)), Form(parts=_signed_infinity(-1))
 ldexp, frexp, gcd, lcm = Form(parts=_ldexp), Form(parts=_frexp), Form(parts=_gcd), Form(parts=_lcm)
 lower_gamma, multigammaln, polar = Form(parts=_lower_gamma), Form(parts=_multigammaln), Form(parts=_polar)
