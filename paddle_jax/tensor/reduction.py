@@ -218,7 +218,7 @@ TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3),
          "b(2), 1", "b(2,2), [0, 0]", "b()", "c(3)"]
 
 
-@known_as(pir="all axis:i64s? keepdim:bool=False")
+@known_as(pir="all axis:i64s? keepdim:bool=False", code="reductions:all_true")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def all(x, axis=None, keepdim=False, name=None):
     """Tells whether all elements over the given axes are True (not zero).
@@ -238,7 +238,7 @@ def all(x, axis=None, keepdim=False, name=None):
     return jnp.all(x, all_axes("all", axis, x.ndim), keepdims=keepdim)
 
 
-@known_as(pir="any axis:i64s? keepdim:bool=False")
+@known_as(pir="any axis:i64s? keepdim:bool=False", code="reductions:any_true")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def any(x, axis=None, keepdim=False, name=None):
     """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.

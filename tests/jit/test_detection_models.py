@@ -122,8 +122,8 @@ def test_reads_what_paddle_writes(oracle, tmp_path, expression):
 
 
 def together(engine, expressions):
-    """A function of the inputs of all expressions, one after the other, with their InputSpecs; it gives
-    lists, is a list of lists."""
+    """(a function of the inputs of all expressions, one after the other, that gives a list of lists; its
+    InputSpecs; its inputs)"""
     parts = [(layer(engine, one), len(CASES[one])) for one in expressions]
 
     def model(*given):

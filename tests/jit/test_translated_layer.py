@@ -259,8 +259,8 @@ def test_saving_over_a_model_with_parameters(tmp_path):
 
 
 def test_operations_of_ours(tmp_path, monkeypatch):
-    """What Paddle has no operation for is stored under our name, with a warning. Older files have functions
-    so that are saved in parts today."""
+    """What Paddle has no operation for is stored under our name, with a warning. In older files that is so of
+    functions that are saved in parts today."""
 
     def function(x):
         return ours.rot90(x, 1, [0, 1]), ours.quantile(x, 0.25), ours.cdist(x, x), x.view("int32")

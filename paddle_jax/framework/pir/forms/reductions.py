@@ -42,6 +42,17 @@ def _onnx_listed(kind):
     return Form(onnx=onnx)
 
 
+def _onnx_truth(kind):
+    def onnx(g, op, x):
+        x = g.node("Identity", [x]) if op.kind() == "bool" else g.cast(x, "bool")
+        axes = [int(a) for a in op.axis] or list(range(op.ndim()))
+        if not axes:
+            return x
+        return g.cast(g.node(kind, [g.cast(x, "int32")], axes=axes, keepdims=int(op.keepdim)), "bool")
+
+    return Form(onnx=onnx)
+
+
 def _without_nan(w, x):
     nan = w.op("isnan", [x], ("bool", x.shape))
     return w.op("where", [nan, w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype), x], x.type)
@@ -219,6 +230,7 @@ def _flat_running(name):
     return Form(parts=parts)
 
 
+any_true, all_true = _onnx_truth("ReduceMax"), _onnx_truth("ReduceMin")
 cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _flat_running("cummin")
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
