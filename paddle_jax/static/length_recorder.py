@@ -95,6 +95,7 @@ class LengthRecorder(Recorder):
             operands fit together.
         turn: int, how many recordings of the function were made before: values that are not known are taken
             to be others in each.
+        has_guessed: bool, whether a length depends on values, for which two stand.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
         fixed: dict from expressions that have one value under both assignments of lengths to that value.
     """
@@ -120,6 +121,7 @@ class LengthRecorder(Recorder):
         self.likely = {}
         self.varying = varying
         self.turn = turn
+        self.has_guessed = False
         self.fixed = {}
 
     # lengths ------------------------------------------------------------------------------------------------
@@ -196,6 +198,7 @@ class LengthRecorder(Recorder):
 
     def _hints(self, number):
         """The two values of a length that depends on values."""
+        self.has_guessed = True
         return _HINTS[(number + self.turn) % len(_HINTS)]
 
     def _hints_of(self, symbol):

@@ -88,7 +88,7 @@ def _recorded(function, specs, converted, probes, is_open):
         task = _Task(function, specs, converted, varying)
         runs = [task.run(probes)]
         known = len(varying)
-        if is_open:
+        if is_open or runs[0].recorder.has_guessed:
             runs.append(task.run([pair[::-1] for pair in probes]))
             runs += _checks(task, probes)
             runs += _changes(task, runs)

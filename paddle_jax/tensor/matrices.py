@@ -42,7 +42,11 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
         >>> paddle.eye(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    if local.ctx.frame.symbolic and has_lengths((num_rows, num_columns)):
+    frame = local.ctx.frame
+    if frame.symbolic:
+        num_rows, num_columns = [frame.numbers_of(size.reshape([])) if isinstance(size, Tensor) else size
+                                 for size in (num_rows, num_columns)]
+    if frame.symbolic and has_lengths((num_rows, num_columns)):
         rows = arange(num_rows).reshape([-1, 1])
         columns = arange(num_rows if num_columns is None else num_columns)
         return (rows == columns).astype(as_numpy_dtype(dtype).name)

@@ -162,3 +162,45 @@ def test_static_programs(oracle, tmp_path, name):
     truth, there = network(oracle, CASES[name]), oracle.jit.load(str(tmp_path / "m"))
     for values in inputs():
         same(arrays(oracle, there, values), arrays(oracle, truth, values))
+
+
+SIZES = {  # of fixed inputs [8, 3] and a number
+    "eye": lambda P, x, n: P.eye(n),
+    "slice to": lambda P, x, n: x[:n],
+    "slice from": lambda P, x, n: x[n:],
+    "slice": lambda P, x, n: P.slice(x, [0], [0], [n]),
+    "step": lambda P, x, n: P.strided_slice(x, [0], [0], [8], [n]),
+    "full": lambda P, x, n: P.full([n, 2], 1.5),
+    "linspace": lambda P, x, n: P.linspace(0, 1, n),
+    "tile": lambda P, x, n: P.tile(x, [n, 1]),
+    "one_hot": lambda P, x, n: P.nn.functional.one_hot(P.to_tensor([0, 0]), n),
+    "item": lambda P, x, n: x[n],
+}
+
+
+def _with_number(P, function):
+    class Net(P.nn.Layer):
+        def forward(self, x, n):
+            return [function(P, x, n), x.sum() + n.astype("float32")]
+
+    return Net()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_tensor_sets_a_size(tmp_path, name):
+    net = _with_number(paddle_jax, SIZES[name])
+    save(net, str(tmp_path / "m"), input_spec=[paddle_jax.static.InputSpec([8, 3], "float32", "x"),
+                                               paddle_jax.static.InputSpec([], "int64", "n")])
+    here = load(str(tmp_path / "m"))
+    x = np.arange(24, dtype="float32").reshape(8, 3)
+    for n in (1, 2, 7):
+        same(arrays(paddle_jax, here, (x, n)), arrays(paddle_jax, net, (x, n)))
+
+
+@pytest.mark.parametrize("function", [lambda P, x, n: P.tril_indices(n, n, 0),
+                                      lambda P, x, n: P.unfold(x, 0, n, 1)])
+def test_a_number_that_would_be_fixed_is_refused(tmp_path, function):
+    with pytest.raises(ValueError, match="for different lengths"):
+        save(_with_number(paddle_jax, function), str(tmp_path / "m"),
+             input_spec=[paddle_jax.static.InputSpec([8, 3], "float32", "x"),
+                         paddle_jax.static.InputSpec([], "int64", "n")])
