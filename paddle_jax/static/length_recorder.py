@@ -286,14 +286,14 @@ class LengthRecorder(Recorder):
     def composite(self, op, args, kwargs):
         is_whole = isinstance(op, Op) and self.holds((args, kwargs))
         whole = form(op.record.code).whole if is_whole else None
-        found = None if whole is None else whole(self.held, *args, **kwargs)
+        found = None if whole is None else whole(self.add_opaque, *args, **kwargs)
         return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
 
-    def held(self, operation, tensors, results, **settings):
+    def add_opaque(self, operation, tensors, results, **settings):
         """Records an operation of Paddle.
 
         Args:
-            operation: Held.
+            operation: OpaqueOp.
             tensors: list of Tensors.
             results: list of (dtype, shape), None for lengths that depend on values.
             settings: what the rule for writing gets as attributes.

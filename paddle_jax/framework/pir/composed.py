@@ -27,7 +27,7 @@ def parts_of(kernel, attrs, tensors):
     return lambda: function(attributes, *_promoted(op, _grouped(layout, tensors)))
 
 
-class Held:
+class OpaqueOp:
     """An operation of Paddle that a composite is recorded as: only its results' dtypes and shapes are known
     here.
 
@@ -93,4 +93,4 @@ def _promoted(op, operands):
     return [same(value) if i in chosen else value for i, value in enumerate(operands)]
 
 
-__all__ = ["Held", "is_empty", "is_fixed", "parts_of"]
+__all__ = ["OpaqueOp", "is_empty", "is_fixed", "parts_of"]

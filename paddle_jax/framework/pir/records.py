@@ -45,8 +45,8 @@ class Form:
     # rule(attributes, *operands): the same result by functions that users call, which are recorded instead of
     # it; None: it is recorded as it is, with these attributes
     parts: Callable | None = None
-    # whole(held, *args, **kwargs) of a composite whose results have lengths that depend on values: what it
-    # returns, by `held`, see composed.py; None: it is recorded as others are
+    # whole(add, *args, **kwargs) of a composite whose results have lengths that depend on values: what it
+    # returns, by `add`, see composed.py; None: it is recorded as others are
     whole: Callable | None = None
 
 

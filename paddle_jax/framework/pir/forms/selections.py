@@ -3,17 +3,17 @@ that depend on values."""
 
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.framework.pir.composed import Held
+from paddle_jax.framework.pir.composed import OpaqueOp
 from paddle_jax.framework.pir.records import Form
 
 
-def _plain(name: str) -> Held:
-    """A Held that is written with its settings as the attributes."""
-    return Held(name, lambda w, a, out, tensors: w.op(name, list(tensors), out, **dict(a.settings)))
+def _plain(name: str) -> OpaqueOp:
+    """An OpaqueOp that is written with its settings as the attributes."""
+    return OpaqueOp(name, lambda w, a, out, tensors: w.op(name, list(tensors), out, **dict(a.settings)))
 
 
-def _with_number(name: str, kind: str, *empty: None) -> Held:
-    """A Held whose last operand is the number `number` among its settings. empty: operands before that."""
+def _with_number(name: str, kind: str, *empty: None) -> OpaqueOp:
+    """An OpaqueOp whose last operand is the number `number` among its settings. empty: operands before."""
 
     def write(w, a, out, tensors):
         settings = dict(a.settings)
@@ -21,7 +21,7 @@ def _with_number(name: str, kind: str, *empty: None) -> Held:
         given = [*tensors, *empty][: len(tensors) + len(empty)]
         return w.op(name, [*given, w.full(number, kind)], out, **settings)
 
-    return Held(name, write)
+    return OpaqueOp(name, write)
 
 
 _NONZERO, _MASKED, _SUPPRESSED = _plain("nonzero"), _plain("masked_select"), _plain("nms")
@@ -31,17 +31,17 @@ _COUNTED, _COUNTED_PLAINLY = _with_number("bincount", "int32"), _with_number("bi
 _MASK = _with_number("sequence_mask", "int32")
 
 
-def _nonzero(held, x, as_tuple=False):
+def _nonzero(add, x, as_tuple=False):
     if x.ndim == 0:
         return None  # which is refused
-    found = held(_NONZERO, [x], [("int64", [None, x.ndim])])[0]
+    found = add(_NONZERO, [x], [("int64", [None, x.ndim])])[0]
     return tuple([found[:, axis] for axis in range(x.ndim)]) if as_tuple else found
 
 
-def _masked_select(held, x, mask, name=None):
+def _masked_select(add, x, mask, name=None):
     if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
         return None
-    return held(_MASKED, [x, mask], [(x.dtype, [None])])[0]
+    return add(_MASKED, [x, mask], [(x.dtype, [None])])[0]
 
 
 def _slices(x, axis):
@@ -55,12 +55,12 @@ def _slices(x, axis):
     return shape, count
 
 
-def _unique(held, x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64",
+def _unique(add, x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64",
             sorted=True, name=None):
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
-    out, *more = held(_UNIQUE, [x], [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
+    out, *more = add(_UNIQUE, [x], [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
                       return_index=True, return_inverse=True, return_counts=True,
                       axis=[] if axis is None else [axis], dtype=dtype, is_sorted=True)
     chosen = [one for one, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True)
@@ -68,52 +68,52 @@ def _unique(held, x, return_index=False, return_inverse=False, return_counts=Fal
     return (out, *chosen) if chosen else out
 
 
-def _unique_consecutive(held, x, return_inverse=False, return_counts=False, axis=None, dtype="int64",
+def _unique_consecutive(add, x, return_inverse=False, return_counts=False, axis=None, dtype="int64",
                         name=None):
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
-    out, *more = held(_RUNS, [x], [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
+    out, *more = add(_RUNS, [x], [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
                       return_inverse=True, return_counts=True, axis=[] if axis is None else [axis],
                       dtype=dtype)
     chosen = [one for one, wanted in zip(more, (return_inverse, return_counts), strict=True) if wanted]
     return (out, *chosen) if chosen else out
 
 
-def _bincount(held, x, weights=None, minlength=0, name=None):
+def _bincount(add, x, weights=None, minlength=0, name=None):
     if x._raw.dtype.name not in ("int32", "int64") or x.ndim != 1:
         return None
     if weights is None:
-        return held(_COUNTED_PLAINLY, [x], [("int64", [None])], number=minlength)[0]
+        return add(_COUNTED_PLAINLY, [x], [("int64", [None])], number=minlength)[0]
     kind = weights.dtype if weights.is_floating_point() else "float64"
-    return held(_COUNTED, [x, weights], [(kind, [None])], number=minlength)[0]
+    return add(_COUNTED, [x, weights], [(kind, [None])], number=minlength)[0]
 
 
-def _nms(held, boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
+def _nms(add, boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
     if category_idxs is not None or boxes.ndim != 2:
         return None
     if scores is None:
-        return held(_SUPPRESSED, [boxes], [("int64", [None])], threshold=iou_threshold)[0]
+        return add(_SUPPRESSED, [boxes], [("int64", [None])], threshold=iou_threshold)[0]
     order = OPS["argsort"].public(scores, descending=True)
     gather = OPS["gather"].public
-    kept = held(_SUPPRESSED, [gather(boxes, order)], [("int64", [None])], threshold=iou_threshold)[0]
+    kept = add(_SUPPRESSED, [gather(boxes, order)], [("int64", [None])], threshold=iou_threshold)[0]
     return gather(order, kept)
 
 
-def _repeat_interleave(held, x, repeats, axis=None, name=None, *, output_size=None):
+def _repeat_interleave(add, x, repeats, axis=None, name=None, *, output_size=None):
     if not isinstance(repeats, Tensor) or output_size is not None:
         return None
     if axis is None:
         x, axis = x.reshape([-1]), 0
     shape = list(x.shape)
     shape[axis] = None
-    return held(_REPEATED, [x, repeats], [(x.dtype, shape)], axis=axis, output_size=-1)[0]
+    return add(_REPEATED, [x, repeats], [(x.dtype, shape)], axis=axis, output_size=-1)[0]
 
 
-def _sequence_mask(held, x, maxlen=None, dtype="int64", name=None):
+def _sequence_mask(add, x, maxlen=None, dtype="int64", name=None):
     if maxlen is not None:
         return None
-    return held(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
+    return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
 
 
 nonzero, masked_select, nms = Form(whole=_nonzero), Form(whole=_masked_select), Form(whole=_nms)
