@@ -21,6 +21,7 @@ from paddle_jax._core.ops.fast_path import run1, run2, run3
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.ops.views import Showing, link
+from paddle_jax._core.size import known
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
 from paddle_jax._core.values.lengths import has_lengths
@@ -57,7 +58,8 @@ def _window(x, starts, axes):
             sizes.append(1 if kind[0] == "i" else max(0, (kind[1] - 1) * abs(kind[2]) + 1) if kind[1] else 0)
             at += 1
         axis += 1
-    wide = jnp.int64 if max(x.shape) > LONGEST else jnp.int32
+    is_long = any(known(length) and length > LONGEST for length in x.shape)
+    wide = jnp.int64 if is_long else jnp.int32
     return [jnp.asarray(b, wide) for b in begin], sizes
 
 

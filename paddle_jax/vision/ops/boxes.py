@@ -100,6 +100,7 @@ def _sizes(min_sizes, max_sizes, ratios, min_max_first):
 
 
 def ratios_of(aspect_ratios, flip):
+    """The ratios of width to height of prior boxes: 1, the given ones, and with `flip` their inverses."""
     found = [1.0]
     for ratio in aspect_ratios:
         if all(abs(ratio - known) > 1e-6 for known in found):

@@ -59,7 +59,7 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
                        on_host(rois_num, "distribute_fpn_proposals"))
     if counts.sum() > len(regions):
         raise IndexError(f"distribute_fpn_proposals: rois_num: got counts that add up to {counts.sum()}; "
-                         f"there are {len(regions)} regions")
+                         f"it must be at most {len(regions)}, the number of regions")
     extra = 1 if pixel_offset else 0
     sides = regions[:, 2:] - regions[:, :2]
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))

@@ -116,6 +116,7 @@ def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
 
 
 def write_norm(w, a, out, x):
+    """A vector norm as `p_norm`."""
     axis = a.axis[0] if isinstance(a.axis, tuple) and len(a.axis) == 1 else a.axis
     p = 2.0 if a.p in (None, "fro") else a.p
     if not isinstance(p, int | float):
@@ -130,10 +131,12 @@ def write_norm(w, a, out, x):
 
 
 def read_norm(a, x):
+    """A `p_norm` as a vector norm."""
     return P.vector_norm(x, a.porder, None if a.asvector else a.axis, a.keepdim)
 
 
 def onnx_norm(g, op, x):
+    """A vector norm as ReduceL1 or ReduceL2."""
     if op.porder not in (1, 2):
         raise Unsupported(f"norm of order {op.porder}")
     axes = list(range(op.ndim())) if op.asvector else [op.axis]

@@ -96,6 +96,7 @@ def _pairs(a, anchor, positive, labels):
 
 
 def huber(a, x, label):
+    """The parts of a smooth L1 loss that is not plain."""
     if a.is_huber and a.delta == 1.0:
         return None
     gap = P.abs(x - label)
@@ -104,12 +105,14 @@ def huber(a, x, label):
 
 
 def weighted_bce(a, x, label, weight):
+    """The parts of a binary cross entropy with weights."""
     if weight is None:
         return None
     return _mean(P.binary_cross_entropy(x, label, None, "none") * weight, a.reduction)
 
 
 def weighted_logits(a, x, label, weight, pos_weight):
+    """The parts of a binary cross entropy of logits with weights."""
     if weight is None and pos_weight is None:
         return None
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none")
@@ -179,6 +182,7 @@ def _class_weights(weight, label, is_ignored, dtype):
 
 
 def hard(a, x, label, weight):
+    """The parts of a cross entropy with class numbers that Paddle's operation does not take."""
     is_plain = a.use_softmax and a.axis % x.ndim == x.ndim - 1
     if weight is None and is_plain and (a.ignore_index < 0 or a.reduction != "mean"):
         return None

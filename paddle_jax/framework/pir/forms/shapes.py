@@ -104,7 +104,7 @@ reshape_form, view = (Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshap
                       Form(_view))
 transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
 matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
-expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(out[0][1])], out[0]))
+expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
 rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
 split, split_at, pieces = Form(onnx=_onnx_split), Form(_split_at), Form(parts=_pieces)
 stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
