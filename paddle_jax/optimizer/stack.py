@@ -117,6 +117,8 @@ class Call:
         self.count, self.plan, self.compiled = len(self.params), None, set()
         self.forms = tuple([stack.form for stack in stacks])
         self.devices = next(map(_devices, stacks), None)
+        # False from the first time on that these are to be compiled: nothing is asked at each step then
+        self.interprets = self.interprets_norm = True
 
     def __reduce__(self):
         return Call, (self.stacks,)
@@ -150,7 +152,7 @@ class Call:
 
     def interpret(self, update, grads, extras, lr, scale, skip, done, last):
         """As `run`, by the interpreter, where that is cheaper than to compile the update; else None."""
-        if not local.ctx.frame.eager or self.devices is not None:
+        if not self.interprets or not local.ctx.frame.eager or self.devices is not None:
             return None
         shape = _shape_of(self, extras)
         kernel = _recorded(update, tuple(shape), skip is not None, scale is not None)
@@ -161,6 +163,7 @@ class Call:
         out = interpreted_now(kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given,
                                        *more, *numbers])
         if out is None:
+            self.interprets = False
             return None
         collections.deque(itertools.chain(map(_SET_RAW, changed, out), map(done.append, (last,))), 0)
         for param in self.params:
@@ -227,18 +230,30 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
 
 def _scale(work, clip_norm, apart):
     """The common factor of all gradients. apart: the calls lie on several meshes."""
-    totals = [interpreted_now(*_squares_of(call, grads, extras)) for call, grads, extras in work]
-    if None not in totals:
-        parts = [total for total, in totals]
-        found = interpreted_now(_scale_of_parts(clip_norm), parts)
-        if found is not None:
-            return found[0]
+    found = _interpreted_scale(work, clip_norm)
+    if found is not None:
+        return found
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     sums = [square_total(grads, [_clip_extras(e) for e in extras], call.forms)
             for call, grads, extras in work]
     if apart:
         return np.asarray(scale_of([np.asarray(one) for one in sums], clip_norm))
     return scale_of(sums, clip_norm)
+
+
+def _interpreted_scale(work, clip_norm):
+    """As `_scale`, by the interpreter; None where it is to be compiled."""
+    if not all(call.interprets_norm for call, _, _ in work):
+        return None
+    parts = []
+    for call, grads, extras in work:
+        total = interpreted_now(*_squares_of(call, grads, extras))
+        if total is None:
+            call.interprets_norm = False
+            return None
+        parts += total
+    found = interpreted_now(_scale_of_parts(clip_norm), parts)
+    return None if found is None else found[0]
 
 
 def _squares_of(call, grads, extras):
