@@ -114,19 +114,20 @@ class _Task:
         recorder = LengthRecorder(self.converted, self.varying, self.count - 1)
         return _one_run(self.function, self.specs, recorder, probes)
 
+    def attempt(self, probes):
+        """As `run`; None for lengths that the function refuses, which show nothing."""
+        try:
+            return self.run(probes)
+        except (NotWritable, Unsupported):
+            raise
+        except Exception:
+            return None
+
 
 def _checks(task, probes):
     """Runs with lengths of other kinds, as far as the function takes them."""
-    found = []
-    for others in (_SHORT, _SAME, _LARGE):
-        if others is not probes:
-            try:
-                found.append(task.run(others))
-            except (NotWritable, Unsupported):
-                raise
-            except Exception:  # noqa: S112  lengths that the function refuses show nothing
-                continue
-    return found
+    found = [task.attempt(others) for others in (_SHORT, _SAME, _LARGE) if others is not probes]
+    return [run for run in found if run is not None]
 
 
 def _changes(task, runs):
@@ -146,12 +147,10 @@ def _changes(task, runs):
         changed |= of_results  # their values are not known before: one run with short lengths
         if not changed:
             continue
-        try:
-            found.append(task.run(probes))
-        except (NotWritable, Unsupported):
-            raise
-        except Exception:  # noqa: S112  lengths that the function refuses show nothing
+        run = task.attempt(probes)
+        if run is None:
             continue
+        found.append(run)
         left -= changed
         of_results = set()
     return found

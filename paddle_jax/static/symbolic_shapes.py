@@ -135,19 +135,17 @@ class Call:
     def _gives(self, found: list, which: int, outs: list) -> bool:
         """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
         compares it with."""
-        def leaf(node: Any) -> Any:
-            return self.pairs[node[1]][which]
-
         return len(found) == len(outs) and all(
             len(shape) == one.ndim
-            and all(n is None or ex.value(n, leaf) == m for n, m in zip(shape, one.shape, strict=True))
+            and all(n is None or self._value(n, which) == m for n, m in zip(shape, one.shape, strict=True))
             for shape, one in zip(found, outs, strict=True))
 
     def _values(self, which: int) -> list:
-        def leaf(node: Any) -> Any:
-            return self.pairs[node[1]][which]
+        return [tuple([self._value(n, which) for n in shape]) for shape in self.found()]
 
-        return [tuple([ex.value(n, leaf) for n in shape]) for shape in self.found()]
+    def _value(self, node: Any, which: int) -> Any:
+        """What an expression of the numbers of Lengths has for their first or second values."""
+        return ex.value(node, lambda leaf: self.pairs[leaf[1]][which])
 
 
 def _marked(value: Any, nodes: dict) -> Any:

@@ -19,7 +19,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, held, init, wrap
 from paddle_jax._core.values.pytree import register_like_tensor
 
-_STEPS = 8  # numbers of rows are rounded up by an eighth at most, so that not each one compiles anew
+_STEPS = 8  # numbers of rows are rounded up by an eighth at most, so that not each one is compiled
 _GET, _SET = Tensor._raw.__get__, Tensor._raw.__set__
 
 

@@ -51,7 +51,7 @@ class Frame:
     precision = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
-    for_user = False  # whether a function that the user calls runs, which is not told by the code that runs
+    for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 
     def __init__(self):
         self.outer = self.executor = self.packing = None

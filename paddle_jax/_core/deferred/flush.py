@@ -12,7 +12,7 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import MASK, needed, picked
 from paddle_jax._core.deferred.program import drop, program_for
 from paddle_jax._core.deferred.references import wanted
-from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle, infer
+from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle, sig_of
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import FILL, Value, concrete, leaf, settled, taken_over
 from paddle_jax._core.deferred.value import on_host as on_host_value
@@ -91,10 +91,7 @@ def interpreted_now(kernel, raws):
     operands = list(map(settled, values))  # what was pending has a device now
     if any(v.device not in (default_device(), None, FILL) for v in values):
         return None
-    avals = tuple([v.aval for v in values])
-    if avals not in kernel.sigs and not kernel.revived(avals):
-        infer(kernel, avals)
-    sig = kernel.sigs[avals]
+    sig = sig_of(kernel, tuple([v.aval for v in values]))
     with np.errstate(all="ignore"):
         found = interpreted(sig, operands)
     if found is None:

@@ -62,6 +62,13 @@ def infer(kernel, avals) -> Sig:
     return sig
 
 
+def sig_of(kernel, avals) -> Sig:
+    """The Sig of a kernel for operands of these Avals: one that is known, or a new one."""
+    if avals not in kernel.sigs and not kernel.revived(avals):
+        infer(kernel, avals)
+    return kernel.sigs[avals]
+
+
 class Segment:
     """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step
     boundary, -1: closed).
@@ -214,8 +221,7 @@ def _record_slowly(ctx, kernel, raws):
         return compute(kernel, raws)
     avals = tuple([v.aval for v in values])
     if avals not in kernel.sigs:
-        if not kernel.revived(avals):
-            infer(kernel, avals)
+        sig_of(kernel, avals)
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
         if len(devices) > 1:

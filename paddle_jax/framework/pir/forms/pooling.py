@@ -77,7 +77,7 @@ def _window(length, size):
 
 
 def _fractional(w, a, out, x, tables):
-    """Drawn anew in each run where no share is given, which 0 stands for."""
+    """Drawn again in each run where no share is given, which 0 stands for."""
     n = x.ndim - 2
     if a.sizes is None:
         raise NotWritable("a fractional pooling without its sizes has no form in PIR")
