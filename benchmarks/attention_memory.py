@@ -36,8 +36,11 @@ def measure(length, causal):
     run(64)
     before, start = peak(), time.perf_counter()
     run(length)
-    print(f"{length:6d}  {peak() - before:8.0f}  {time.perf_counter() - start:6.1f}  "
-          f"{HEADS * length * length * 4 / 2**20:8.0f}", flush=True)
+    print(
+        f"{length:6d}  {peak() - before:8.0f}  {time.perf_counter() - start:6.1f}  "
+        f"{HEADS * length * length * 4 / 2**20:8.0f}",
+        flush=True,
+    )
 
 
 def main():
@@ -51,8 +54,10 @@ def main():
         return
     print("length   peak MB       s  scores MB")
     for length in args.lengths:
-        subprocess.run([sys.executable, __file__, "--one", str(length),
-                        *(["--causal"] if args.causal else [])], check=True)
+        subprocess.run(
+            [sys.executable, __file__, "--one", str(length), *(["--causal"] if args.causal else [])],
+            check=True,
+        )
 
 
 if __name__ == "__main__":

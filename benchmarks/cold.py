@@ -41,8 +41,10 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     ratios = []
-    print(f"{'program':12} {'ours s':>8} {'Paddle s':>9} {'ratio':>6} {'MiB':>6} {'Paddle':>6}  within "
-          f"{ALLOWED} s + {SHARE} x")
+    print(
+        f"{'program':12} {'ours s':>8} {'Paddle s':>9} {'ratio':>6} {'MiB':>6} {'Paddle':>6}  within "
+        f"{ALLOWED} s + {SHARE} x"
+    )
     for program in given.programs:
         runs = [(once("paddle_jax", program), once("paddle", program)) for _ in range(given.repeat)]
         ours, theirs = (min((pair[k] for pair in runs), key=lambda r: r[0]) for k in (0, 1))

@@ -30,9 +30,18 @@ def mlp(paddle):
 
 def lenet(paddle):
     nn = paddle.nn
-    net = nn.Sequential(nn.Conv2D(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(6, 16, 5),
-                        nn.ReLU(), nn.MaxPool2D(2, 2), nn.Flatten(), nn.Linear(400, 120), nn.Linear(120, 84),
-                        nn.Linear(84, 10))
+    net = nn.Sequential(
+        nn.Conv2D(1, 6, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2D(2, 2),
+        nn.Conv2D(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2D(2, 2),
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.Linear(120, 84),
+        nn.Linear(84, 10),
+    )
     x, y = paddle.to_tensor(_numbers(16, 1, 28, 28)), paddle.to_tensor(np.arange(16) % 10)
     return _trained(paddle, net, lambda: nn.functional.cross_entropy(net(x), y))
 
@@ -98,10 +107,17 @@ F.one_hot(i, 5)|paddle.isfinite(x)"""
 
 def calls(paddle):
     """Fifty calls, each of them looked at."""
-    names = {"paddle": paddle, "F": paddle.nn.functional, "x": paddle.to_tensor(_numbers(4, 6)),
-             "y": paddle.to_tensor(_numbers(4, 6)[::-1].copy()), "i": paddle.to_tensor([0, 2, 1, 2])}
-    return sum(float(np.asarray(eval(text, names).numpy(), "float64").sum())  # noqa: S307
-               for text in CALLS.replace("\n", "|").split("|"))
+    names = {
+        "paddle": paddle,
+        "F": paddle.nn.functional,
+        "x": paddle.to_tensor(_numbers(4, 6)),
+        "y": paddle.to_tensor(_numbers(4, 6)[::-1].copy()),
+        "i": paddle.to_tensor([0, 2, 1, 2]),
+    }
+    return sum(
+        float(np.asarray(eval(text, names).numpy(), "float64").sum())  # noqa: S307
+        for text in CALLS.replace("\n", "|").split("|")
+    )
 
 
 FUNCTIONS = """x.sin()|x * x.exp()|paddle.tanh(x) ** 3|F.softmax(x)|F.log_softmax(x)|F.gelu(x)|x.cumsum(0)

@@ -62,11 +62,13 @@ def work(engine, calls, only):
         if not operation.startswith(only or ""):
             continue
         for name, (size, count) in SIZES.items():
-            tensor = p.full([size * 4 // (4 if dtype == "float32" else 2)],
-                            1e-30 if dtype == "float32" else 0.0, dtype)
+            tensor = p.full(
+                [size * 4 // (4 if dtype == "float32" else 2)], 1e-30 if dtype == "float32" else 0.0, dtype
+            )
             try:
-                found[f"{operation}, {name}"] = 1e3 * timed(lambda call=call, tensor=tensor: call(tensor),
-                                                            count)
+                found[f"{operation}, {name}"] = 1e3 * timed(
+                    lambda call=call, tensor=tensor: call(tensor), count
+                )
             except (RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
                 if engine == "paddle_jax":
                     raise
@@ -76,11 +78,13 @@ def work(engine, calls, only):
     if calls and engine == "paddle_jax":
         wire, tensor = p.distributed.get_group().process_group, p.ones([1 << 10])._value
         found["barrier"] = 1e3 * timed(wire.barrier, 200)
-        found["4 KB, not announced"] = 1e3 * timed(lambda: wire._run(("all_reduce", 0), tensor, "all_reduce"),
-                                                   200)
+        found["4 KB, not announced"] = 1e3 * timed(
+            lambda: wire._run(("all_reduce", 0), tensor, "all_reduce"), 200
+        )
         large = p.ones([1 << 24])._value
-        found["64 MB, not announced"] = 1e3 * timed(lambda: wire._run(("all_reduce", 0), large, "all_reduce"),
-                                                    5)
+        found["64 MB, not announced"] = 1e3 * timed(
+            lambda: wire._run(("all_reduce", 0), large, "all_reduce"), 5
+        )
     if p.distributed.get_rank() == 0:
         print(json.dumps(found), flush=True)
 
@@ -93,23 +97,35 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     if args.engine:
-        importlib.import_module(args.engine).distributed.spawn(work, (args.engine, args.calls, args.only),
-                                                               nprocs=2, backend="gloo")
+        importlib.import_module(args.engine).distributed.spawn(
+            work, (args.engine, args.calls, args.only), nprocs=2, backend="gloo"
+        )
         return
     best = {}
     for _ in range(args.rounds):
         for engine in ("paddle_jax", "paddle"):
-            command = [sys.executable, "-W", "ignore", __file__, "--engine", engine, "--only", args.only,
-                       *["--calls"] * args.calls]
+            command = [
+                sys.executable,
+                "-W",
+                "ignore",
+                __file__,
+                "--engine",
+                engine,
+                "--only",
+                args.only,
+                *["--calls"] * args.calls,
+            ]
             out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
-            for name, value in json.loads(next(line for line in out.splitlines()
-                                               if line.startswith("{"))).items():
+            for name, value in json.loads(
+                next(line for line in out.splitlines() if line.startswith("{"))
+            ).items():
                 best[engine, name] = min(value, best.get((engine, name), value))
     print("| collective | ours | oracle | ours/oracle |\n| --- | --- | --- | --- |")
     for name in dict.fromkeys(name for _, name in best):
         ours, theirs = (best.get((engine, name)) for engine in ("paddle_jax", "paddle"))
-        print(f"| {name} | {ours:.2f} ms | "
-              + (f"{theirs:.2f} ms | {ours / theirs:.2f} |" if theirs else "| |"))
+        print(
+            f"| {name} | {ours:.2f} ms | " + (f"{theirs:.2f} ms | {ours / theirs:.2f} |" if theirs else "| |")
+        )
 
 
 if __name__ == "__main__":

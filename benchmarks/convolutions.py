@@ -23,8 +23,13 @@ LAYERS = {
     "depthwise 5x5 stride 2": (96, 96, 28, 8, {"kernel_size": 5, "padding": 2, "stride": 2, "groups": 96}),
     "7x7 stride 2": (3, 64, 112, 4, {"kernel_size": 7, "padding": 3, "stride": 2}),
     "3x3 dilated by 2": (64, 64, 28, 8, {"kernel_size": 3, "padding": 2, "dilation": 2}),
-    "transposed 4x4 stride 2": (64, 32, 14, 8,
-                                {"kernel_size": 4, "padding": 1, "stride": 2, "transposed": True}),
+    "transposed 4x4 stride 2": (
+        64,
+        32,
+        14,
+        8,
+        {"kernel_size": 4, "padding": 1, "stride": 2, "transposed": True},
+    ),
     "transposed 3x3": (64, 64, 14, 8, {"kernel_size": 3, "padding": 1, "transposed": True}),
     "transposed 2x2 stride 2": (64, 32, 28, 8, {"kernel_size": 2, "stride": 2, "transposed": True}),
 }
@@ -39,8 +44,9 @@ def job(paddle, name, data_format, learn):
     for value in layer.parameters():
         value.set_value(random.standard_normal(value.shape).astype("float32"))
     x = random.standard_normal((images, inner, size, size)).astype("float32")
-    x = paddle.to_tensor(x if data_format == "NCHW" else np.ascontiguousarray(x.transpose(0, 2, 3, 1)),
-                         stop_gradient=False)
+    x = paddle.to_tensor(
+        x if data_format == "NCHW" else np.ascontiguousarray(x.transpose(0, 2, 3, 1)), stop_gradient=False
+    )
     wanted = [x, *layer.parameters()]
     g = paddle.to_tensor(np.random.default_rng(1).standard_normal(layer(x).shape).astype("float32"))
 
@@ -76,8 +82,10 @@ def main():
     args = parser.parse_args()
     ours, theirs = (importlib.import_module(name) for name in ("paddle_jax", "paddle"))
     ours.set_flags({"FLAGS_interpreter": False})  # the steady state: compiled code, as after some dozen calls
-    print("| layer | format | result: ours, ms | oracle | ratio | with gradients: "
-          "ours, ms | oracle | ratio |\n" + "| --- " * 8 + "|")
+    print(
+        "| layer | format | result: ours, ms | oracle | ratio | with gradients: "
+        "ours, ms | oracle | ratio |\n" + "| --- " * 8 + "|"
+    )
     for name in [name for name in LAYERS if args.only in name]:
         for data_format in args.formats.split(","):
             row = []

@@ -57,26 +57,41 @@ def others():
 
     def pooled(kernel, stride, padding):
         return lambda x: pool_windows.max_values(
-            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False))
+            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False)
+        )
 
     def averaged(kernel, stride, padding):
         return lambda x: pool_windows.mean_values(
-            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False), True, None)
+            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False), True, None
+        )
 
     random = np.random.default_rng(0)
-    yield from ((name, call, [jnp.asarray(random.standard_normal(shape), jnp.float32)],
-                 (0,) if by else ()) for name, call, shape, by in [
-        ("maximum 2x2, 64 x 6 x 28 x 28", pooled(2, 2, 0), (64, 6, 28, 28), True),
-        ("maximum 3x3 stride 2, 8 x 64 x 32 x 32", pooled(3, 2, 1), (8, 64, 32, 32), True),
-        ("mean 2x2, 64 x 16 x 28 x 28", averaged(2, 2, 0), (64, 16, 28, 28), True),
-        ("argsort, 256 x 1000", lowering.stable_order, (256, 1000), False),
-        ("argsort, 200000", lowering.stable_order, (200_000,), False),
-        ("argmax, 256 x 1000", lambda x: search._arg_extreme("argmax", jnp.argmax, -jnp.inf, x, 1, False,
-                                                             "int64"), (256, 1000), False),
-        *((f"{f.__name__}, {' x '.join(map(str, shape))}, axis {axis}", lambda x, f=f, axis=axis: f(x, axis),
-           shape, True)
-          for shape, axis in [((256, 1000), 1), ((1000, 256), 0)] for f in (sums, products, log_sums)),
-    ])
+    yield from (
+        (name, call, [jnp.asarray(random.standard_normal(shape), jnp.float32)], (0,) if by else ())
+        for name, call, shape, by in [
+            ("maximum 2x2, 64 x 6 x 28 x 28", pooled(2, 2, 0), (64, 6, 28, 28), True),
+            ("maximum 3x3 stride 2, 8 x 64 x 32 x 32", pooled(3, 2, 1), (8, 64, 32, 32), True),
+            ("mean 2x2, 64 x 16 x 28 x 28", averaged(2, 2, 0), (64, 16, 28, 28), True),
+            ("argsort, 256 x 1000", lowering.stable_order, (256, 1000), False),
+            ("argsort, 200000", lowering.stable_order, (200_000,), False),
+            (
+                "argmax, 256 x 1000",
+                lambda x: search._arg_extreme("argmax", jnp.argmax, -jnp.inf, x, 1, False, "int64"),
+                (256, 1000),
+                False,
+            ),
+            *(
+                (
+                    f"{f.__name__}, {' x '.join(map(str, shape))}, axis {axis}",
+                    lambda x, f=f, axis=axis: f(x, axis),
+                    shape,
+                    True,
+                )
+                for shape, axis in [((256, 1000), 1), ((1000, 256), 0)]
+                for f in (sums, products, log_sums)
+            ),
+        ]
+    )
 
 
 def sums(x, axis):
@@ -107,12 +122,15 @@ def jobs(call, arrays, by):
     found = [jax.jit(lambda *given: call(*given)).lower(*arrays).compile()]
     cotangent = jnp.ones_like(found[0](*arrays)) if by else None
     for k in by:
+
         def gradient(g, *arrays, k=k):
             return jax.vjp(lambda v: call(*arrays[:k], v, *arrays[k + 1 :]), arrays[k])[1](g)
 
         found.append(jax.jit(gradient).lower(cotangent, *arrays).compile())
-    return [lambda f=f, given=given: jax.block_until_ready(f(*given)) for f, given in
-            zip(found, [arrays, *[(cotangent, *arrays)] * len(by)], strict=True)]
+    return [
+        lambda f=f, given=given: jax.block_until_ready(f(*given))
+        for f, given in zip(found, [arrays, *[(cotangent, *arrays)] * len(by)], strict=True)
+    ]
 
 
 def once(job):
@@ -127,14 +145,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=8)
     args = parser.parse_args()
     print("| op | XLA's: result / gradients, ms | ours |\n| --- | --- | --- |")
-    for name, call, arrays, by in [*(convolutions() if args.which != "other" else []),
-                                   *(others() if args.which != "convolution" else [])]:
+    for name, call, arrays, by in [
+        *(convolutions() if args.which != "other" else []),
+        *(others() if args.which != "convolution" else []),
+    ]:
         with as_on_an_accelerator():
             theirs = jobs(call, arrays, by)
         ours = jobs(call, arrays, by)
         times = np.min([[once(job) for job in theirs + ours] for _ in range(args.rounds)], 0).reshape(2, -1)
-        print(f"| {name} | " + " | ".join(" / ".join(f"{t:.3g}" for t in row) for row in times) + " |",
-              flush=True)
+        print(
+            f"| {name} | " + " | ".join(" / ".join(f"{t:.3g}" for t in row) for row in times) + " |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -29,18 +29,30 @@ def peers(args):
     return {
         "ours": Peer(args.ours, ["-m", "paddle_jax", program], "deepxde", flags=ours["sync"]),
         "off": Peer(args.ours, ["-m", "paddle_jax", program], "deepxde", flags=ours["off"]),
-        "static": Peer(args.ours, ["-m", "paddle_jax", program], "deepxde",
-                       flags=ours["sync"] | {"BENCHMARK_TO_STATIC": "1"}),
-        "oracle": Peer(args.oracle, [*quiet, program], "paddle", flags={"DDE_BACKEND": "paddle"},
-                       compiles=False),
+        "static": Peer(
+            args.ours,
+            ["-m", "paddle_jax", program],
+            "deepxde",
+            flags=ours["sync"] | {"BENCHMARK_TO_STATIC": "1"},
+        ),
+        "oracle": Peer(
+            args.oracle, [*quiet, program], "paddle", flags={"DDE_BACKEND": "paddle"}, compiles=False
+        ),
         "jax": Peer(args.ours, [*quiet, program], "deepxde", flags={"DDE_BACKEND": "jax"}),
-        "torch": Peer(args.torch, [*quiet, program], "torch", flags={"DDE_BACKEND": "pytorch"},
-                      compiles=False),
+        "torch": Peer(
+            args.torch, [*quiet, program], "torch", flags={"DDE_BACKEND": "pytorch"}, compiles=False
+        ),
     }
 
 
 if __name__ == "__main__":
     steps.peers, steps.LABELS, steps.STEPS = peers, LABELS, LABELS
-    steps.RATIOS = [("ours", "oracle"), ("static", "oracle"), ("static", "jax"), ("ours", "jax"),
-                    ("ours", "torch"), ("off", "ours")]
+    steps.RATIOS = [
+        ("ours", "oracle"),
+        ("static", "oracle"),
+        ("static", "jax"),
+        ("ours", "jax"),
+        ("ours", "torch"),
+        ("off", "ours"),
+    ]
     steps.main(["--peers", "ours,static,oracle,jax", *sys.argv[1:]])

@@ -61,8 +61,14 @@ def burgers():
     domain = dde.geometry.GeometryXTime(dde.geometry.Interval(-1, 1), dde.geometry.TimeDomain(0, 0.99))
     edge = dde.icbc.DirichletBC(domain, lambda x: 0, lambda _, on: on)
     start = dde.icbc.IC(domain, sine, lambda _, initial: initial)
-    return work(dde.data.TimePDE(domain, pde, [edge, start], num_domain=2540, num_boundary=80,
-                                 num_initial=160), 2, 20, 20, 20, 1)
+    return work(
+        dde.data.TimePDE(domain, pde, [edge, start], num_domain=2540, num_boundary=80, num_initial=160),
+        2,
+        20,
+        20,
+        20,
+        1,
+    )
 
 
 def fourth(x, y):
@@ -101,8 +107,12 @@ def poisson():
     return work(dde.data.PDE(domain, pde, edge, 16, 2), 1, 50, 50, 50, 1)
 
 
-WORKLOADS = {"dde_burgers": burgers, "dde_poisson": poisson, "dde_clamped": lambda: clamped(10),
-             "dde_clamped500": lambda: clamped(500)}
+WORKLOADS = {
+    "dde_burgers": burgers,
+    "dde_poisson": poisson,
+    "dde_clamped": lambda: clamped(10),
+    "dde_clamped500": lambda: clamped(500),
+}
 if BACKEND != "jax":  # where conditions on derivatives do not work
     WORKLOADS |= {"dde_beam": lambda: beam(10), "dde_beam500": lambda: beam(500)}
 

@@ -57,8 +57,9 @@ def forward(values, x):
 
 
 def hand(derivative):
-    return jax.jit(jax.value_and_grad(lambda values, x: ((derivative(ft.partial(forward, values), x)
-                                                          + 1.0) ** 2).mean()))
+    return jax.jit(
+        jax.value_and_grad(lambda values, x: ((derivative(ft.partial(forward, values), x) + 1.0) ** 2).mean())
+    )
 
 
 def hand_nested(order, model, x):
@@ -89,19 +90,26 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0)
     args = parser.parse_args()
     paddle.seed(0)
-    layers = [layer for a, b in zip(SIZES[:-1], SIZES[1:], strict=True)
-              for layer in (paddle.nn.Linear(a, b), paddle.nn.Tanh())][:-1]
+    layers = [
+        layer
+        for a, b in zip(SIZES[:-1], SIZES[1:], strict=True)
+        for layer in (paddle.nn.Linear(a, b), paddle.nn.Tanh())
+    ][:-1]
     net, x = paddle.nn.Sequential(*layers), paddle.rand([args.points, 1])
     leaf = paddle.to_tensor(x, stop_gradient=False)
     values = [jnp.asarray(p) for p in net.parameters()]
     ratios = "nested / jax.grad | taylor / jet | taylor / jax.grad"
-    print(f"| order | nested | taylor | jax.grad | jet | eager | {ratios} | first call nested, "
-          "taylor, jax.grad, jet |")
+    print(
+        f"| order | nested | taylor | jax.grad | jet | eager | {ratios} | first call nested, "
+        "taylor, jax.grad, jet |"
+    )
     print("| --- " * 10 + "|")
     for order in map(int, args.orders.split(",")):
         forms = {
-            "nested": ours(net, ft.partial(nested, order)), "taylor": ours(net, ft.partial(taylor, order)),
-            "jax.grad": hand(ft.partial(hand_nested, order)), "jet": hand(ft.partial(hand_jet, order)),
+            "nested": ours(net, ft.partial(nested, order)),
+            "taylor": ours(net, ft.partial(taylor, order)),
+            "jax.grad": hand(ft.partial(hand_nested, order)),
+            "jet": hand(ft.partial(hand_jet, order)),
             "eager": eager(net, order, leaf),
         }
         works, firsts, seen = {}, {}, {}
@@ -109,12 +117,17 @@ def main():
             start = time.perf_counter()
             tensors = [paddle.to_tensor(v) for v in values]
             operands = (tensors, x) if name in ("nested", "taylor") else (values, x._value)
-            works[name] = measure.Work(lambda step=step, operands=operands: step(*operands),
-                                       lambda out: float(jax.block_until_ready(out)[0]))
+            works[name] = measure.Work(
+                lambda step=step, operands=operands: step(*operands),
+                lambda out: float(jax.block_until_ready(out)[0]),
+            )
             seen[name] = measure.run(works[name], 1)[1]
             firsts[name] = time.perf_counter() - start
-        wrong = {name: value for name, value in seen.items()
-                 if abs(value - seen["jax.grad"]) > 1e-3 * abs(seen["jax.grad"])}
+        wrong = {
+            name: value
+            for name, value in seen.items()
+            if abs(value - seen["jax.grad"]) > 1e-3 * abs(seen["jax.grad"])
+        }
         if wrong:
             raise SystemExit(f"order {order}: the losses differ from jax.grad's {seen['jax.grad']}: {wrong}")
         for work in works.values():

@@ -12,8 +12,15 @@ import argparse
 
 from benchmarks.fresh import last_line
 
-NETWORKS = ["mobilenet_v1", "mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x1_0", "squeezenet1_1",
-            "resnet18", "googlenet"]
+NETWORKS = [
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "mobilenet_v3_small",
+    "shufflenet_v2_x1_0",
+    "squeezenet1_1",
+    "resnet18",
+    "googlenet",
+]
 
 DRIVER = """
 import importlib, json, sys, time
@@ -49,13 +56,17 @@ def main():
     parser.add_argument("networks", nargs="*", default=NETWORKS)
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
-    print(f"{'network':20} {'first: ours':>11} {'Paddle':>7} {'ratio':>6} {'fifth: ours':>12} "
-          f"{'Paddle':>7} {'ratio':>6}")
+    print(
+        f"{'network':20} {'first: ours':>11} {'Paddle':>7} {'ratio':>6} {'fifth: ours':>12} "
+        f"{'Paddle':>7} {'ratio':>6}"
+    )
     for network in given.networks:
         runs = [[once(module, network) for module in ("paddle_jax", "paddle")] for _ in range(given.repeat)]
         first, fifth = ([min(run[side][step] for run in runs) for side in (0, 1)] for step in (0, 4))
-        figures = (f"{first[0]:11.2f} {first[1]:7.2f} {first[0] / first[1]:6.2f} {fifth[0]:12.3f} "
-                   f"{fifth[1]:7.3f} {fifth[0] / fifth[1]:6.2f}")
+        figures = (
+            f"{first[0]:11.2f} {first[1]:7.2f} {first[0] / first[1]:6.2f} {fifth[0]:12.3f} "
+            f"{fifth[1]:7.3f} {fifth[0] / fifth[1]:6.2f}"
+        )
         print(f"{network:20} {figures}", flush=True)
 
 

@@ -18,11 +18,15 @@ SAMPLES = 2048
 def model(p, kind):
     """A prepared Model."""
     nn = p.nn
-    net = (p.vision.models.LeNet() if kind == "lenet"
-           else nn.Sequential(nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10)))
+    net = (
+        p.vision.models.LeNet()
+        if kind == "lenet"
+        else nn.Sequential(nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+    )
     made = p.Model(net)
-    made.prepare(p.optimizer.Adam(1e-3, parameters=made.parameters()), nn.CrossEntropyLoss(),
-                 p.metric.Accuracy())
+    made.prepare(
+        p.optimizer.Adam(1e-3, parameters=made.parameters()), nn.CrossEntropyLoss(), p.metric.Accuracy()
+    )
     return made
 
 
@@ -65,8 +69,10 @@ def main():
         made.evaluate(data, batch_size=args.batch_size, verbose=0)
         times["evaluate"].append(time.perf_counter() - start)
     for name, found in times.items():
-        print(f"{args.engine} {args.network} {name}: "
-              f"{' '.join(f'{seconds / steps * 1e3:.1f}' for seconds in found)} ms per step")
+        print(
+            f"{args.engine} {args.network} {name}: "
+            f"{' '.join(f'{seconds / steps * 1e3:.1f}' for seconds in found)} ms per step"
+        )
 
 
 if __name__ == "__main__":

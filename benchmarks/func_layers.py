@@ -50,8 +50,9 @@ def main():
     shallow, deep = (calls(network(pairs), x) for pairs in (few, many))
     for name in shallow:
         a, b = fastest(shallow[name], options.rounds), fastest(deep[name], options.rounds)
-        print(f"{name}: {a:.2f} ms for {few} pairs, {b:.2f} for {many}: "
-              f"{(b - a) / (many - few):.3f} ms a pair")
+        print(
+            f"{name}: {a:.2f} ms for {few} pairs, {b:.2f} for {many}: {(b - a) / (many - few):.3f} ms a pair"
+        )
 
 
 if __name__ == "__main__":

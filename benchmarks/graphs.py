@@ -20,15 +20,19 @@ def jobs(paddle, edges, features):
     rng, nodes, G = np.random.default_rng(0), edges // 10, paddle.geometric
     ends = [rng.integers(0, nodes, edges) for _ in range(2)]
     source, target, segment = (paddle.to_tensor(v.astype("int64")) for v in (*ends, np.sort(ends[0])))
-    x, y = (paddle.to_tensor(rng.standard_normal((n, features)).astype("float32"), stop_gradient=False)
-            for n in (nodes, edges))
+    x, y = (
+        paddle.to_tensor(rng.standard_normal((n, features)).astype("float32"), stop_gradient=False)
+        for n in (nodes, edges)
+    )
     found = {}
     for how in ("sum", "mean", "max", "min"):
         found[f"segment_{how}"] = (lambda v, how=how: getattr(G, f"segment_{how}")(v, segment), [y])
         found[f"send_u_recv {how}"] = (lambda v, how=how: G.send_u_recv(v, source, target, how), [x])
     for what, how in (("add", "sum"), ("mul", "sum"), ("mul", "mean"), ("add", "max")):
         found[f"send_ue_recv {what} {how}"] = (
-            lambda v, w, what=what, how=how: G.send_ue_recv(v, w, source, target, what, how), [x, y])
+            lambda v, w, what=what, how=how: G.send_ue_recv(v, w, source, target, what, how),
+            [x, y],
+        )
     for what in ("add", "mul"):
         found[f"send_uv {what}"] = (lambda v, w, what=what: G.send_uv(v, w, source, target, what), [x, x * 2])
     return found
@@ -58,8 +62,10 @@ def main():
     args = parser.parse_args()
     ours, theirs = (importlib.import_module(name) for name in ("paddle_jax", "paddle"))
     ours.set_flags({"FLAGS_interpreter": False})  # the steady state: compiled code, as after some dozen calls
-    print("| call | edges | forward: ours, ms | oracle | ratio | compiled | with gradient: "
-          "ours, ms | oracle | ratio | compiled |")
+    print(
+        "| call | edges | forward: ours, ms | oracle | ratio | compiled | with gradient: "
+        "ours, ms | oracle | ratio | compiled |"
+    )
     print("| --- " * 10 + "|")
     for edges in map(int, args.edges.split(",")):
         mine, others = (jobs(engine, edges, args.features) for engine in (ours, theirs))
@@ -68,8 +74,10 @@ def main():
             for run in (forward, backward):
                 (call, v), (other, w) = mine[name], others[name]
                 compiled = ours.jit.to_static(call)
-                turns = [ft.partial(run, *each)
-                         for each in ((ours, call, v), (theirs, other, w), (ours, compiled, v))]
+                turns = [
+                    ft.partial(run, *each)
+                    for each in ((ours, call, v), (theirs, other, w), (ours, compiled, v))
+                ]
                 got, want, _ = (turn() for turn in turns)
                 np.testing.assert_allclose(got, want, 1e-3, 1e-3)
                 for _ in range(4):

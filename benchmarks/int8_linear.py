@@ -14,8 +14,12 @@ import numpy as np
 
 import paddle_jax as paddle
 
-LAYERS = (("int8", "weight_only_int8", -1), ("int8, groups of 64", "weight_only_int8", 64),
-          ("int4, groups of 64", "weight_only_int4", 64), ("LLM.int8", "llm.int8", -1))
+LAYERS = (
+    ("int8", "weight_only_int8", -1),
+    ("int8, groups of 64", "weight_only_int8", 64),
+    ("int4, groups of 64", "weight_only_int4", 64),
+    ("LLM.int8", "llm.int8", -1),
+)
 
 
 def layers(plain, dtype):
@@ -51,20 +55,28 @@ def main():
     rng = np.random.RandomState(0)
     weight = rng.randn(options.size, options.size).astype("float32")
     made = list(layers(paddle.to_tensor(weight).astype(options.dtype), options.dtype))
-    print("| layer | rows | weight, MB | largest error | mean error | ms | float / this |\n| --- | --- | --- "
-          "| --- | --- | --- | --- |")
+    print(
+        "| layer | rows | weight, MB | largest error | mean error | ms | float / this |\n| --- | --- | --- "
+        "| --- | --- | --- | --- |"
+    )
     with paddle.no_grad():
         for rows in map(int, options.rows.split(",")):
             numbers = rng.randn(rows, options.size).astype("float32")
-            x, exact = (paddle.to_tensor(numbers).astype(options.dtype),
-                        numbers.astype("float64") @ weight.astype("float64"))
+            x, exact = (
+                paddle.to_tensor(numbers).astype(options.dtype),
+                numbers.astype("float64") @ weight.astype("float64"),
+            )
             wrong = [np.abs(call(x).astype("float32").numpy() - exact) / exact.std() for _, _, call in made]
             times = np.min([[seconds(call, x, options.calls) for _, _, call in made] for _ in range(9)], 0)
             for (name, whole, _), error, took in zip(made, wrong, times, strict=True):
-                size, errors = (whole.size * whole.element_size() / 1e6,
-                                f"{error.max():.1e} | {error.mean():.1e}")
-                print(f"| {name} | {rows} | {size:.0f} | {errors} | {took * 1e3:.2f} | "
-                      f"{times[0] / took:.2f} |", flush=True)
+                size, errors = (
+                    whole.size * whole.element_size() / 1e6,
+                    f"{error.max():.1e} | {error.mean():.1e}",
+                )
+                print(
+                    f"| {name} | {rows} | {size:.0f} | {errors} | {took * 1e3:.2f} | {times[0] / took:.2f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

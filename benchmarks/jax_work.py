@@ -96,8 +96,9 @@ def training(parameters, loss_of, *batch, optimizer=optax.adam, state=None):
     update = optimizer(1e-3)
 
     def with_state(parameters, state, batch):
-        return (loss_of(parameters, state, *batch) if state is not None
-                else (loss_of(parameters, *batch), None))
+        return (
+            loss_of(parameters, state, *batch) if state is not None else (loss_of(parameters, *batch), None)
+        )
 
     @ft.partial(jax.jit, donate_argnums=0)
     def advance(held, batch):
@@ -143,8 +144,12 @@ def tanh_forward(net, x):
 
 
 def mlp():
-    return training(tanh_net(64, 64, 2), lambda net, x, y: ((tanh_forward(net, x) - y) ** 2).mean(),
-                    normal(32, 64), normal(32, 1))
+    return training(
+        tanh_net(64, 64, 2),
+        lambda net, x, y: ((tanh_forward(net, x) - y) ** 2).mean(),
+        normal(32, 64),
+        normal(32, 1),
+    )
 
 
 def kernel(outputs, inputs, size):
@@ -152,8 +157,9 @@ def kernel(outputs, inputs, size):
 
 
 def convolve(x, w, stride=1, padding=0):
-    return lax.conv_general_dilated(x, w, (stride, stride), [(padding, padding)] * 2,
-                                    dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    return lax.conv_general_dilated(
+        x, w, (stride, stride), [(padding, padding)] * 2, dimension_numbers=("NCHW", "OIHW", "NCHW")
+    )
 
 
 def max_pool(x, size=2, stride=2, padding=0):
@@ -162,8 +168,10 @@ def max_pool(x, size=2, stride=2, padding=0):
 
 
 def lenet():
-    net = {"c": [(kernel(6, 1, 3), jnp.zeros(6)), (kernel(16, 6, 5), jnp.zeros(16))],
-           "d": [linear(400, 120), linear(120, 84), linear(84, 10)]}
+    net = {
+        "c": [(kernel(6, 1, 3), jnp.zeros(6)), (kernel(16, 6, 5), jnp.zeros(16))],
+        "d": [linear(400, 120), linear(120, 84), linear(84, 10)],
+    }
 
     def loss(net, x, y):
         for (w, b), padding in zip(net["c"], (1, 0), strict=True):
@@ -187,12 +195,21 @@ def normalised(p, running, x, stride=1):
 
 
 def resnet18():
-    stages = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1),
-              (256, 512, 2), (512, 512, 1)]
+    stages = [
+        (64, 64, 1),
+        (64, 64, 1),
+        (64, 128, 2),
+        (128, 128, 1),
+        (128, 256, 2),
+        (256, 256, 1),
+        (256, 512, 2),
+        (512, 512, 1),
+    ]
     names = {"stem": conv_norm(3, 64, 7)}
     for i, (a, b, _) in enumerate(stages):
-        names |= ({f"{i}a": conv_norm(a, b, 3), f"{i}b": conv_norm(b, b, 3)}
-                  | ({f"{i}s": conv_norm(a, b, 1)} if a != b else {}))
+        names |= {f"{i}a": conv_norm(a, b, 3), f"{i}b": conv_norm(b, b, 3)} | (
+            {f"{i}s": conv_norm(a, b, 1)} if a != b else {}
+        )
     running = {name: (jnp.zeros_like(p["b"]), jnp.ones_like(p["b"])) for name, p in names.items()}
 
     def loss(net, running, x, y):
@@ -208,8 +225,9 @@ def resnet18():
             x = jax.nn.relu(layer(f"{i}b", jax.nn.relu(layer(f"{i}a", x, stride))) + side)
         return cross_entropy(dense(net["head"], x.mean((2, 3))), y), new
 
-    return training({"conv": names, "head": linear(512, 10)}, loss, normal(8, 3, 64, 64), labels(8),
-                    state=running)
+    return training(
+        {"conv": names, "head": linear(512, 10)}, loss, normal(8, 3, 64, 64), labels(8), state=running
+    )
 
 
 def layer_norm(p, x):
@@ -220,20 +238,30 @@ def layer_norm(p, x):
 def transformer():
     def block():
         norms = {name: {"g": jnp.ones(128), "b": jnp.zeros(128)} for name in ("n1", "n2")}
-        return norms | {"in": linear(128, 384), "out": linear(128, 128), "up": linear(128, 512),
-                        "down": linear(512, 128)}
+        return norms | {
+            "in": linear(128, 384),
+            "out": linear(128, 128),
+            "up": linear(128, 512),
+            "down": linear(512, 128),
+        }
 
     def loss(net, x, y):
         for p in net["blocks"]:
             q, k, v = jnp.moveaxis(dense(p["in"], x).reshape(8, 64, 3, 4, 32), 2, 0)
             weights = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 32**0.5)
-            x = layer_norm(p["n1"],
-                           x + dense(p["out"], jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(8, 64, 128)))
+            x = layer_norm(
+                p["n1"], x + dense(p["out"], jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(8, 64, 128))
+            )
             x = layer_norm(p["n2"], x + dense(p["down"], jax.nn.relu(dense(p["up"], x))))
         return cross_entropy(dense(net["head"], x.mean(1)), y)
 
-    return training({"blocks": [block() for _ in range(4)], "head": linear(128, 10)}, loss,
-                    normal(8, 64, 128), labels(8), optimizer=optax.adamw)
+    return training(
+        {"blocks": [block() for _ in range(4)], "head": linear(128, 10)},
+        loss,
+        normal(8, 64, 128),
+        labels(8),
+        optimizer=optax.adamw,
+    )
 
 
 def lstm():
@@ -278,8 +306,11 @@ def beam():
 
 
 def adam1000():
-    update, gradients, parameters = (optax.adam(1e-3), [normal(32) for _ in range(1000)],
-                                     [normal(32) for _ in range(1000)])
+    update, gradients, parameters = (
+        optax.adam(1e-3),
+        [normal(32) for _ in range(1000)],
+        [normal(32) for _ in range(1000)],
+    )
 
     @ft.partial(jax.jit, donate_argnums=0)
     def advance(held, gradients):
@@ -298,19 +329,26 @@ def adam1000():
 
 def heat():
     def body(_, u):
-        return u + 0.1 * (jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1)
-                          - 4.0 * u)
+        return u + 0.1 * (
+            jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1) - 4.0 * u
+        )
 
-    function, start = (jax.jit(lambda u: lax.fori_loop(0, 10_000, body, u).sum()),
-                       jax.nn.sigmoid(normal(64, 64)))
+    function, start = (
+        jax.jit(lambda u: lax.fori_loop(0, 10_000, body, u).sum()),
+        jax.nn.sigmoid(normal(64, 64)),
+    )
     return Work(lambda: function(start))
 
 
 WORKLOADS = {name: ft.partial(operation, function) for name, function in operations.items()}
-WORKLOADS |= {"set": ft.partial(repeated, lambda x, y: x.at[3].set(y[0])),
-              "chained_add": ft.partial(repeated, lambda x, y: x + y)}
-WORKLOADS |= {work.__name__: work for work in (item, chain20, third, mlp, lenet, resnet18, transformer, lstm,
-                                               burgers, beam, adam1000, heat)}
+WORKLOADS |= {
+    "set": ft.partial(repeated, lambda x, y: x.at[3].set(y[0])),
+    "chained_add": ft.partial(repeated, lambda x, y: x + y),
+}
+WORKLOADS |= {
+    work.__name__: work
+    for work in (item, chain20, third, mlp, lenet, resnet18, transformer, lstm, burgers, beam, adam1000, heat)
+}
 
 
 def set_device(name):

@@ -21,10 +21,19 @@ HEADS, GROUPS = 16, 4  # of queries, of keys and values
 def weights(width, seed=0):
     """name -> weight [in, out], as NumPy arrays."""
     rng, inner, small = np.random.default_rng(seed), width * 11 // 4 // 64 * 64, width // GROUPS
-    shapes = {"q": (width, width), "k": (width, small), "v": (width, small), "o": (width, width),
-              "gate": (width, inner), "up": (width, inner), "down": (inner, width)}
-    return {name: (rng.standard_normal(shape) / shape[0] ** 0.5).astype("float32")
-            for name, shape in shapes.items()}
+    shapes = {
+        "q": (width, width),
+        "k": (width, small),
+        "v": (width, small),
+        "o": (width, width),
+        "gate": (width, inner),
+        "up": (width, inner),
+        "down": (inner, width),
+    }
+    return {
+        name: (rng.standard_normal(shape) / shape[0] ** 0.5).astype("float32")
+        for name, shape in shapes.items()
+    }
 
 
 def block(paddle, linear, width):
@@ -36,8 +45,9 @@ def block(paddle, linear, width):
 
     def rotated(x):
         place = paddle.arange(x.shape[1], dtype="float32").reshape([-1, 1])
-        angle = (place
-                 * paddle.exp(paddle.arange(0, size, 2, dtype="float32") * (-9.21 / size)).reshape([1, -1]))
+        angle = place * paddle.exp(paddle.arange(0, size, 2, dtype="float32") * (-9.21 / size)).reshape(
+            [1, -1]
+        )
         cos, sin = (f(angle).reshape([1, x.shape[1], 1, size // 2]) for f in (paddle.cos, paddle.sin))
         first, second = x[..., : size // 2], x[..., size // 2 :]
         return paddle.concat([first * cos - second * sin, second * cos + first * sin], -1)
@@ -46,8 +56,9 @@ def block(paddle, linear, width):
         y, shape = norm(x), [1, x.shape[1], -1, size]
         q, k, v = (linear(name, y).reshape(shape) for name in "qkv")
         k, v = (t.repeat_interleave(GROUPS, 2) for t in (rotated(k), v))
-        x = x + linear("o",
-                       functional.scaled_dot_product_attention(rotated(q), k, v, is_causal=True).flatten(2))
+        x = x + linear(
+            "o", functional.scaled_dot_product_attention(rotated(q), k, v, is_causal=True).flatten(2)
+        )
         y = norm(x)
         return x + linear("down", functional.silu(linear("gate", y)) * linear("up", y))
 
@@ -57,11 +68,16 @@ def block(paddle, linear, width):
 def variants(ours, width, whole):
     """(name, megabytes of weights, block)."""
     kept = {name: ours.to_tensor(w) for name, w in whole.items()}
-    yield ("float32", sum(w.size * 4 for w in kept.values()) / 1e6,
-           block(ours, lambda name, x: ours.nn.functional.linear(x, kept[name]), width))
+    yield (
+        "float32",
+        sum(w.size * 4 for w in kept.values()) / 1e6,
+        block(ours, lambda name, x: ours.nn.functional.linear(x, kept[name]), width),
+    )
     for bits, group in ((8, -1), (8, 64), (4, 64)):
-        packed = {name: ours.nn.quant.weight_quantize(w, f"weight_only_int{bits}", group_size=group)
-                  for name, w in kept.items()}
+        packed = {
+            name: ours.nn.quant.weight_quantize(w, f"weight_only_int{bits}", group_size=group)
+            for name, w in kept.items()
+        }
 
         def linear(name, x, packed=packed, bits=bits, group=group):
             weight, scale = packed[name]
@@ -86,8 +102,9 @@ def main():
     parser.add_argument("--no-oracle", action="store_true")
     args = parser.parse_args()
     ours, whole = importlib.import_module("paddle_jax"), weights(args.width)
-    made = [(name, size, ours.jit.to_static(call), ours)
-            for name, size, call in variants(ours, args.width, whole)]
+    made = [
+        (name, size, ours.jit.to_static(call), ours) for name, size, call in variants(ours, args.width, whole)
+    ]
     if not args.no_oracle:
         theirs = importlib.import_module("paddle")
         kept = {name: theirs.to_tensor(w) for name, w in whole.items()}
@@ -103,12 +120,20 @@ def main():
             results = [call(v).numpy() for (_, _, call, _), v in zip(made, given, strict=True)]
             wrong = [np.abs(r - results[0]) / (results[0] - x).std() for r in results]
             calls = 10 if tokens == 1 else 3
-            times = np.min([[seconds(call, v, calls) for (_, _, call, _), v in zip(made, given, strict=True)]
-                            for _ in range(7)], 0)
+            times = np.min(
+                [
+                    [seconds(call, v, calls) for (_, _, call, _), v in zip(made, given, strict=True)]
+                    for _ in range(7)
+                ],
+                0,
+            )
             for (name, size, *_), error, took in zip(made, wrong, times, strict=True):
                 errors = f"{error.max():.1e} | {error.mean():.1e}"
-                print(f"| {name} | {tokens} | {size:.0f} | {errors} | {took * 1e3:.2f} | "
-                      f"{times[0] / took:.2f} |", flush=True)
+                print(
+                    f"| {name} | {tokens} | {size:.0f} | {errors} | {took * 1e3:.2f} | "
+                    f"{times[0] / took:.2f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -43,8 +43,9 @@ def dataset(paddle, kind):
             small.resize((256, 256)).save(memory, "JPEG")
             files.append(memory.getvalue())
         T = paddle.vision.transforms
-        steps = T.Compose([T.RandomCrop(224), T.RandomHorizontalFlip(), T.ToTensor(),
-                           T.Normalize([0.5] * 3, [0.5] * 3)])
+        steps = T.Compose(
+            [T.RandomCrop(224), T.RandomHorizontalFlip(), T.ToTensor(), T.Normalize([0.5] * 3, [0.5] * 3)]
+        )
 
         def item(index):
             return steps(Image.open(io.BytesIO(files[index % 16])).convert("RGB")), index % 10
@@ -60,8 +61,13 @@ def dataset(paddle, kind):
 
 
 def loader(paddle, kind, workers):
-    return paddle.io.DataLoader(dataset(paddle, kind), batch_size=CASES[kind][1], num_workers=workers,
-                                persistent_workers=True, shuffle=True)
+    return paddle.io.DataLoader(
+        dataset(paddle, kind),
+        batch_size=CASES[kind][1],
+        num_workers=workers,
+        persistent_workers=True,
+        shuffle=True,
+    )
 
 
 def resident():
@@ -114,17 +120,30 @@ def main():
     # An installed package has its modules compiled: without that the first batch would wait for Python's
     # compiler, in one of the engines.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    print("| samples | workers | ours, per s | oracle, per s | ours / oracle | first batch: "
-          "ours, s | oracle, s |\n" + "| --- " * 7 + "|")
+    print(
+        "| samples | workers | ours, per s | oracle, per s | ours / oracle | first batch: "
+        "ours, s | oracle, s |\n" + "| --- " * 7 + "|"
+    )
     for kind in CASES:
         for workers in (2, 4):
             found = {"paddle_jax": [], "paddle": []}
             for _ in range(args.rounds):
                 for engine, results in found.items():
-                    command = [sys.executable, "-W", "ignore", __file__, "--one", engine, kind, str(workers),
-                               "--epochs", str(args.epochs)]
-                    done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                          timeout=300, check=True)
+                    command = [
+                        sys.executable,
+                        "-W",
+                        "ignore",
+                        __file__,
+                        "--one",
+                        engine,
+                        kind,
+                        str(workers),
+                        "--epochs",
+                        str(args.epochs),
+                    ]
+                    done = subprocess.run(
+                        command, env=environment, capture_output=True, text=True, timeout=300, check=True
+                    )
                     results.append(json.loads(done.stdout.splitlines()[-1]))
             a, b = (max(r["rate"] for r in results) for results in found.values())
             c, d = (min(r["start"] for r in results) for results in found.values())

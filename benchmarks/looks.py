@@ -52,8 +52,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
     calls, ratios = CALLS.replace("\n", "|"), []
-    runs = [[once(module, calls) for module in ("paddle_jax", "paddle")]
-            for _ in range(parser.parse_args().repeat)]
+    runs = [
+        [once(module, calls) for module in ("paddle_jax", "paddle")]
+        for _ in range(parser.parse_args().repeat)
+    ]
     print(f"{'call':38} {'ours us':>8} {'Paddle':>8} {'ratio':>6}")
     for text in calls.split("|"):
         ours, theirs = (min(run[side][text] for run in runs) for side in (0, 1))

@@ -75,8 +75,11 @@ def measure(build, every, args):
     if not args.first:
         result["step"] = steady(work, every, args.seconds) / work.units
     value = run(work, every, every)[1]
-    return result | {"value": value if isinstance(value, float) else None, "before_mb": before,
-                     "peak_mb": megabytes()}
+    return result | {
+        "value": value if isinstance(value, float) else None,
+        "before_mb": before,
+        "peak_mb": megabytes(),
+    }
 
 
 def main(workloads, set_device):

@@ -87,12 +87,17 @@ def main():
     parser.add_argument("ways", nargs="*", default=WAYS)
     parser.add_argument("--widths", type=int, default=60)
     given = parser.parse_args()
-    print(f"{'way':10} {'calls: ours':>11} {'Paddle':>7} {'whole: ours':>11} {'Paddle':>7} {'ratio':>6} "
-          f"{'MiB: ours':>9} {'Paddle':>7}")
+    print(
+        f"{'way':10} {'calls: ours':>11} {'Paddle':>7} {'whole: ours':>11} {'Paddle':>7} {'ratio':>6} "
+        f"{'MiB: ours':>9} {'Paddle':>7}"
+    )
     for way in given.ways:
         ours, paddle = (once(module, way, given.widths) for module in ("paddle_jax", "paddle"))
-        print(f"{way:10} {ours[0]:11.2f} {paddle[0]:7.2f} {ours[1]:11.2f} {paddle[1]:7.2f} "
-              f"{ours[1] / paddle[1]:6.2f} {ours[2]:9.0f} {paddle[2]:7.0f}", flush=True)
+        print(
+            f"{way:10} {ours[0]:11.2f} {paddle[0]:7.2f} {ours[1]:11.2f} {paddle[1]:7.2f} "
+            f"{ours[1] / paddle[1]:6.2f} {ours[2]:9.0f} {paddle[2]:7.0f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

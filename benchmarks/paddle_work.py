@@ -32,8 +32,11 @@ operations = {
 @ft.cache
 def places():
     """An index, a mask, and an index for each row."""
-    return (paddle.to_tensor([5, 1, 3]), paddle.arange(64).reshape([8, 8]) % 3 == 0,
-            paddle.arange(16).reshape([8, 2]) % 8)
+    return (
+        paddle.to_tensor([5, 1, 3]),
+        paddle.arange(64).reshape([8, 8]) % 3 == 0,
+        paddle.arange(16).reshape([8, 2]) % 8,
+    )
 
 
 indexing = {
@@ -50,8 +53,11 @@ indexing = {
     "topk": lambda x, y: paddle.topk(x, 3)[0],
     "cumsum": lambda x, y: paddle.cumsum(x, 0),
 }
-setting = {"set_slice": lambda: (slice(1, 5), 2), "set_array": lambda: places()[0],
-           "set_mask": lambda: places()[1]}
+setting = {
+    "set_slice": lambda: (slice(1, 5), 2),
+    "set_array": lambda: places()[0],
+    "set_mask": lambda: places()[1],
+}
 
 
 def pair(grad):
@@ -212,11 +218,14 @@ def resnet18():
 
 
 def transformer():
-    net, head = (nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0), 4),
-                 nn.Linear(128, 10))
+    net, head = (
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0), 4),
+        nn.Linear(128, 10),
+    )
     x, y = paddle.randn([8, 64, 128]), labels(8)
-    return training([net, head], lambda: F.cross_entropy(head(net(x).mean(axis=1)), y),
-                    paddle.optimizer.AdamW)
+    return training(
+        [net, head], lambda: F.cross_entropy(head(net(x).mean(axis=1)), y), paddle.optimizer.AdamW
+    )
 
 
 def lstm():
@@ -271,8 +280,13 @@ def heat():
     def step():
         u = start
         for _ in range(10_000):
-            u = u + 0.1 * (paddle.roll(u, 1, 0) + paddle.roll(u, -1, 0) + paddle.roll(u, 1, 1)
-                           + paddle.roll(u, -1, 1) - 4.0 * u)
+            u = u + 0.1 * (
+                paddle.roll(u, 1, 0)
+                + paddle.roll(u, -1, 0)
+                + paddle.roll(u, 1, 1)
+                + paddle.roll(u, -1, 1)
+                - 4.0 * u
+            )
         return u.sum()
 
     return Work(step)
@@ -281,14 +295,31 @@ def heat():
 WORKLOADS = {name: ft.partial(operation, function, False) for name, function in operations.items()}
 WORKLOADS |= {name + "_grad": ft.partial(operation, function, True) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row, True)}
-WORKLOADS |= ({name: ft.partial(operation, function, False) for name, function in indexing.items()}
-              | {"get_each": get_each})
+WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {
+    "get_each": get_each
+}
 WORKLOADS["set_through"] = set_through
-WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0)
-              for name, key in setting.items()}
-WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, third, mlp, lenet, resnet18,
-                                               transformer, lstm, burgers, beam, adam1000, heat)}
-
+WORKLOADS |= {
+    name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()
+}
+WORKLOADS |= {
+    work.__name__: work
+    for work in (
+        chained_add,
+        item,
+        chain20,
+        third,
+        mlp,
+        lenet,
+        resnet18,
+        transformer,
+        lstm,
+        burgers,
+        beam,
+        adam1000,
+        heat,
+    )
+}
 
 
 def through_to_static(build):

@@ -10,7 +10,9 @@ import argparse
 # floating-point operations per second, bytes per second one way along the axis of tensor parallelism, and
 # along that of data parallelism
 MACHINES = {
-    "TPU v5p": (459e12, 200e9, 200e9), "TPU v6e": (918e12, 200e9, 200e9), "TPU v5e": (197e12, 100e9, 100e9),
+    "TPU v5p": (459e12, 200e9, 200e9),
+    "TPU v6e": (918e12, 200e9, 200e9),
+    "TPU v5e": (197e12, 100e9, 100e9),
     "8 H100 a node": (989e12, 450e9, 50e9),
 }
 
@@ -28,18 +30,27 @@ def bounds(machine, args, groups):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, value in {"parameters": 6.74e9, "layers": 32, "width": 4096, "tokens": 4096,
-                        "tensor": 8}.items():
+    for name, value in {
+        "parameters": 6.74e9,
+        "layers": 32,
+        "width": 4096,
+        "tokens": 4096,
+        "tensor": 8,
+    }.items():
         parser.add_argument(f"--{name}", type=type(value), default=value)
     args = parser.parse_args()
-    print("| machine | devices | computing | sums of tensor parallelism | stage 3 | tokens for each group "
-          "from which stage 3 hides |")
+    print(
+        "| machine | devices | computing | sums of tensor parallelism | stage 3 | tokens for each group "
+        "from which stage 3 hides |"
+    )
     print("| --- " * 6 + "|")
     for machine in MACHINES:
         for groups in (8, 32):
             computing, sums, parts, tokens = bounds(machine, args, groups)
-            print(f"| {machine} | {groups * args.tensor} | {1e3 * computing:.0f} | {1e3 * sums:.0f} | "
-                  f"{1e3 * parts:.0f} | {tokens:.0f} |")
+            print(
+                f"| {machine} | {groups * args.tensor} | {1e3 * computing:.0f} | {1e3 * sums:.0f} | "
+                f"{1e3 * parts:.0f} | {tokens:.0f} |"
+            )
 
 
 if __name__ == "__main__":

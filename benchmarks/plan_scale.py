@@ -45,9 +45,15 @@ class Block(nn.Layer):
         self.heads, self.kept, self.size = args.heads, args.heads // 2, args.hidden // args.heads
         narrow, wide = self.kept * self.size, args.hidden * 8 // 3 // 64 * 64
         self.before, self.between = Norm(args.hidden), Norm(args.hidden)
-        shapes = {"q": (args.hidden, args.hidden), "k": (args.hidden, narrow), "v": (args.hidden, narrow),
-                  "o": (args.hidden, args.hidden), "gate": (args.hidden, wide), "up": (args.hidden, wide),
-                  "down": (wide, args.hidden)}
+        shapes = {
+            "q": (args.hidden, args.hidden),
+            "k": (args.hidden, narrow),
+            "v": (args.hidden, narrow),
+            "o": (args.hidden, args.hidden),
+            "gate": (args.hidden, wide),
+            "up": (args.hidden, wide),
+            "down": (wide, args.hidden),
+        }
         for name, shape in shapes.items():
             setattr(self, name, nn.Linear(*shape, bias_attr=False))
 
@@ -57,7 +63,8 @@ class Block(nn.Layer):
         q, k = _turned(q, cos, sin), _turned(k, cos, sin)
         k, v = (paddle.repeat_interleave(each, self.heads // self.kept, axis=2) for each in (k, v))
         x = x + self.o(
-            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).reshape([b, s, -1]))
+            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).reshape([b, s, -1])
+        )
         h = self.between(x)
         return x + self.down(nn.functional.silu(self.gate(h)) * self.up(h))
 
@@ -69,14 +76,19 @@ class Llama(nn.Layer):
         super().__init__()
         self.size = args.hidden // args.heads
         self.embedding, self.norm = nn.Embedding(args.vocabulary, args.hidden), Norm(args.hidden)
-        self.blocks, self.head = (nn.LayerList([Block(args) for _ in range(args.layers)]),
-                                  nn.Linear(args.hidden, args.vocabulary, bias_attr=False))
+        self.blocks, self.head = (
+            nn.LayerList([Block(args) for _ in range(args.layers)]),
+            nn.Linear(args.hidden, args.vocabulary, bias_attr=False),
+        )
 
     def forward(self, tokens):
         turns = 10000.0 ** (-paddle.arange(0, self.size, 2, dtype="float32") / self.size)
         angles = paddle.outer(paddle.arange(tokens.shape[1], dtype="float32"), turns)
-        x, cos, sin = (self.embedding(tokens), paddle.cos(angles)[None, :, None, :],
-                       paddle.sin(angles)[None, :, None, :])
+        x, cos, sin = (
+            self.embedding(tokens),
+            paddle.cos(angles)[None, :, None, :],
+            paddle.sin(angles)[None, :, None, :],
+        )
         for block in self.blocks:
             x = block(x, cos, sin)
         return self.head(self.norm(x))
@@ -89,16 +101,18 @@ def _turned(x, cos, sin):
 
 def adamw(net):
     """The optimizer of a model."""
-    return paddle.optimizer.AdamW(1e-3, parameters=net.parameters(),
-                                  grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+    return paddle.optimizer.AdamW(
+        1e-3, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)
+    )
 
 
 def cut(stage):
     """What `dist.parallelize` is told: tensor parallelism, and the stage of dividing states,
     gradients and parameters."""
     cols, rows = paddle.distributed.ColWiseParallel(), paddle.distributed.RowWiseParallel()
-    layers = ({"embedding": rows, "head": cols}
-              | {fr"blocks\.\d+\.{n}": cols for n in ("q", "k", "v", "gate", "up")})
+    layers = {"embedding": rows, "head": cols} | {
+        rf"blocks\.\d+\.{n}": cols for n in ("q", "k", "v", "gate", "up")
+    }
     layers |= {rf"blocks\.\d+\.{n}": rows for n in ("o", "down")}
     return {"mp_config": {"parallelize_plan": layers}, "dp_config": {"sharding_level": stage}}
 
@@ -108,8 +122,9 @@ def stepping(net, optimizer, args):
 
     def step(tokens):
         logits = net(tokens[:, :-1])
-        loss = paddle.nn.functional.cross_entropy(logits.reshape([-1, args.vocabulary]),
-                                                  tokens[:, 1:].reshape([-1]))
+        loss = paddle.nn.functional.cross_entropy(
+            logits.reshape([-1, args.vocabulary]), tokens[:, 1:].reshape([-1])
+        )
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
@@ -134,20 +149,37 @@ def planned(args):
     for each in found.collectives:
         kinds[each.kind][0] += each.count
         kinds[each.kind][1] += each.nbytes
-    return {"mesh": args.mesh, "devices": found.devices, "parameters": sum(p.size for p in net.parameters()),
-            "build": built - start, "plan": time.perf_counter() - built, "arguments": found.arguments,
-            "temporaries": found.temporaries, "peak": found.peak, "moved": found.moved, "kinds": kinds,
-            "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "warnings": found.warnings}
+    return {
+        "mesh": args.mesh,
+        "devices": found.devices,
+        "parameters": sum(p.size for p in net.parameters()),
+        "build": built - start,
+        "plan": time.perf_counter() - built,
+        "arguments": found.arguments,
+        "temporaries": found.temporaries,
+        "peak": found.peak,
+        "moved": found.moved,
+        "kinds": kinds,
+        "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "warnings": found.warnings,
+    }
 
 
 def row(found):
     """A line of the table."""
-    kinds = ", ".join(f"{count} {kind} {moved / 2**20:.1f}"
-                      for kind, (count, moved) in sorted(found["kinds"].items()))
+    kinds = ", ".join(
+        f"{count} {kind} {moved / 2**20:.1f}" for kind, (count, moved) in sorted(found["kinds"].items())
+    )
     mib = [f"{found[name] / 2**20:.1f}" for name in ("arguments", "temporaries", "peak", "moved")]
     seconds = [f"{found[name]:.0f}" for name in ("build", "plan")]
-    cells = [found["mesh"], f"{found['parameters'] / 1e6:.1f}", *seconds, *mib, kinds,
-             f"{found['rss'] / 2**30:.1f}"]
+    cells = [
+        found["mesh"],
+        f"{found['parameters'] / 1e6:.1f}",
+        *seconds,
+        *mib,
+        kinds,
+        f"{found['rss'] / 2**30:.1f}",
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -165,20 +197,34 @@ def main():
     lines = []
     for mesh in [args.mesh] if args.mesh else ["8x8", "32x8"]:
         first, second = mesh.split("x")
-        flags = (f"{os.environ.get('XLA_FLAGS', '')} "
-                 f"--xla_force_host_platform_device_count={int(first) * int(second)}")
-        given = [f"--{name}={getattr(args, name)}"
-                 for name in ("layers", "hidden", "heads", "vocabulary", "length")]
+        flags = (
+            f"{os.environ.get('XLA_FLAGS', '')} "
+            f"--xla_force_host_platform_device_count={int(first) * int(second)}"
+        )
+        given = [
+            f"--{name}={getattr(args, name)}"
+            for name in ("layers", "hidden", "heads", "vocabulary", "length")
+        ]
         env = os.environ | {"XLA_FLAGS": flags, "NPROC": "64", "JAX_PLATFORMS": "cpu", "PLAN_SCALE": mesh}
-        command = [sys.executable, "-W", "ignore", __file__, "--mesh", mesh, *given,
-                   *["--gather"] * args.gather]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            __file__,
+            "--mesh",
+            mesh,
+            *given,
+            *["--gather"] * args.gather,
+        ]
         out = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
         lines.append(json.loads(out.stdout.splitlines()[-1]))
     if args.json:
         print(json.dumps(lines[0]))
         return
-    print("| mesh | 10^6 parameters | s to build | s to plan | arguments | temporaries | peak | received | "
-          "collectives | GiB on the host |")
+    print(
+        "| mesh | 10^6 parameters | s to build | s to plan | arguments | temporaries | peak | received | "
+        "collectives | GiB on the host |"
+    )
     print("| --- " * 10 + "|")
     print("\n".join(map(row, lines)))
 

@@ -55,8 +55,13 @@ def split(work, steps):
 def place(file, line, function):
     """A short name for a place in the code."""
     parts = Path(file).parts
-    folder = (str(ROOT) if file.startswith(str(ROOT))
-              else str(Path(*parts[: parts.index("site-packages") + 1])) if "site-packages" in parts else "")
+    folder = (
+        str(ROOT)
+        if file.startswith(str(ROOT))
+        else str(Path(*parts[: parts.index("site-packages") + 1]))
+        if "site-packages" in parts
+        else ""
+    )
     return f"{file.removeprefix(folder).lstrip('/')}:{line} {function}" if parts[:1] != ("~",) else function
 
 
@@ -70,8 +75,10 @@ def by_function(work, steps, sort, save):
         profile.dump_stats(save)
     column = {"tottime": 2, "cumulative": 3, "calls": 1}[sort]
     stats = sorted(pstats.Stats(profile).stats.items(), key=lambda item: -item[1][column])
-    return [(calls / steps, own / steps * 1e6, total / steps * 1e6, place(*where))
-            for where, (_, calls, own, total, _) in stats]
+    return [
+        (calls / steps, own / steps * 1e6, total / steps * 1e6, place(*where))
+        for where, (_, calls, own, total, _) in stats
+    ]
 
 
 def by_line(work, steps):
@@ -95,8 +102,10 @@ def by_line(work, steps):
     measure.run(work, steps)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
-    return [(spent / own.total(), spent / steps * 1e6, total[where] / steps * 1e6, place(*where))
-            for where, spent in own.most_common()]
+    return [
+        (spent / own.total(), spent / steps * 1e6, total[where] / steps * 1e6, place(*where))
+        for where, spent in own.most_common()
+    ]
 
 
 def main():
@@ -111,8 +120,10 @@ def main():
     work = prepare(args.name)
     steps = args.steps or max(3, int(3.0 / measure.run(work, 3)[0]))
     busy, waiting = (seconds / work.units * 1e6 for seconds in split(work, steps))
-    print(f"{args.name}: {busy + waiting:.1f} us = {busy:.1f} before the result is read + {waiting:.1f} "
-          f"reading it; {steps} steps of {work.units}")
+    print(
+        f"{args.name}: {busy + waiting:.1f} us = {busy:.1f} before the result is read + {waiting:.1f} "
+        f"reading it; {steps} steps of {work.units}"
+    )
     rows = by_line(work, steps) if args.sample else by_function(work, steps, args.sort, args.save)
     print(f"{'share' if args.sample else 'calls':>9} {'own us':>10} {'with callees':>13}  place, per step")
     for count, own, total, where in rows[: args.lines]:

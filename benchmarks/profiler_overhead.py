@@ -67,8 +67,10 @@ def main():
             with contextlib.redirect_stdout(io.StringIO()):
                 prof.stop()
         added = 100 * (statistics.median(a / b for a, b in zip(on, off, strict=True)) - 1)
-        print(f"| {mode} | {1e6 * statistics.median(off):.0f} us | {1e6 * statistics.median(on):.0f} us | "
-              f"{added:.1f} % |")
+        print(
+            f"| {mode} | {1e6 * statistics.median(off):.0f} us | {1e6 * statistics.median(on):.0f} us | "
+            f"{added:.1f} % |"
+        )
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ def sample(side, count, channels):
     """Sorted coordinates and values."""
     rng = np.random.default_rng(0)
     cells = np.sort(rng.choice(side**3, count, replace=False))
-    return (np.stack(np.unravel_index(cells, (1, side, side, side))),
-            rng.standard_normal((count, channels)).astype("float32"))
+    return (
+        np.stack(np.unravel_index(cells, (1, side, side, side))),
+        rng.standard_normal((count, channels)).astype("float32"),
+    )
 
 
 def milliseconds(function, repeats):
@@ -34,15 +36,19 @@ def main(name):
     functional = paddle.sparse.nn.functional
     for side, count, inner, outer in CASES:
         places, values = sample(side, count, inner)
-        x = paddle.sparse.sparse_coo_tensor(paddle.to_tensor(places), paddle.to_tensor(values),
-                                            [1, side, side, side, inner])
+        x = paddle.sparse.sparse_coo_tensor(
+            paddle.to_tensor(places), paddle.to_tensor(values), [1, side, side, side, inner]
+        )
         weight = paddle.to_tensor(
-            np.random.default_rng(1).standard_normal((3, 3, 3, inner, outer)).astype("float32"))
+            np.random.default_rng(1).standard_normal((3, 3, 3, inner, outer)).astype("float32")
+        )
         for label, settings in (("subm_conv3d", {"padding": 1}), ("conv3d", {"stride": 2, "padding": 1})):
             call = ft.partial(getattr(functional, label), x, weight, **settings)
             spent = milliseconds(lambda call=call: call().values().numpy(), 5 if name == "paddle_jax" else 1)
-            print(f"{name} {label} {settings}: {side}^3, {count} elements, {inner} -> {outer} channels: "
-                  f"{spent:.0f} ms")
+            print(
+                f"{name} {label} {settings}: {side}^3, {count} elements, {inner} -> {outer} channels: "
+                f"{spent:.0f} ms"
+            )
 
 
 if __name__ == "__main__":

@@ -47,14 +47,21 @@ def on_devices(args):
             net, optimizer = made(args)
             net, optimizer = dist.parallelize(net, optimizer(), mesh, cut(stage))
             step = paddle.jit.to_static(stepping(net, optimizer, args))
-            shards = [dist.shard_tensor(tokens, mesh, [dist.Shard(0), dist.Replicate()])
-                      for tokens in batches(args)]
+            shards = [
+                dist.shard_tensor(tokens, mesh, [dist.Shard(0), dist.Replicate()]) for tokens in batches(args)
+            ]
             plan = dist.plan(step, shards[0])
             far = np.abs(np.array([float(step(tokens)) for tokens in shards]) / want - 1).max()
             held = sum(size for name, *_, size in plan.tensors if name in {p.name for p in net.parameters()})
             cells = [held, plan.arguments - held, plan.temporaries, plan.peak, plan.moved]
-            print((f"| {shape[0]} x {shape[1]} | {stage or 'none'} | "
-                   + " | ".join(f"{n / 1024:.0f}" for n in cells) + f" | {far:.1e} |"), flush=True)
+            print(
+                (
+                    f"| {shape[0]} x {shape[1]} | {stage or 'none'} | "
+                    + " | ".join(f"{n / 1024:.0f}" for n in cells)
+                    + f" | {far:.1e} |"
+                ),
+                flush=True,
+            )
 
 
 def in_processes(args):
@@ -83,8 +90,14 @@ def in_processes(args):
         dist.all_gather_object(everyone, [held, gradients, states])
         found = np.array(everyone).max(0)
         if rank == 0:
-            print((f"| {level or 'DataParallel'} | " + " | ".join(f"{n / 1024:.0f}" for n in found)
-                   + f" | {far:.1e} |"), flush=True)
+            print(
+                (
+                    f"| {level or 'DataParallel'} | "
+                    + " | ".join(f"{n / 1024:.0f}" for n in found)
+                    + f" | {far:.1e} |"
+                ),
+                flush=True,
+            )
 
 
 def main():
@@ -96,14 +109,24 @@ def main():
     if args.devices:
         on_devices(args)
         return
-    print(("| mesh dp x mp | stage | parameters | states, data | between | at most | received "
-           "| difference |\n" + "| --- " * 8 + "|"), flush=True)
-    env = (os.environ
-           | {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "NPROC": "64", "JAX_PLATFORMS": "cpu"})
+    print(
+        (
+            "| mesh dp x mp | stage | parameters | states, data | between | at most | received "
+            "| difference |\n" + "| --- " * 8 + "|"
+        ),
+        flush=True,
+    )
+    env = os.environ | {
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
+        "NPROC": "64",
+        "JAX_PLATFORMS": "cpu",
+    }
     given = [f"--{name}={value}" for name, value in vars(args).items() if name != "devices"]
     subprocess.run([sys.executable, "-W", "ignore", __file__, "--devices", *given], env=env, check=True)
-    print("\n| two processes | parameters | gradients | states | difference |\n" + "| --- " * 5 + "|",
-          flush=True)
+    print(
+        "\n| two processes | parameters | gradients | states | difference |\n" + "| --- " * 5 + "|",
+        flush=True,
+    )
     dist.spawn(in_processes, (args,), nprocs=2, backend="gloo")
 
 

@@ -27,8 +27,16 @@ def small(m, layers):
 def convolutions(m):
     """A small convolutional net."""
     x, y = m.static.data("x", [None, 1, 28, 28]), m.static.data("y", [None, 10])
-    net = m.nn.Sequential(m.nn.Conv2D(1, 8, 5), m.nn.ReLU(), m.nn.MaxPool2D(2), m.nn.Conv2D(8, 16, 5),
-                          m.nn.ReLU(), m.nn.MaxPool2D(2), m.nn.Flatten(), m.nn.Linear(256, 10))
+    net = m.nn.Sequential(
+        m.nn.Conv2D(1, 8, 5),
+        m.nn.ReLU(),
+        m.nn.MaxPool2D(2),
+        m.nn.Conv2D(8, 16, 5),
+        m.nn.ReLU(),
+        m.nn.MaxPool2D(2),
+        m.nn.Flatten(),
+        m.nn.Linear(256, 10),
+    )
     out = net(x)
     return out, ((out - y) ** 2).mean(), {"x": [32, 1, 28, 28], "y": [32, 10]}
 
@@ -84,8 +92,14 @@ class Timed:
 
         def call():
             written = [values[n] for n in entry.written]
-            out, new = entry.compiled(written, [values[n] for n in entry.read],
-                                      [self.feed[n] for n, _ in entry.data], entry.constants, None, None)
+            out, new = entry.compiled(
+                written,
+                [values[n] for n in entry.read],
+                [self.feed[n] for n, _ in entry.data],
+                entry.constants,
+                None,
+                None,
+            )
             values.update(zip(entry.written, new, strict=True))
             return np.asarray(out[0])
 
@@ -101,8 +115,10 @@ def child(engine, runs):
     for _ in sys.stdin:
         found = {}
         for name, one in work.items():
-            found[name] = {"numpy": best(lambda one=one: one.once(True), runs),
-                           "arrays": best(lambda one=one: one.once(False), runs)}
+            found[name] = {
+                "numpy": best(lambda one=one: one.once(True), runs),
+                "arrays": best(lambda one=one: one.once(False), runs),
+            }
             if engine == "paddle_jax":
                 found[name]["jit"] = one.by_hand(runs)
         print(json.dumps(found), flush=True)
@@ -110,8 +126,9 @@ def child(engine, runs):
 
 def main():
     """Runs the engines in turns and prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--oracle", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=300)
@@ -124,8 +141,9 @@ def main():
     started = {}
     for engine, python in engines.items():
         command = [python, __file__, "--child", engine, "--runs", str(given.runs)]
-        started[engine] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                           stderr=subprocess.DEVNULL, text=True)
+        started[engine] = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
     for engine, process in list(started.items()):
         line = ""
         while line.strip() != "ready":
@@ -146,14 +164,24 @@ def main():
     for process in started.values():
         process.stdin.close()
         process.wait()
-    columns = [("paddle_jax", "jit"), ("paddle_jax", "arrays"), ("paddle_jax", "numpy"), ("paddle", "arrays"),
-               ("paddle", "numpy")]
-    print("| us per run | compiled function alone | Executor, arrays | Executor, NumPy | Paddle, "
-          "arrays | Paddle, NumPy |")
+    columns = [
+        ("paddle_jax", "jit"),
+        ("paddle_jax", "arrays"),
+        ("paddle_jax", "numpy"),
+        ("paddle", "arrays"),
+        ("paddle", "numpy"),
+    ]
+    print(
+        "| us per run | compiled function alone | Executor, arrays | Executor, NumPy | Paddle, "
+        "arrays | Paddle, NumPy |"
+    )
     print("| --- " * 6 + "|")
     for name in WORK:
-        print(f"| {name} | " + " | ".join(f"{least[name, e, k]:.0f}" if (name, e, k) in least else ""
-                                          for e, k in columns) + " |")
+        print(
+            f"| {name} | "
+            + " | ".join(f"{least[name, e, k]:.0f}" if (name, e, k) in least else "" for e, k in columns)
+            + " |"
+        )
 
 
 if __name__ == "__main__":

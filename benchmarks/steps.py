@@ -96,31 +96,49 @@ class Peer:
 
     def present(self, device):
         """Whether the framework is installed (and can use the device)."""
-        code = (f"import importlib.util, sys\nif importlib.util.find_spec({self.module!r}) is "
-                "None: sys.exit(3)\n")
+        code = (
+            f"import importlib.util, sys\nif importlib.util.find_spec({self.module!r}) is None: sys.exit(3)\n"
+        )
         if device == "gpu" and self.on_gpu != "True":
             code += f"import {self.module} as m\nif not ({self.on_gpu}): sys.exit(3)\n"
-        return subprocess.run([self.python, "-c", code], cwd=HERE.parent, capture_output=True,
-                              check=False).returncode == 0
+        return (
+            subprocess.run(
+                [self.python, "-c", code], cwd=HERE.parent, capture_output=True, check=False
+            ).returncode
+            == 0
+        )
 
 
 def peers(args):
     """All peers by name."""
     program = ["-m", "paddle_jax", str(HERE / "paddle_work.py")]
-    ours = {tier: Peer(args.ours, program, "paddle_jax", flags={"FLAGS_deferred": tier})
-            for tier in ("sync", "off", "async")}
+    ours = {
+        tier: Peer(args.ours, program, "paddle_jax", flags={"FLAGS_deferred": tier})
+        for tier in ("sync", "off", "async")
+    }
     return {
         "ours": ours["sync"],
         "off": ours["off"],
         "async": ours["async"],
         "static": Peer(args.ours, program, "paddle_jax", flags={"BENCHMARK_TO_STATIC": "1"}),
-        "oracle": Peer(args.oracle, ["-W", "ignore", str(HERE / "paddle_work.py")], "paddle",
-                       "m.is_compiled_with_cuda()", compiles=False),
-        "oracle_static": Peer(args.oracle, ["-W", "ignore", str(HERE / "paddle_work.py")], "paddle",
-                              "m.is_compiled_with_cuda()", flags={"BENCHMARK_TO_STATIC": "1"},
-                              compiles=False),
-        "torch": Peer(args.torch, [str(HERE / "torch_work.py")], "torch", "m.cuda.is_available()",
-                      compiles=False),
+        "oracle": Peer(
+            args.oracle,
+            ["-W", "ignore", str(HERE / "paddle_work.py")],
+            "paddle",
+            "m.is_compiled_with_cuda()",
+            compiles=False,
+        ),
+        "oracle_static": Peer(
+            args.oracle,
+            ["-W", "ignore", str(HERE / "paddle_work.py")],
+            "paddle",
+            "m.is_compiled_with_cuda()",
+            flags={"BENCHMARK_TO_STATIC": "1"},
+            compiles=False,
+        ),
+        "torch": Peer(
+            args.torch, [str(HERE / "torch_work.py")], "torch", "m.cuda.is_available()", compiles=False
+        ),
         "hand": Peer(args.ours, [str(HERE / "jax_work.py")], "optax"),
     }
 
@@ -132,8 +150,9 @@ def environment(peer, args, cache):
         found["JAX_PLATFORMS"] = "cpu"
     if args.threads:
         # NPROC is the size of XLA's thread pool.
-        found |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC"),
-                               str(args.threads))
+        found |= dict.fromkeys(
+            ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC"), str(args.threads)
+        )
     found |= {"JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     found |= {"JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1", "JAX_ENABLE_COMPILATION_CACHE": "true"}
     return found
@@ -148,8 +167,16 @@ class Runner:
     def child(self, name, peer, names, *options, cache):
         """Results of one process: workload -> what it measured. Empty where the framework has no such
         workload; absent where it failed."""
-        command = [peer.python, *peer.arguments, *names, "--device", self.args.device, "--seconds",
-                   str(self.args.seconds), *options]
+        command = [
+            peer.python,
+            *peer.arguments,
+            *names,
+            "--device",
+            self.args.device,
+            "--seconds",
+            str(self.args.seconds),
+            *options,
+        ]
         started = {"env": environment(peer, self.args, cache), "cwd": HERE.parent, "timeout": self.args.limit}
         try:
             done = subprocess.run(command, **started, capture_output=True, text=True, check=False)
@@ -160,8 +187,10 @@ class Runner:
         if errors:
             self.failures.append(name)
             print(f"{name}: {' '.join(names)} failed:\n{errors[-2000:]}", file=sys.stderr)
-        return {line["name"]: {key: value for key, value in line.items() if key not in ("name", "missing")}
-                for line in lines}
+        return {
+            line["name"]: {key: value for key, value in line.items() if key not in ("name", "missing")}
+            for line in lines
+        }
 
     def measure(self, names, chosen):
         """Runs a group of workloads in all peers in turn; returns workload -> peer -> the best of each figure
@@ -250,20 +279,34 @@ def memory(everything, chosen):
     header("peak memory (before the workload), MiB", *chosen)
     for work, results in everything.items():
         if work in STEPS:
-            row(LABELS[work], *(cell(results, name, lambda r: f"{r['peak_mb']:.0f} ({r['before_mb']:.0f})")
-                                for name in chosen))
+            row(
+                LABELS[work],
+                *(
+                    cell(results, name, lambda r: f"{r['peak_mb']:.0f} ({r['before_mb']:.0f})")
+                    for name in chosen
+                ),
+            )
 
 
 def first_steps(runner, names, chosen):
     """How a fresh process starts: one line per workload and peer."""
     figures = ("build", "first", "ten")
-    header("workload", "peer", "build", "first step", "first ten steps", "build, cached",
-           "first step, cached", "first ten steps, cached")
+    header(
+        "workload",
+        "peer",
+        "build",
+        "first step",
+        "first ten steps",
+        "build, cached",
+        "first step, cached",
+        "first ten steps, cached",
+    )
     for work in names:
         for name, peer in chosen.items():
             results = [result for result in runner.first(work, name, peer) if result is not None]
-            cells = [time_text(result[figure]) if result else "failed" for result in results
-                     for figure in figures]
+            cells = [
+                time_text(result[figure]) if result else "failed" for result in results for figure in figures
+            ]
             row(LABELS.get(work, work), name, *cells, *["-"] * (6 - len(cells)))
 
 
@@ -284,16 +327,28 @@ def arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="comma-separated names or patterns of workloads")
     parser.add_argument("--peers", default="ours,off,oracle,torch,hand")
-    for name, what in (("ours", "paddle_jax, and optax for the hand-written steps"),
-                       ("oracle", "the real Paddle"), ("torch", "PyTorch")):
-        parser.add_argument(f"--{name}", default=sys.executable, metavar="PYTHON",
-                            help=f"interpreter that has {what} (default: this one)")
+    for name, what in (
+        ("ours", "paddle_jax, and optax for the hand-written steps"),
+        ("oracle", "the real Paddle"),
+        ("torch", "PyTorch"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            default=sys.executable,
+            metavar="PYTHON",
+            help=f"interpreter that has {what} (default: this one)",
+        )
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2.0,
-                        help="how long each process measures one workload; what is compiled meanwhile "
-                             "has to leave time for the compiled form")
-    parser.add_argument("--threads", type=int, default=1,
-                        help="threads for every peer; 0: what each takes by itself")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=2.0,
+        help="how long each process measures one workload; what is compiled meanwhile "
+        "has to leave time for the compiled form",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads for every peer; 0: what each takes by itself"
+    )
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--limit", type=int, default=600, help="seconds one process may take")
     for name in ("first", "memory", "list"):
@@ -311,14 +366,19 @@ def main(argv=None):
         sys.exit(f"--peers: unknown: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     chosen = {name: known[name] for name in args.peers.split(",") if known[name].present(args.device)}
     if len(chosen) < len(args.peers.split(",")):
-        print(f"not installed for {args.device}: {', '.join(set(args.peers.split(',')) - set(chosen))}",
-              file=sys.stderr)
+        print(
+            f"not installed for {args.device}: {', '.join(set(args.peers.split(',')) - set(chosen))}",
+            file=sys.stderr,
+        )
     if args.first:
         first_steps(runner, names, chosen)
     else:
         operations = [name for name in names if name in OPERATIONS]
-        everything = compare(runner, ([operations] * bool(operations)
-                                      + [[name] for name in names if name not in OPERATIONS]), chosen)
+        everything = compare(
+            runner,
+            ([operations] * bool(operations) + [[name] for name in names if name not in OPERATIONS]),
+            chosen,
+        )
         if args.memory:
             memory(everything, chosen)
     sys.exit(1 if runner.failures else 0)

@@ -19,8 +19,11 @@ from paddle import nn
 
 def training_step(layers):
     net = nn.Sequential(*[part for _ in range(layers) for part in (nn.Linear(8, 8), nn.Tanh())])
-    adam, x, y = (paddle.optimizer.Adam(1e-3, parameters=net.parameters()), paddle.randn([4, 8]),
-                  paddle.randn([4, 8]))
+    adam, x, y = (
+        paddle.optimizer.Adam(1e-3, parameters=net.parameters()),
+        paddle.randn([4, 8]),
+        paddle.randn([4, 8]),
+    )
 
     def step():
         loss = ((net(x) - y) ** 2).mean()
@@ -37,8 +40,10 @@ def alone(step):
     (program,) = step.program_cache
     tensors, pack = program.operands([]), program.pack
     held = [jnp.array(tensors[i]._value) for i in program.donated]
-    kept, numbers = ([t._value for t in program.others(tensors)[len(held):]],
-                     [get() for get in program.getters])
+    kept, numbers = (
+        [t._value for t in program.others(tensors)[len(held) :]],
+        [get() for get in program.getters],
+    )
     flat = None if pack is None else jnp.concatenate([tensors[i]._value.ravel() for i in pack.places])
     packed = pack is not None
 
@@ -69,8 +74,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, nargs="+", default=[5, 50, 500])
     args = parser.parse_args()
-    print("| parameters | written | arrays handed over | equations | first call | values | check | one call "
-          "| compiled function alone | difference |")
+    print(
+        "| parameters | written | arrays handed over | equations | first call | values | check | one call "
+        "| compiled function alone | difference |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for layers in args.layers:
         step = training_step(layers)
@@ -83,8 +90,11 @@ def main():
         (check,) = seconds([lambda program=program: program.operands([])])
         times = " | ".join(f"{t * 1e6:.0f} us" for t in (check, ours, bare, ours - bare))
         equations = len(program.captured.jaxpr.eqns)
-        print(f"| {2 * layers} | {count} | {handed} | {equations} | {first:.2f} s | "
-              f"{len(program.facts)} | {times} |", flush=True)
+        print(
+            f"| {2 * layers} | {count} | {handed} | {equations} | {first:.2f} s | "
+            f"{len(program.facts)} | {times} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

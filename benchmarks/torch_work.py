@@ -24,8 +24,11 @@ operations = {
 
 @ft.cache
 def places():
-    return (torch.tensor([5, 1, 3]), torch.arange(64).reshape(8, 8) % 3 == 0,
-            torch.arange(16).reshape(8, 2) % 8)
+    return (
+        torch.tensor([5, 1, 3]),
+        torch.arange(64).reshape(8, 8) % 3 == 0,
+        torch.arange(16).reshape(8, 2) % 8,
+    )
 
 
 indexing = {
@@ -42,8 +45,11 @@ indexing = {
     "topk": lambda x, y: torch.topk(x, 3)[0],
     "cumsum": lambda x, y: torch.cumsum(x, 0),
 }
-setting = {"set_slice": lambda: (slice(1, 5), 2), "set_array": lambda: places()[0],
-           "set_mask": lambda: places()[1]}
+setting = {
+    "set_slice": lambda: (slice(1, 5), 2),
+    "set_array": lambda: places()[0],
+    "set_mask": lambda: places()[1],
+}
 
 
 def read_array(out):
@@ -189,16 +195,23 @@ def mlp():
 
 
 def lenet():
-    features = [nn.Conv2d(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-                nn.MaxPool2d(2)]
+    features = [
+        nn.Conv2d(1, 6, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+    ]
     net = nn.Sequential(*features, nn.Flatten(), nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10))
     x, y = torch.randn(64, 1, 28, 28), labels(64)
     return training([net], lambda: F.cross_entropy(net(x), y))
 
 
 def conv_norm(inputs, outputs, size, stride=1):
-    return nn.Sequential(nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False),
-                         nn.BatchNorm2d(outputs))
+    return nn.Sequential(
+        nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False), nn.BatchNorm2d(outputs)
+    )
 
 
 class Block(nn.Module):
@@ -206,8 +219,9 @@ class Block(nn.Module):
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
-        self.main = nn.Sequential(conv_norm(inputs, outputs, 3, stride), nn.ReLU(),
-                                  conv_norm(outputs, outputs, 3))
+        self.main = nn.Sequential(
+            conv_norm(inputs, outputs, 3, stride), nn.ReLU(), conv_norm(outputs, outputs, 3)
+        )
         self.side = nn.Identity() if inputs == outputs else conv_norm(inputs, outputs, 1, stride)
 
     def forward(self, x):
@@ -283,8 +297,13 @@ def heat():
     def step():
         u = start
         for _ in range(10_000):
-            u = u + 0.1 * (torch.roll(u, 1, 0) + torch.roll(u, -1, 0) + torch.roll(u, 1, 1)
-                           + torch.roll(u, -1, 1) - 4.0 * u)
+            u = u + 0.1 * (
+                torch.roll(u, 1, 0)
+                + torch.roll(u, -1, 0)
+                + torch.roll(u, 1, 1)
+                + torch.roll(u, -1, 1)
+                - 4.0 * u
+            )
         return u.sum()
 
     return Work(step)
@@ -293,13 +312,31 @@ def heat():
 WORKLOADS = {name: ft.partial(operation, function, False) for name, function in operations.items()}
 WORKLOADS |= {name + "_grad": ft.partial(operation, function, True) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row, True)}
-WORKLOADS |= ({name: ft.partial(operation, function, False) for name, function in indexing.items()}
-              | {"get_each": get_each})
+WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {
+    "get_each": get_each
+}
 WORKLOADS["set_through"] = set_through
-WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0)
-              for name, key in setting.items()}
-WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, third, mlp, lenet, resnet18,
-                                               transformer, lstm, burgers, beam, adam1000, heat)}
+WORKLOADS |= {
+    name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()
+}
+WORKLOADS |= {
+    work.__name__: work
+    for work in (
+        chained_add,
+        item,
+        chain20,
+        third,
+        mlp,
+        lenet,
+        resnet18,
+        transformer,
+        lstm,
+        burgers,
+        beam,
+        adam1000,
+        heat,
+    )
+}
 
 
 def set_device(name):

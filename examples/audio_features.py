@@ -60,8 +60,14 @@ def read(samples):
 def network(bands):
     """Two convolutions over bands and time, and the mean over both."""
     return nn.Sequential(
-        nn.BatchNorm2D(1), nn.Conv2D(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2),
-        nn.Conv2D(8, 16, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2D(4 if bands > 16 else 2), nn.Flatten(),
+        nn.BatchNorm2D(1),
+        nn.Conv2D(1, 8, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Conv2D(8, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2D(4 if bands > 16 else 2),
+        nn.Flatten(),
         nn.Linear(16 * (16 if bands > 16 else 4), len(KINDS)),
     )
 
@@ -97,10 +103,13 @@ def main():
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         waves, kinds = read(write(folder, options.sounds, rng))
-    print(f"{len(kinds)} sounds of {waves.shape[1] / RATE:.1f} s, the loudest sample is "
-          f"{float(waves.abs().max()):.3f}")
-    spectra = paddle.audio.features.LogMelSpectrogram(sr=RATE, n_fft=256, hop_length=128, n_mels=32,
-                                                      f_min=50.0)
+    print(
+        f"{len(kinds)} sounds of {waves.shape[1] / RATE:.1f} s, the loudest sample is "
+        f"{float(waves.abs().max()):.3f}"
+    )
+    spectra = paddle.audio.features.LogMelSpectrogram(
+        sr=RATE, n_fft=256, hop_length=128, n_mels=32, f_min=50.0
+    )
     cepstra = paddle.audio.features.MFCC(sr=RATE, n_mfcc=13, n_fft=256, hop_length=128, n_mels=32, f_min=50.0)
     for name, features in (("log-mel spectrogram", spectra), ("cepstral coefficients", cepstra)):
         loss, right = train(features, waves, kinds, options.sounds // 4, options)

@@ -57,16 +57,20 @@ def train(model, derivatives, steps, points, learning_rate):
     losses, start = [], time.perf_counter()
     for step in range(1, steps + 1):
         u, slope, moment, shear, force = derivatives(model, x)
-        loss = (((force - load) ** 2).mean()
-                + 100 * (u[0] ** 2 + slope[0] ** 2 + moment[-1] ** 2 + shear[-1] ** 2).sum())
+        loss = ((force - load) ** 2).mean() + 100 * (
+            u[0] ** 2 + slope[0] ** 2 + moment[-1] ** 2 + shear[-1] ** 2
+        ).sum()
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
         schedule.step()
         losses.append(loss)
         if step % max(1, steps // 5) == 0:
-            print(f"step {step:5d}/{steps}  loss {float(loss):.2e}  "
-                  f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
+            print(
+                f"step {step:5d}/{steps}  loss {float(loss):.2e}  "
+                f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step",
+                flush=True,
+            )
     return [float(loss) for loss in losses]
 
 
@@ -77,8 +81,9 @@ def main():
     parser.add_argument("--width", type=int, default=20)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--taylor", action="store_true",
-                        help="all four derivatives in one pass (paddle_jax only)")
+    parser.add_argument(
+        "--taylor", action="store_true", help="all four derivatives in one pass (paddle_jax only)"
+    )
     args = parser.parse_args()
     paddle.seed(args.seed)
 

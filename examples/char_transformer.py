@@ -27,13 +27,15 @@ class CharTransformer(nn.Layer):
         self.context = context
         self.token = nn.Embedding(characters, width)
         self.position = nn.Embedding(context, width)
-        block = nn.TransformerEncoderLayer(width, heads, 4 * width, dropout=0.0, activation="gelu",
-                                           normalize_before=True)
+        block = nn.TransformerEncoderLayer(
+            width, heads, 4 * width, dropout=0.0, activation="gelu", normalize_before=True
+        )
         self.blocks = nn.TransformerEncoder(block, layers, norm=nn.LayerNorm(width))
         self.head = nn.Linear(width, characters)
         # Position i may look at positions 0..i only: what lies behind gets minus infinity before the softmax.
-        self.register_buffer("mask", paddle.triu(paddle.full([context, context], float("-inf")), diagonal=1),
-                             persistable=False)
+        self.register_buffer(
+            "mask", paddle.triu(paddle.full([context, context], float("-inf")), diagonal=1), persistable=False
+        )
 
     def forward(self, tokens):
         length = tokens.shape[1]
@@ -57,13 +59,16 @@ def batches(codes, context, batch_size, steps, rng):
 def train(model, codes, steps, batch_size, learning_rate, seed):
     """AdamW with warm-up, cosine decay and gradient clipping."""
     cosine = paddle.optimizer.lr.CosineAnnealingDecay(learning_rate, T_max=steps)
-    schedule = paddle.optimizer.lr.LinearWarmup(cosine, warmup_steps=max(1, steps // 20), start_lr=0.0,
-                                                end_lr=learning_rate)
-    optimizer = paddle.optimizer.AdamW(schedule, parameters=model.parameters(), weight_decay=0.01,
-                                       grad_clip=nn.ClipGradByGlobalNorm(1.0))
+    schedule = paddle.optimizer.lr.LinearWarmup(
+        cosine, warmup_steps=max(1, steps // 20), start_lr=0.0, end_lr=learning_rate
+    )
+    optimizer = paddle.optimizer.AdamW(
+        schedule, parameters=model.parameters(), weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(1.0)
+    )
     start, mean = time.perf_counter(), None
-    for step, (inputs, targets) in enumerate(batches(codes, model.context, batch_size, steps,
-                                                     np.random.default_rng(seed)), 1):
+    for step, (inputs, targets) in enumerate(
+        batches(codes, model.context, batch_size, steps, np.random.default_rng(seed)), 1
+    ):
         scores = model(inputs)
         loss = F.cross_entropy(scores.reshape([-1, scores.shape[-1]]), targets.reshape([-1]))
         loss.backward()
@@ -73,8 +78,11 @@ def train(model, codes, steps, batch_size, learning_rate, seed):
         mean = float(loss) if mean is None else 0.9 * mean + 0.1 * float(loss)
         if step % max(1, steps // 10) == 0:
             pace = (time.perf_counter() - start) / step * 1e3
-            print(f"step {step:5d}/{steps}  loss {mean:.3f}  ({mean / math.log(2):.2f} bits per character)  "
-                  f"{pace:.1f} ms per step", flush=True)
+            print(
+                f"step {step:5d}/{steps}  loss {mean:.3f}  ({mean / math.log(2):.2f} bits per character)  "
+                f"{pace:.1f} ms per step",
+                flush=True,
+            )
     return mean
 
 
@@ -113,12 +121,15 @@ def main():
     codes = np.array([code_of[character] for character in text], dtype="int64")
     model = CharTransformer(len(alphabet), args.context, args.width, layers=args.layers)
     size = sum(int(np.prod(p.shape)) for p in model.parameters())
-    print(f"{len(text)} characters, {len(alphabet)} different ones, {size} parameters, "
-          f"device {paddle.get_device()}")
+    print(
+        f"{len(text)} characters, {len(alphabet)} different ones, {size} parameters, "
+        f"device {paddle.get_device()}"
+    )
 
     loss = train(model, codes, args.steps, args.batch_size, args.learning_rate, args.seed)
-    print(f"final loss {loss:.3f}; knowing only how often each character occurs would give "
-          f"{entropy(codes):.3f}")
+    print(
+        f"final loss {loss:.3f}; knowing only how often each character occurs would give {entropy(codes):.3f}"
+    )
     written = write(model, [code_of[c] for c in "The "], args.sample)
     print("-" * 40, "".join(alphabet[code] for code in written), "-" * 40, sep="\n")
 

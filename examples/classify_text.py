@@ -23,10 +23,31 @@ from paddle import nn
 from paddle.io import DataLoader, Dataset
 
 KINDS = {
-    "statements": ["assert", "assignment", "class", "compound", "del", "for", "function", "global", "if",
-                   "import", "return", "try", "while", "with"],
-    "special methods": ["attribute-access", "customization", "callable-types", "numeric-types",
-                        "sequence-types", "specialnames", "context-managers"],
+    "statements": [
+        "assert",
+        "assignment",
+        "class",
+        "compound",
+        "del",
+        "for",
+        "function",
+        "global",
+        "if",
+        "import",
+        "return",
+        "try",
+        "while",
+        "with",
+    ],
+    "special methods": [
+        "attribute-access",
+        "customization",
+        "callable-types",
+        "numeric-types",
+        "sequence-types",
+        "specialnames",
+        "context-managers",
+    ],
 }
 
 
@@ -46,8 +67,9 @@ class Sentences(Dataset):
     """Sentences as numbers of words; 0 fills up, 1 stands for a rare word."""
 
     def __init__(self, samples, vocabulary, longest=40):
-        self.samples = [([vocabulary.get(word, 1) for word in words[:longest]], kind)
-                        for words, kind in samples]
+        self.samples = [
+            ([vocabulary.get(word, 1) for word in words[:longest]], kind) for words, kind in samples
+        ]
 
     def __getitem__(self, index):
         return self.samples[index]
@@ -60,8 +82,11 @@ def padded(samples):
     """A batch: word numbers filled up with 0, lengths, kinds."""
     longest = max(len(words) for words, _ in samples)
     filled = np.array([words + [0] * (longest - len(words)) for words, _ in samples], np.int64)
-    return (filled, np.array([len(words) for words, _ in samples], np.int64),
-            np.array([kind for _, kind in samples], np.int64))
+    return (
+        filled,
+        np.array([len(words) for words, _ in samples], np.int64),
+        np.array([kind for _, kind in samples], np.int64),
+    )
 
 
 class Classifier(nn.Layer):
@@ -83,8 +108,10 @@ def accuracy(model, loader):
     """The share of sentences whose kind the model finds."""
     model.eval()
     with paddle.no_grad():
-        right = sum(float((model(words, lengths).argmax(1) == kinds).astype("float32").sum())
-                    for words, lengths, kinds in loader)
+        right = sum(
+            float((model(words, lengths).argmax(1) == kinds).astype("float32").sum())
+            for words, lengths, kinds in loader
+        )
     model.train()
     return right / len(loader.dataset)
 
@@ -99,13 +126,17 @@ def main():
     order = np.random.default_rng(0)
     samples = sentences()
     samples = [samples[i] for i in order.permutation(len(samples))[: options.samples]]
-    common = [word for word, count in Counter(word for words, _ in samples for word in words).most_common()
-              if count > 1]
+    common = [
+        word
+        for word, count in Counter(word for words, _ in samples for word in words).most_common()
+        if count > 1
+    ]
     vocabulary = {word: number for number, word in enumerate(common, 2)}
     split = len(samples) * 4 // 5
     parts = [Sentences(part, vocabulary) for part in (samples[:split], samples[split:])]
-    training, testing = (DataLoader(part, batch_size=32, shuffle=part is parts[0], collate_fn=padded)
-                         for part in parts)
+    training, testing = (
+        DataLoader(part, batch_size=32, shuffle=part is parts[0], collate_fn=padded) for part in parts
+    )
     print(f"{len(parts[0])} sentences to learn from, {len(parts[1])} to test with, {len(vocabulary)} words")
 
     model = Classifier(len(vocabulary) + 2)
@@ -118,8 +149,10 @@ def main():
             optimizer.step()
             optimizer.clear_grad()
             losses.append(float(loss))
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, accuracy {accuracy(model, testing):.3f}",
-              flush=True)
+        print(
+            f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, accuracy {accuracy(model, testing):.3f}",
+            flush=True,
+        )
 
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "classifier.pdparams")

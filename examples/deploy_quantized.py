@@ -44,8 +44,9 @@ def train(net, images, labels, epochs, rate):
     net.train()
     for _ in range(epochs):
         for rows in np.array_split(order.permutation(len(images)), max(1, len(images) // 64)):
-            loss = nn.functional.cross_entropy(net(paddle.to_tensor(images[rows])),
-                                               paddle.to_tensor(labels[rows]))
+            loss = nn.functional.cross_entropy(
+                net(paddle.to_tensor(images[rows])), paddle.to_tensor(labels[rows])
+            )
             loss.backward()
             optimizer.step()
             optimizer.clear_grad()
@@ -63,8 +64,9 @@ def after_training(net, images):
 
 def in_training(net, images, labels, epochs):
     """Trained on while weights and activations are rounded to 8 bits."""
-    rounded = QAT(QuantConfig(activation=FakeQuanterWithAbsMaxObserver(),
-                              weight=FakeQuanterWithAbsMaxObserver())).quantize(net.train())
+    rounded = QAT(
+        QuantConfig(activation=FakeQuanterWithAbsMaxObserver(), weight=FakeQuanterWithAbsMaxObserver())
+    ).quantize(net.train())
     train(rounded, images, labels, epochs, 3e-4)
     return rounded
 
@@ -79,10 +81,15 @@ def served(net, path, images):
         answers.append(model(paddle.to_tensor(batch)).numpy())
         times.append(time.perf_counter() - start)
     with paddle.no_grad():
-        expected = np.concatenate([net(paddle.to_tensor(batch)).numpy()
-                                   for batch in images.reshape(-1, BATCH, 1, 28, 28)])
-    return (np.concatenate(answers), expected, Path(f"{path}.pdiparams").stat().st_size / 1000,
-            1000 * min(times))
+        expected = np.concatenate(
+            [net(paddle.to_tensor(batch)).numpy() for batch in images.reshape(-1, BATCH, 1, 28, 28)]
+        )
+    return (
+        np.concatenate(answers),
+        expected,
+        Path(f"{path}.pdiparams").stat().st_size / 1000,
+        1000 * min(times),
+    )
 
 
 def main():
@@ -105,8 +112,10 @@ def main():
         answers, expected, size, spent = served(make(), Path(args.folder) / name.replace(" ", "_"), test)
         found[name] = float((answers.argmax(1) == labels).mean())
         difference = float(np.abs(answers - expected).max() / np.abs(expected).max())
-        print(f"{name:22s} accuracy {found[name]:.4f}  {size:5.0f} kB  {spent:6.2f} ms per {BATCH} images",
-              flush=True)
+        print(
+            f"{name:22s} accuracy {found[name]:.4f}  {size:5.0f} kB  {spent:6.2f} ms per {BATCH} images",
+            flush=True,
+        )
         if difference > 0.02:
             failures.append(f"{name}: the model file answers differently, by {difference:.3f}")
     if args.samples == 1797 and args.epochs >= 12 and min(found.values()) < found["float32"] - 0.015:

@@ -52,8 +52,9 @@ class ConvNet(nn.Layer):
             nn.ReLU(),
             nn.MaxPool2D(2),
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(32 * 2 * 2, 64), nn.ReLU(), nn.Dropout(0.2),
-                                  nn.Linear(64, classes))
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(32 * 2 * 2, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, classes)
+        )
 
     def forward(self, x):
         return self.head(self.features(x))
@@ -86,8 +87,11 @@ def train(net, loader, test_loader, epochs, learning_rate):
             losses.append(float(loss))
         schedule.step()
         score, seconds = accuracy(net, test_loader), time.perf_counter() - start
-        print(f"epoch {epoch:2d}/{epochs}  loss {np.mean(losses):.4f}  test accuracy {score:.4f}  "
-              f"{seconds:.2f} s", flush=True)
+        print(
+            f"epoch {epoch:2d}/{epochs}  loss {np.mean(losses):.4f}  test accuracy {score:.4f}  "
+            f"{seconds:.2f} s",
+            flush=True,
+        )
 
 
 def main():
@@ -95,8 +99,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=5e-3)
-    parser.add_argument("--samples", type=int, default=None,
-                        help="use only the first SAMPLES digits (for a quick try)")
+    parser.add_argument(
+        "--samples", type=int, default=None, help="use only the first SAMPLES digits (for a quick try)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", default="digits.pdparams", help="file that receives the weights")
     args = parser.parse_args()
@@ -112,8 +117,10 @@ def main():
 
     net = ConvNet()
     size = sum(int(np.prod(p.shape)) for p in net.parameters())
-    print(f"{len(train_set)} training and {len(test_set)} test digits, {size} parameters, "
-          f"device {paddle.get_device()}")
+    print(
+        f"{len(train_set)} training and {len(test_set)} test digits, {size} parameters, "
+        f"device {paddle.get_device()}"
+    )
     train(net, loader, test_loader, args.epochs, args.learning_rate)
     score = accuracy(net, test_loader)
 

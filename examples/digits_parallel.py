@@ -52,8 +52,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--batch-size", type=int, default=64, help="of all processes together")
     parser.add_argument("--learning-rate", type=float, default=3e-3)
-    parser.add_argument("--samples", type=int, default=None,
-                        help="use only the first SAMPLES digits (for a quick try)")
+    parser.add_argument(
+        "--samples", type=int, default=None, help="use only the first SAMPLES digits (for a quick try)"
+    )
     args = parser.parse_args()
 
     if dist.get_world_size() > 1:
@@ -66,8 +67,11 @@ def main():
         net = paddle.DataParallel(net)  # all processes start with the parameters of the first one
     optimizer = paddle.optimizer.Adam(args.learning_rate, parameters=net.parameters())
     sampler = DistributedBatchSampler(train_set, args.batch_size // size, shuffle=True)
-    loader, loss_of, start = (DataLoader(train_set, batch_sampler=sampler), nn.CrossEntropyLoss(),
-                              time.perf_counter())
+    loader, loss_of, start = (
+        DataLoader(train_set, batch_sampler=sampler),
+        nn.CrossEntropyLoss(),
+        time.perf_counter(),
+    )
     for epoch in range(args.epochs):
         sampler.set_epoch(epoch)
         for images, labels in loader:
@@ -76,8 +80,11 @@ def main():
             optimizer.step()
             optimizer.clear_grad()
         if rank == 0 and epoch % 5 == 4:
-            print(f"epoch {epoch + 1:2d}/{args.epochs}  loss of the last batch {float(loss):.4f}  "
-                  f"{time.perf_counter() - start:.1f} s", flush=True)
+            print(
+                f"epoch {epoch + 1:2d}/{args.epochs}  loss of the last batch {float(loss):.4f}  "
+                f"{time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
     score = accuracy(net, test_set)
     if rank == 0:
         print(f"{size} processes, {len(train_set)} training digits: test accuracy {score:.4f}", flush=True)

@@ -55,17 +55,29 @@ class Shapes(Dataset):
 
 def network():
     return nn.Sequential(
-        nn.Conv2D(1, 16, 3, padding=1), nn.BatchNorm2D(16), nn.ReLU(), nn.MaxPool2D(2),
-        nn.Conv2D(16, 32, 3, padding=1), nn.BatchNorm2D(32), nn.ReLU(), nn.MaxPool2D(2),
-        nn.Conv2D(32, 32, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2D(2), nn.Flatten(),
+        nn.Conv2D(1, 16, 3, padding=1),
+        nn.BatchNorm2D(16),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Conv2D(16, 32, 3, padding=1),
+        nn.BatchNorm2D(32),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Conv2D(32, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2D(2),
+        nn.Flatten(),
         nn.Linear(128, len(KINDS)),
     )
 
 
 def prepared(args, steps):
     """A Model with its optimizer, loss and metric."""
-    model = paddle.Model(network(), InputSpec([None, 1, SIZE, SIZE], "float32", "image"),
-                         InputSpec([None, 1], "int64", "label"))
+    model = paddle.Model(
+        network(),
+        InputSpec([None, 1, SIZE, SIZE], "float32", "image"),
+        InputSpec([None, 1], "int64", "label"),
+    )
     rate = paddle.optimizer.lr.CosineAnnealingDecay(args.learning_rate, T_max=args.epochs * steps)
     optimizer = paddle.optimizer.AdamW(rate, parameters=model.parameters(), weight_decay=1e-3)
     model.prepare(optimizer, nn.CrossEntropyLoss(), paddle.metric.Accuracy())
@@ -77,8 +89,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=3e-3)
-    parser.add_argument("--images", type=int, default=1600,
-                        help="how many images to train on; a fifth of that to test")
+    parser.add_argument(
+        "--images", type=int, default=1600, help="how many images to train on; a fifth of that to test"
+    )
     parser.add_argument("--workers", type=int, default=0, help="processes that draw the images")
     parser.add_argument("--folder", default="shapes", help="where checkpoints and the model file go")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in the folder")
@@ -93,9 +106,17 @@ def main():
         model.load(f"{args.folder}/final")
         print(f"going on from {args.folder}/final")
     best = paddle.callbacks.EarlyStopping("acc", mode="max", patience=3, verbose=0)
-    model.fit(train, test, batch_size=args.batch_size, epochs=args.epochs, log_freq=25,
-              num_workers=args.workers, save_dir=args.folder, save_freq=max(args.epochs // 2, 1),
-              callbacks=[best])
+    model.fit(
+        train,
+        test,
+        batch_size=args.batch_size,
+        epochs=args.epochs,
+        log_freq=25,
+        num_workers=args.workers,
+        save_dir=args.folder,
+        save_freq=max(args.epochs // 2, 1),
+        callbacks=[best],
+    )
     score = model.evaluate(test, batch_size=64, verbose=0)["acc"]
 
     model.save(f"{args.folder}/shapes", training=False)
@@ -104,12 +125,17 @@ def main():
     ours = model.predict_batch([images])[0]
     there = served(paddle.to_tensor(images)).numpy()
     print("the first eight images:", ", ".join(KINDS[k] for k in ours.argmax(axis=1)))
-    print(f"{len(list(Path(args.folder).glob('*.pdparams')))} checkpoints in {args.folder}; "
-          f"test accuracy {score:.4f}")
+    print(
+        f"{len(list(Path(args.folder).glob('*.pdparams')))} checkpoints in {args.folder}; "
+        f"test accuracy {score:.4f}"
+    )
     if not np.allclose(ours, there, atol=1e-4):
         sys.exit("the model file answers differently from the model")
-    if (score < GOAL and args.images >= parser.get_default("images")
-            and args.epochs >= parser.get_default("epochs")):
+    if (
+        score < GOAL
+        and args.images >= parser.get_default("images")
+        and args.epochs >= parser.get_default("epochs")
+    ):
         sys.exit(f"test accuracy {score:.4f} is below the goal of {GOAL}")
 
 

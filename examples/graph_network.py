@@ -27,8 +27,9 @@ class Graph:
     def __init__(self, source, target, count):
         order = np.argsort(target, kind="stable")
         self.count = count
-        self.source, self.target = (paddle.to_tensor(ends[order].astype("int64"))
-                                    for ends in (source, target))
+        self.source, self.target = (
+            paddle.to_tensor(ends[order].astype("int64")) for ends in (source, target)
+        )
         arriving = np.bincount(target, minlength=count)
         self.colptr = paddle.to_tensor(np.concatenate([[0], np.cumsum(arriving)]).astype("int64"))
         self.scale = paddle.to_tensor((np.maximum(arriving, 1) ** -0.5).astype("float32")).unsqueeze(-1)
@@ -57,14 +58,16 @@ class GAT(nn.Layer):
 
     def forward(self, graph, x):
         x = self.linear(x).reshape(self.shape)
-        scores = geometric.send_uv((x * self.away).sum(-1), (x * self.towards).sum(-1), graph.source,
-                                   graph.target)
+        scores = geometric.send_uv(
+            (x * self.away).sum(-1), (x * self.towards).sum(-1), graph.source, graph.target
+        )
         scores = F.leaky_relu(scores, 0.2)
         largest = paddle.gather(geometric.segment_max(scores, graph.target), graph.target).detach()
         weights = paddle.exp(scores - largest)
         weights = weights / paddle.gather(geometric.segment_sum(weights, graph.target), graph.target)
-        return geometric.send_ue_recv(x, weights.unsqueeze(-1), graph.source, graph.target, "mul",
-                                      "sum").flatten(1)
+        return geometric.send_ue_recv(
+            x, weights.unsqueeze(-1), graph.source, graph.target, "mul", "sum"
+        ).flatten(1)
 
 
 class SAGE(nn.Layer):
@@ -76,8 +79,9 @@ class SAGE(nn.Layer):
         self.own, self.others = nn.Linear(inner, outer), nn.Linear(inner, outer, bias_attr=False)
 
     def forward(self, x, source, target, count):
-        return (self.own(x[:count])
-                + self.others(geometric.send_u_recv(x, source, target, "mean", out_size=count)))
+        return self.own(x[:count]) + self.others(
+            geometric.send_u_recv(x, source, target, "mean", out_size=count)
+        )
 
 
 class Network(nn.Layer):
@@ -108,8 +112,13 @@ def digits(samples, neighbours, known):
     pixels, labels = (pixels[:samples] / 16).astype("float32"), labels[:samples].astype("int64")
     target, source = kneighbors_graph(pixels, neighbours, include_self=True).nonzero()
     shown = np.concatenate([np.flatnonzero(labels == kind)[:known] for kind in range(10)])
-    return (pixels, labels, Graph(source, target, len(pixels)), shown,
-            np.setdiff1d(np.arange(len(pixels)), shown))
+    return (
+        pixels,
+        labels,
+        Graph(source, target, len(pixels)),
+        shown,
+        np.setdiff1d(np.arange(len(pixels)), shown),
+    )
 
 
 def main():
@@ -132,8 +141,11 @@ def main():
         optimizer.step()
         optimizer.clear_grad()
         if step % 50 == 0 or step == args.steps:
-            print(f"step {step:4d}  loss {float(loss):.4f}  {1e3 * (time.perf_counter() - start) / step:.1f} "
-                  "ms per step", flush=True)
+            print(
+                f"step {step:4d}  loss {float(loss):.4f}  {1e3 * (time.perf_counter() - start) / step:.1f} "
+                "ms per step",
+                flush=True,
+            )
     with paddle.no_grad():
         told = net(graph, x, paddle.to_tensor(hidden)).argmax(-1).numpy()
     right = float((told == labels[hidden]).mean())

@@ -74,26 +74,35 @@ def main():
         for _ in range(args.warm_up):
             state = solver.run(state, paddle.to_tensor(1.0), 1)[0]
         start = state
-        data = [paddle.fft.irfft(s, n=args.size)
-                for s in solver.run(start, paddle.to_tensor(1.0), args.steps)]
+        data = [
+            paddle.fft.irfft(s, n=args.size) for s in solver.run(start, paddle.to_tensor(1.0), args.steps)
+        ]
 
-    nu = paddle.create_parameter([], "float64",
-                                 default_initializer=paddle.nn.initializer.Constant(args.start))
+    nu = paddle.create_parameter(
+        [], "float64", default_initializer=paddle.nn.initializer.Constant(args.start)
+    )
     schedule = paddle.optimizer.lr.CosineAnnealingDecay(0.05, T_max=args.iterations)
     optimizer = paddle.optimizer.Adam(learning_rate=schedule, parameters=[nu])
     begin = time.perf_counter()
     for i in range(1, args.iterations + 1):
         states = solver.run(start, nu, args.steps)
-        loss = sum(((paddle.fft.irfft(s, n=args.size) - u) ** 2).mean()
-                   for s, u in zip(states, data, strict=True)) / args.steps
+        loss = (
+            sum(
+                ((paddle.fft.irfft(s, n=args.size) - u) ** 2).mean()
+                for s, u in zip(states, data, strict=True)
+            )
+            / args.steps
+        )
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
         schedule.step()
         if i % max(1, args.iterations // 5) == 0:
             each = (time.perf_counter() - begin) / i * 1e3
-            print(f"iteration {i:3d}  misfit {float(loss):.3e}  nu {float(nu):.5f}  {each:.1f} ms each",
-                  flush=True)
+            print(
+                f"iteration {i:3d}  misfit {float(loss):.3e}  nu {float(nu):.5f}  {each:.1f} ms each",
+                flush=True,
+            )
     error = abs(float(nu) - 1.0)
     print(f"error of nu: {error:.1e}")
     if args.iterations >= parser.get_default("iterations") and not error < 0.01:

@@ -36,8 +36,9 @@ class Oscillator(nn.Layer):
 
     def __init__(self, width):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(),
-                                  nn.Linear(width, 1))
+        self.body = nn.Sequential(
+            nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+        )
         start = {"damping": 1.0, "stiffness": 1.0, "noise": 0.2}
         for name, value in start.items():
             raw = nn.initializer.Constant(math.log(math.expm1(value)))
@@ -66,8 +67,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--measurements", type=int, default=200)
-    parser.add_argument("--points", type=int, default=100,
-                        help="times at which the equation is asked to hold")
+    parser.add_argument(
+        "--points", type=int, default=100, help="times at which the equation is asked to hold"
+    )
     parser.add_argument("--width", type=int, default=32)
     args = parser.parse_args()
     paddle.seed(0)
@@ -88,10 +90,14 @@ def main():
         optimizer.clear_grad()
         schedule.step()
         if step % max(1, args.steps // 6) == 0:
-            found = "  ".join(f"{name} {float(net.value(name)):.3f}"
-                              for name in ("damping", "stiffness", "noise"))
-            print(f"step {step:5d}  loss {float(loss):7.3f}  {found}  "
-                  f"{1e3 * (time.perf_counter() - start) / step:.1f} ms per step", flush=True)
+            found = "  ".join(
+                f"{name} {float(net.value(name)):.3f}" for name in ("damping", "stiffness", "noise")
+            )
+            print(
+                f"step {step:5d}  loss {float(loss):7.3f}  {found}  "
+                f"{1e3 * (time.perf_counter() - start) / step:.1f} ms per step",
+                flush=True,
+            )
     wanted = {"damping": DAMPING, "stiffness": STIFFNESS, "noise": NOISE}
     errors = {name: abs(float(net.value(name)) / value - 1) for name, value in wanted.items()}
     print("relative errors: " + ", ".join(f"{name} {error:.3f}" for name, error in errors.items()))

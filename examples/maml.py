@@ -27,11 +27,15 @@ def tasks(random, pixels, labels, digits, count):
     found = [[], [], [], []]
     for _ in range(count):
         chosen = random.choice(digits, WAYS, replace=False)
-        rows = np.concatenate([random.choice(np.flatnonzero(labels == d), SHOTS + ASKED, replace=False)[None]
-                               for d in chosen])
+        rows = np.concatenate(
+            [random.choice(np.flatnonzero(labels == d), SHOTS + ASKED, replace=False)[None] for d in chosen]
+        )
         classes = np.arange(WAYS)[:, None]
-        for part, of in zip(found, (rows[:, :SHOTS], classes.repeat(SHOTS, 1), rows[:, SHOTS:],
-                                    classes.repeat(ASKED, 1)), strict=True):
+        for part, of in zip(
+            found,
+            (rows[:, :SHOTS], classes.repeat(SHOTS, 1), rows[:, SHOTS:], classes.repeat(ASKED, 1)),
+            strict=True,
+        ):
             part.append(of.reshape(-1))
     learn, to, asked, answers = map(np.stack, found)
     return [paddle.to_tensor(a) for a in (pixels[learn], to, pixels[asked], answers)]
@@ -68,15 +72,19 @@ def main():
     optimizer = paddle.optimizer.Adam(3e-3, parameters=net.parameters())
     start = time.perf_counter()
     for step in range(1, args.steps + 1):
-        losses, accuracy = many(dict(net.named_parameters()),
-                                *tasks(random, pixels, labels, np.arange(7), args.tasks))
+        losses, accuracy = many(
+            dict(net.named_parameters()), *tasks(random, pixels, labels, np.arange(7), args.tasks)
+        )
         losses.mean().backward()
         optimizer.step()
         optimizer.clear_grad()
         if step % max(1, args.steps // 5) == 0:
             each = (time.perf_counter() - start) / step * 1e3
-            print(f"step {step:4d}  accuracy after one inner step {float(accuracy.mean()):.3f}  "
-                  f"{each:.1f} ms each", flush=True)
+            print(
+                f"step {step:4d}  accuracy after one inner step {float(accuracy.mean()):.3f}  "
+                f"{each:.1f} ms each",
+                flush=True,
+            )
     _, accuracy = many(dict(net.named_parameters()), *tasks(random, pixels, labels, np.arange(5, 10), 64))
     print(f"accuracy on tasks with digits 7, 8, 9, never seen before: {float(accuracy.mean()):.3f}")
     if args.steps >= parser.get_default("steps") and not float(accuracy.mean()) > 0.8:

@@ -29,8 +29,9 @@ class DeepONet(nn.Layer):
     def __init__(self, width=64, features=32):
         super().__init__()
         self.branch = nn.Sequential(nn.Linear(SENSORS, width), nn.Tanh(), nn.Linear(width, features))
-        self.trunk = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(),
-                                   nn.Linear(width, features))
+        self.trunk = nn.Sequential(
+            nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, features)
+        )
 
     def forward(self, f, x):
         """f: [sensors]. x: [points, 1]. Returns [points, 1]."""
@@ -71,22 +72,27 @@ def main():
     start = time.perf_counter()
     for step in range(1, args.steps + 1):
         a, f, x = batch(args.functions, args.points)
-        f, wanted, x = (paddle.to_tensor(v.astype("float32"))
-                        for v in (f, sines(a, x)[..., None], x[..., None]))
+        f, wanted, x = (
+            paddle.to_tensor(v.astype("float32")) for v in (f, sines(a, x)[..., None], x[..., None])
+        )
         loss = residuals(f, x, wanted).square().mean()
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
         schedule.step()
         if step % max(1, args.steps // 5) == 0:
-            print(f"step {step:5d}/{args.steps}  residual {float(loss):.2e}  "
-                  f"{(time.perf_counter() - start) / step * 1e3:.1f} ms each", flush=True)
+            print(
+                f"step {step:5d}/{args.steps}  residual {float(loss):.2e}  "
+                f"{(time.perf_counter() - start) / step * 1e3:.1f} ms each",
+                flush=True,
+            )
 
     a, f, x = batch(100, 64)
     truth = sines(a, x, power=1)
     with paddle.no_grad():
-        guess = paddle.func.vmap(net)(paddle.to_tensor(f.astype("float32")),
-                                      paddle.to_tensor(x[..., None].astype("float32"))).numpy()[..., 0]
+        guess = paddle.func.vmap(net)(
+            paddle.to_tensor(f.astype("float32")), paddle.to_tensor(x[..., None].astype("float32"))
+        ).numpy()[..., 0]
     error = float(np.linalg.norm(guess - truth) / np.linalg.norm(truth))
     print(f"relative L2 error on 100 new functions: {error:.2e}")
     if args.steps >= parser.get_default("steps") and not error < 0.05:

@@ -78,8 +78,11 @@ def train(model, steps, points, viscosity, learning_rate=5e-3):
         schedule.step()
         losses.append(float(loss))
         if step % max(1, steps // 10) == 0:
-            print(f"step {step:5d}/{steps}  loss {losses[-1]:.2e}  "
-                  f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
+            print(
+                f"step {step:5d}/{steps}  loss {losses[-1]:.2e}  "
+                f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step",
+                flush=True,
+            )
     return losses
 
 

@@ -24,9 +24,16 @@ from sklearn.model_selection import train_test_split
 def network(classes=10):
     """Two convolutions, then two linear layers."""
     return nn.Sequential(
-        nn.Conv2D(1, 16, kernel_size=3, padding=1), nn.ReLU(), nn.MaxPool2D(2),
-        nn.Conv2D(16, 32, kernel_size=3, padding=1), nn.ReLU(), nn.MaxPool2D(2),
-        nn.Flatten(), nn.Linear(32 * 2 * 2, 64), nn.ReLU(), nn.Linear(64, classes),
+        nn.Conv2D(1, 16, kernel_size=3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Conv2D(16, 32, kernel_size=3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Flatten(),
+        nn.Linear(32 * 2 * 2, 64),
+        nn.ReLU(),
+        nn.Linear(64, classes),
     )
 
 
@@ -37,8 +44,9 @@ def train(net, images, labels, epochs, rate=2e-3, batch=64):
     net.train()
     for _ in range(epochs):
         for rows in np.array_split(order.permutation(len(images)), max(1, len(images) // batch)):
-            loss = nn.functional.cross_entropy(net(paddle.to_tensor(images[rows])),
-                                               paddle.to_tensor(labels[rows]))
+            loss = nn.functional.cross_entropy(
+                net(paddle.to_tensor(images[rows])), paddle.to_tensor(labels[rows])
+            )
             loss.backward()
             optimizer.step()
             optimizer.clear_grad()
@@ -68,8 +76,9 @@ def main(argv=None):
     paddle.seed(1)
     images, labels = load_digits(return_X_y=True)
     images = (images[: options.samples].reshape(-1, 1, 8, 8) / 16).astype("float32")
-    x, tx, y, ty = train_test_split(images, labels[: options.samples].astype("int64"), test_size=0.25,
-                                    random_state=0)
+    x, tx, y, ty = train_test_split(
+        images, labels[: options.samples].astype("int64"), test_size=0.25, random_state=0
+    )
 
     net = network()
     train(net, x, y, options.epochs)
@@ -79,8 +88,9 @@ def main(argv=None):
     print(f"8 bits, converted after training     {after:.4f}")
 
     for trained in (False, True):
-        config = QuantConfig(activation=FakeQuanterWithAbsMaxObserver(),
-                             weight=FakeQuanterWithAbsMaxObserver(bit_length=3))
+        config = QuantConfig(
+            activation=FakeQuanterWithAbsMaxObserver(), weight=FakeQuanterWithAbsMaxObserver(bit_length=3)
+        )
         model = QAT(config).quantize(net.train())
         if trained:
             train(model, x, y, max(1, options.epochs // 3), rate=5e-4)
@@ -88,8 +98,10 @@ def main(argv=None):
             with paddle.no_grad():
                 for _ in range(60):  # only the scales are found
                     model(paddle.to_tensor(x[:300]))
-        print(f"3-bit weights, {'trained with them' if trained else 'not trained with them':21s} "
-              f"{accuracy(model, tx, ty):.4f}")
+        print(
+            f"3-bit weights, {'trained with them' if trained else 'not trained with them':21s} "
+            f"{accuracy(model, tx, ty):.4f}"
+        )
     return int(options.samples == 1797 and options.epochs >= 15 and after < before - 0.01)
 
 

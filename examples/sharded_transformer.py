@@ -78,19 +78,23 @@ def batches(mesh):
     while True:
         starts = random.randint(0, len(DATA) - options.context - 1, options.batch_size)
         windows = np.stack([DATA[start : start + options.context + 1] for start in starts])
-        yield (dist.shard_tensor(windows[:, :-1], mesh, [dist.Shard(0)]),
-               dist.shard_tensor(windows[:, 1:], mesh, [dist.Shard(0)]))
+        yield (
+            dist.shard_tensor(windows[:, :-1], mesh, [dist.Shard(0)]),
+            dist.shard_tensor(windows[:, 1:], mesh, [dist.Shard(0)]),
+        )
 
 
 def main():
     paddle.seed(0)
     mesh = dist.ProcessMesh(np.arange(count).reshape(options.mesh), dim_names=["dp", "mp"])
     net = dist.shard_layer(Transformer(options.width, options.context), mesh, cut)
-    optimizer = paddle.optimizer.AdamW(3e-3, parameters=net.parameters(),
-                                       grad_clip=nn.ClipGradByGlobalNorm(1.0))
+    optimizer = paddle.optimizer.AdamW(
+        3e-3, parameters=net.parameters(), grad_clip=nn.ClipGradByGlobalNorm(1.0)
+    )
     if options.stage:
-        optimizer = dist.shard_optimizer(optimizer,
-                                         getattr(dist, f"ShardingStage{options.stage}")("dp", mesh))
+        optimizer = dist.shard_optimizer(
+            optimizer, getattr(dist, f"ShardingStage{options.stage}")("dp", mesh)
+        )
 
     @paddle.jit.to_static
     def step(x, y):
@@ -103,8 +107,10 @@ def main():
     data = batches(mesh)
     if hasattr(dist, "plan"):
         plan = dist.plan(step, *next(data))
-        print(f"each of {count} devices needs {plan.peak // 1024} KiB and receives "
-              f"{plan.moved // 1024} KiB in a step")
+        print(
+            f"each of {count} devices needs {plan.peak // 1024} KiB and receives "
+            f"{plan.moved // 1024} KiB in a step"
+        )
     for number, (x, y) in zip(range(options.steps), data, strict=False):
         loss = step(x, y)
         if number % 20 == 0 or number == options.steps - 1:
@@ -114,8 +120,10 @@ def main():
     again = Transformer(options.width, options.context)  # on one device
     dist.load_state_dict(again.state_dict(), options.checkpoint)
     x, y = next(data)
-    losses = [F.cross_entropy(model(x).reshape([-1, len(LETTERS)]), y.reshape([-1])).item()
-              for model in (net, again)]
+    losses = [
+        F.cross_entropy(model(x).reshape([-1, len(LETTERS)]), y.reshape([-1])).item()
+        for model in (net, again)
+    ]
     print(f"loss after loading on one device: {losses[1]:.4f}, difference {abs(losses[0] - losses[1]):.1e}")
 
 

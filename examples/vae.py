@@ -29,10 +29,16 @@ class Autoencoder(nn.Layer):
 
     def __init__(self, pixels, width, codes):
         super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(pixels, width), nn.GELU(), nn.Linear(width, width), nn.GELU(),
-                                     nn.Linear(width, 2 * codes))
-        self.decoder = nn.Sequential(nn.Linear(codes, width), nn.GELU(), nn.Linear(width, width), nn.GELU(),
-                                     nn.Linear(width, pixels))
+        self.encoder = nn.Sequential(
+            nn.Linear(pixels, width),
+            nn.GELU(),
+            nn.Linear(width, width),
+            nn.GELU(),
+            nn.Linear(width, 2 * codes),
+        )
+        self.decoder = nn.Sequential(
+            nn.Linear(codes, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, pixels)
+        )
         self.prior = Normal(paddle.zeros([codes]), paddle.ones([codes]))
 
     def encode(self, images):
@@ -82,8 +88,11 @@ def train(model, images, epochs, batch_size, learning_rate):
             bounds.append(loss)
         if epoch % max(1, epochs // 8) == 0 or epoch == epochs:
             bound = -float(paddle.stack(bounds).mean())
-            print(f"epoch {epoch:4d}/{epochs}  lower bound {bound:7.3f}  "
-                  f"({(time.perf_counter() - start) / epoch:.2f} s per epoch)", flush=True)
+            print(
+                f"epoch {epoch:4d}/{epochs}  lower bound {bound:7.3f}  "
+                f"({(time.perf_counter() - start) / epoch:.2f} s per epoch)",
+                flush=True,
+            )
 
 
 @paddle.no_grad()
@@ -97,13 +106,15 @@ def draw(model, count):
     """New digits side by side, as text."""
     images = model.decode(model.prior.sample([count])).mean.reshape([count, 8, 8]).numpy()
     shades = (images * (len(SHADES) - 1)).astype(int)
-    return "\n".join("   ".join("".join(SHADES[s] * 2 for s in image[row]) for image in shades)
-                     for row in range(8))
+    return "\n".join(
+        "   ".join("".join(SHADES[s] * 2 for s in image[row]) for image in shades) for row in range(8)
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--epochs", type=int, default=120)
     parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--width", type=int, default=256)

@@ -59,8 +59,13 @@ def main(argv):
             # the file as Python calls it: absolute, links and dots as they are
             path = os.path.join(os.getcwd(), argv[0])  # noqa: PTH109,PTH118
             with io.open_code(path) as file:
-                _run(file.read(), path, __file__=path, __loader__=SourceFileLoader("__main__", path),
-                     __cached__=None)
+                _run(
+                    file.read(),
+                    path,
+                    __file__=path,
+                    __loader__=SourceFileLoader("__main__", path),
+                    __cached__=None,
+                )
         else:
             runpy.run_path(argv[0], run_name="__main__")
     return 0
@@ -76,8 +81,10 @@ def _run(source, name, **attributes):
 
 def _hide_frames(show, kind, error, trace):
     """Shows what a program has raised, from its own first line on."""
-    while trace is not None and (trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__)
-                                 or "frozen runpy" in str(trace.tb_frame)):
+    while trace is not None and (
+        trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__)
+        or "frozen runpy" in str(trace.tb_frame)
+    ):
         trace = trace.tb_next
     show(kind, error.with_traceback(trace), trace)
 

@@ -16,6 +16,7 @@ def collect_as_before():
         gc.unfreeze()  # into the oldest generation
     gc.set_threshold(*_THRESHOLD)
 
+
 import jax  # noqa: E402
 
 from paddle_jax._core.runtime import compile_cache, compiler, counters, flags, forked, metrics, uninterrupted  # noqa: E402

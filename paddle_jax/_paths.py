@@ -139,8 +139,9 @@ def exists(path):
     or a module in it."""
     known, (marks, _) = names(path), Paths.lines().get(path, ("", ""))
     its = known.objects if "~" in marks else (*known.defined, *known.exported)
-    return (any(has(path, name) for name in its)
-            or any(written(c) or exists(c) for c in Paths.children().get(path, ())))
+    return any(has(path, name) for name in its) or any(
+        written(c) or exists(c) for c in Paths.children().get(path, ())
+    )
 
 
 def look_up(path, name):
@@ -244,14 +245,20 @@ def complete():
             attach(module, path or ".")
             package, _, last = path.rpartition(".")
             package = package or "."
-            if (vars(sys.modules[full(package)]).get(last) is module and last in names(package).objects
-                    and has(package, last)):
+            if (
+                vars(sys.modules[full(package)]).get(last) is module
+                and last in names(package).objects
+                and has(package, last)
+            ):
                 # paddle.tensor.einsum is a function, and a module
                 setattr(sys.modules[full(package)], last, find(package, last))
     for path, (marks, _) in Paths.lines().items():
         parent, _, name = path.rpartition(".")
-        if ("!" in marks and full(path) not in sys.modules
-                and name in _held(sys.modules.get(full(parent or ".")))):
+        if (
+            "!" in marks
+            and full(path) not in sys.modules
+            and name in _held(sys.modules.get(full(parent or ".")))
+        ):
             # importing it later would replace the function
             module = sys.modules[full(path)] = types.ModuleType(full(path))
             module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, _Loader())

@@ -49,8 +49,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         if found is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, _Loader(real),
-                                              is_package=found.submodule_search_locations is not None)
+        return importlib.machinery.ModuleSpec(
+            fullname, _Loader(real), is_package=found.submodule_search_locations is not None
+        )
 
 
 class Main(types.ModuleType):
@@ -66,8 +67,10 @@ class _InChild:
     program's `sys.path`."""
 
     def __reduce__(self):
-        return exec, (f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; "
-                      "paddle_jax.install_as_paddle()",)
+        return exec, (
+            f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; "
+            "paddle_jax.install_as_paddle()",
+        )
 
 
 def _prepare_children():
@@ -92,8 +95,9 @@ def environment_before():
     """The variables of this process without what `install_as_paddle` has added: for processes in which
     `paddle` is the real one."""
     paths = [path for path in os.environ.get(_PATH, "").split(os.pathsep) if path != _FOR_CHILDREN]
-    return ({key: value for key, value in os.environ.items() if key != _PATH}
-            | ({_PATH: os.pathsep.join(paths)} if any(paths) else {}))
+    return {key: value for key, value in os.environ.items() if key != _PATH} | (
+        {_PATH: os.pathsep.join(paths)} if any(paths) else {}
+    )
 
 
 def install_as_paddle():

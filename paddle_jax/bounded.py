@@ -12,8 +12,16 @@ import jax.numpy as jnp
 from paddle_jax._core.ops.op import op
 
 __all__ = [
-    "coalesce", "masked_select", "nonzero", "sparse_add", "sparse_conv2d", "sparse_conv3d",
-    "sparse_max_pool3d", "sparse_sum", "to_sparse_coo", "unique",
+    "coalesce",
+    "masked_select",
+    "nonzero",
+    "sparse_add",
+    "sparse_conv2d",
+    "sparse_conv3d",
+    "sparse_max_pool3d",
+    "sparse_sum",
+    "to_sparse_coo",
+    "unique",
 ]
 
 
@@ -64,8 +72,9 @@ def masked_select(x, mask, size, fill_value=0):
     """
     x, mask = jnp.broadcast_arrays(x, mask)
     places = jnp.flatnonzero(mask, size=_checked("masked_select", size), fill_value=x.size)
-    return (x.ravel().at[places].get(mode="fill", fill_value=0)
-            + jnp.where(places == x.size, fill_value, 0).astype(x.dtype))
+    return x.ravel().at[places].get(mode="fill", fill_value=0) + jnp.where(
+        places == x.size, fill_value, 0
+    ).astype(x.dtype)
 
 
 @op(method=False, register=False, nondiff=True)
@@ -85,8 +94,9 @@ def unique(x, size, fill_value=None):
         >>> values.tolist(), counts.tolist()
         ([1, 3, 0], [1, 2, 0])
     """
-    return tuple(jnp.unique(x.ravel(), size=_checked("unique", size), fill_value=fill_value,
-                            return_counts=True))
+    return tuple(
+        jnp.unique(x.ravel(), size=_checked("unique", size), fill_value=fill_value, return_counts=True)
+    )
 
 
 def to_sparse_coo(x, sparse_dim, nnz):
@@ -114,8 +124,10 @@ def to_sparse_coo(x, sparse_dim, nnz):
     from paddle_jax.sparse.bounded import of_dense
 
     if not 0 < sparse_dim <= x.ndim:
-        raise ValueError(f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; "
-                         f"a Tensor of {x.ndim} axes allows 1..{x.ndim}")
+        raise ValueError(
+            f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; "
+            f"a Tensor of {x.ndim} axes allows 1..{x.ndim}"
+        )
     return of_dense(x, sparse_dim, _checked("to_sparse_coo", nnz))
 
 
@@ -168,8 +180,10 @@ def _together(name, nnz, *tensors):
             raise NotImplementedError(f"bounded.{name}: got {type(x).__name__}; give a SparseCooTensor")
     kinds = [(list(x.shape), x.sparse_dim()) for x in tensors]
     if any(kind != kinds[0] for kind in kinds):
-        raise ValueError(f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and "
-                         f"{kinds[1]}; they must be equal")
+        raise ValueError(
+            f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and "
+            f"{kinds[1]}; they must be equal"
+        )
     return together(name, tensors, _checked(name, nnz))
 
 
@@ -196,12 +210,15 @@ def sparse_sum(x, axis, nnz, keepdim=False):
     _need_sparse("sparse_sum", x)
     axes = [axis] if isinstance(axis, int) else list(axis)
     if any(not -x.ndim <= a < x.ndim for a in axes):
-        raise ValueError(f"bounded.sparse_sum: axis: got {axis} for a Tensor of {x.ndim} axes; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"bounded.sparse_sum: axis: got {axis} for a Tensor of {x.ndim} axes; use {-x.ndim}..{x.ndim - 1}"
+        )
     axes = {a % x.ndim for a in axes}
     if not keepdim and axes >= set(range(x.sparse_dim())):
-        raise ValueError(f"bounded.sparse_sum: axis: got {axis}, all {x.sparse_dim()} axes with coordinates; "
-                         "the sum is `x.values().sum(0)`")
+        raise ValueError(
+            f"bounded.sparse_sum: axis: got {axis}, all {x.sparse_dim()} axes with coordinates; "
+            "the sum is `x.values().sum(0)`"
+        )
     return summed(x, axes, keepdim, _checked("sparse_sum", nnz))
 
 

@@ -12,5 +12,13 @@ from paddle_jax.hapi.callbacks import (
 )
 from paddle_jax.hapi.tensorboard import TensorBoard as TensorBoard
 
-__all__ = ["Callback", "ProgBarLogger", "ModelCheckpoint", "VisualDL", "LRScheduler", "EarlyStopping",
-           "ReduceLROnPlateau", "WandbCallback"]
+__all__ = [
+    "Callback",
+    "ProgBarLogger",
+    "ModelCheckpoint",
+    "VisualDL",
+    "LRScheduler",
+    "EarlyStopping",
+    "ReduceLROnPlateau",
+    "WandbCallback",
+]

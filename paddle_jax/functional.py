@@ -9,5 +9,14 @@ from paddle_jax.tensor.norms import norm
 from paddle_jax.tensor.reorder import atleast_1d, atleast_2d, atleast_3d
 from paddle_jax.tensor.uniqueness import unique_consecutive
 
-__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "einsum", "norm", "split",
-           "unique_consecutive", "meshgrid"]
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_shapes",
+    "einsum",
+    "norm",
+    "split",
+    "unique_consecutive",
+    "meshgrid",
+]

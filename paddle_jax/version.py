@@ -74,9 +74,22 @@ def hml():
 
 def show():
     """Prints the versions, in Paddle's words."""
-    facts = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc,
-             "cuda": cuda_version, "cudnn": cudnn_version, "hip": hip, "nccl": nccl_version,
-             "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
-             "cinn": cinn_version, "tensorrt_version": tensorrt_version, "cuda_archs": cuda_archs()}
+    facts = {
+        "full_version": full_version,
+        "major": major,
+        "minor": minor,
+        "patch": patch,
+        "rc": rc,
+        "cuda": cuda_version,
+        "cudnn": cudnn_version,
+        "hip": hip,
+        "nccl": nccl_version,
+        "xpu_xre": xpu_xre_version,
+        "xpu_xccl": xpu_xccl_version,
+        "xpu_xhpc": xpu_xhpc_version,
+        "cinn": cinn_version,
+        "tensorrt_version": tensorrt_version,
+        "cuda_archs": cuda_archs(),
+    }
     for name, value in facts.items():
         print(f"{name}: {value}")

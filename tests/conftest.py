@@ -44,8 +44,10 @@ def pytest_collection_modifyitems(items):
     PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may
     depend on another.
     """
-    ranks = {item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2
-             for item in items}
+    ranks = {
+        item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2
+        for item in items
+    }
     thinning.mark_slow(items)  # rows that a fast run leaves out; they are no slower than others
     if order := os.environ.get("PADDLE_JAX_TEST_ORDER"):
         generator = random.Random(int(order))
@@ -60,8 +62,11 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_protocol(item, nextitem):
     """Runs what is marked `own_process` and uses the real Paddle in a process of its own."""
     mark = item.get_closest_marker("own_process")
-    if (mark is None or not ("oracle" in item.fixturenames or hasattr(item.module, "oracle"))
-            or os.environ.get(own_process.SHARED) == "shared"):
+    if (
+        mark is None
+        or not ("oracle" in item.fixturenames or hasattr(item.module, "oracle"))
+        or os.environ.get(own_process.SHARED) == "shared"
+    ):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in own_process.reports(_server, item, mark.kwargs.get("seconds", own_process.LIMIT)):
@@ -87,8 +92,13 @@ def _bounded_memory():
         gc.collect()
 
 
-_FLAGS = ["FLAGS_deferred", "FLAGS_deferred_min_repeats", "FLAGS_deferred_max_ops", "FLAGS_interpreter",
-          "FLAGS_check_nan_inf"]
+_FLAGS = [
+    "FLAGS_deferred",
+    "FLAGS_deferred_min_repeats",
+    "FLAGS_deferred_max_ops",
+    "FLAGS_interpreter",
+    "FLAGS_check_nan_inf",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -121,14 +131,17 @@ def _flags_as_before():
 def oracle(pytestconfig):
     """The real Paddle on the CPU; tests that compare with it are skipped where it is not installed."""
     if importlib.util.find_spec("paddle") is None:
-        pytest.skip("the real Paddle is not installed: pip install 'paddle_jax[oracle]' "
-                    "(Python 3.11 to 3.13)")
+        pytest.skip(
+            "the real Paddle is not installed: pip install 'paddle_jax[oracle]' (Python 3.11 to 3.13)"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import paddle
     if pathlib.Path(paddle.__file__).parent.name != "paddle":
-        pytest.fail("`import paddle` gives paddle_jax here: a test of this process has called "
-                    "install_as_paddle(); let it use a process of its own")
+        pytest.fail(
+            "`import paddle` gives paddle_jax here: a test of this process has called "
+            "install_as_paddle(); let it use a process of its own"
+        )
     if not paddle.__version__.startswith("3.3"):
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
     paddle.set_device("cpu")
@@ -155,8 +168,14 @@ def paddle():
 def pytest_terminal_summary(terminalreporter):
     """Prints what tests recorded under the name "summary", such as the conformance pass rate."""
     reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
-    thinning.write_seconds([each for kind in ("", "passed", "failed")
-                            for each in terminalreporter.stats.get(kind, []) if hasattr(each, "duration")])
+    thinning.write_seconds(
+        [
+            each
+            for kind in ("", "passed", "failed")
+            for each in terminalreporter.stats.get(kind, [])
+            if hasattr(each, "duration")
+        ]
+    )
     for report in reports:
         for name, value in report.user_properties:
             if name == "summary":

@@ -74,13 +74,21 @@ def guard(paddle):
 
     def refused(name):
         def refuse(*args, **kwargs):
-            raise AssertionError(f"paddle.{name} of the real Paddle is called in the process of all tests; "
-                                 "mark the test `own_process`")
+            raise AssertionError(
+                f"paddle.{name} of the real Paddle is called in the process of all tests; "
+                "mark the test `own_process`"
+            )
 
         return refuse
 
-    for name in ("save", "enable_static", "jit.save", "jit.to_static", "inference.create_predictor",
-                 "onnx.export"):
+    for name in (
+        "save",
+        "enable_static",
+        "jit.save",
+        "jit.to_static",
+        "inference.create_predictor",
+        "onnx.export",
+    ):
         owner = paddle
         *path, last = name.split(".")
         for part in path:
@@ -97,8 +105,20 @@ def reports(server, item, seconds):
     if answer.get("reports"):
         return [_report(item.config, data) for data in answer["reports"]]
     text = f"{item.nodeid}, in a process of its own: {answer['how']}\n{answer.get('log', '')}"
-    return [TestReport(item.nodeid, item.location, {}, "failed", text, "call", (), time.time() - started,
-                       started, time.time())]
+    return [
+        TestReport(
+            item.nodeid,
+            item.location,
+            {},
+            "failed",
+            text,
+            "call",
+            (),
+            time.time() - started,
+            started,
+            time.time(),
+        )
+    ]
 
 
 def _report(config, data):
@@ -124,8 +144,10 @@ class Collected:
             os.ftruncate(self.log, 0)
             item = items.get(request["test"])
             answer = self.run(item, request["seconds"]) if item else {"how": "there is no such test"}
-            _answer(self.answers,
-                    answer | {"log": os.pread(self.log, 1 << 20, 0).decode(errors="replace")[-6000:]})
+            _answer(
+                self.answers,
+                answer | {"log": os.pread(self.log, 1 << 20, 0).decode(errors="replace")[-6000:]},
+            )
         _answer(self.answers, {"how": "left"})
         return True
 
@@ -158,8 +180,14 @@ def _test(item, file):
         with catch_warnings_for_item(config=item.config, ihook=item.ihook, when="runtest", item=item):
             found = runtestprotocol(item, log=False, nextitem=None)
         part = file.with_suffix(".part")
-        part.write_text(json.dumps([item.config.hook.pytest_report_to_serializable(
-            config=item.config, report=report) for report in found]))
+        part.write_text(
+            json.dumps(
+                [
+                    item.config.hook.pytest_report_to_serializable(config=item.config, report=report)
+                    for report in found
+                ]
+            )
+        )
         part.rename(file)
         code = 0
     finally:
@@ -195,11 +223,20 @@ def _collect(request, requests, answers):
             for stream in (1, 2):
                 os.dup2(log.fileno(), stream)
             os.chdir(request["root"])
-            code = int(pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", request["root"],
-                                    request["file"]], plugins=[Collected(requests, answers, log.fileno())]))
+            code = int(
+                pytest.main(
+                    ["-q", "-p", "no:cacheprovider", "--rootdir", request["root"], request["file"]],
+                    plugins=[Collected(requests, answers, log.fileno())],
+                )
+            )
             if code:
-                _answer(answers, {"how": "the tests of the file could not be collected\n"
-                                  + os.pread(log.fileno(), 6000, 0).decode(errors="replace")})
+                _answer(
+                    answers,
+                    {
+                        "how": "the tests of the file could not be collected\n"
+                        + os.pread(log.fileno(), 6000, 0).decode(errors="replace")
+                    },
+                )
     finally:
         os._exit(code)
 

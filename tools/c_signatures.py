@@ -15,8 +15,15 @@ import sys
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parent.parent / "paddle_jax/framework/pir/c_signatures.txt"
-KINDS = {"Tensor": "t", "paddle::optional<Tensor>": "o", "std::vector<Tensor>": "l",
-         "paddle::optional<std::vector<Tensor>>": "lo", "IntArray": "n", "Scalar": "s", "DataType": "d"}
+KINDS = {
+    "Tensor": "t",
+    "paddle::optional<Tensor>": "o",
+    "std::vector<Tensor>": "l",
+    "paddle::optional<std::vector<Tensor>>": "lo",
+    "IntArray": "n",
+    "Scalar": "s",
+    "DataType": "d",
+}
 NAMES = "import paddle; print('\\n'.join(dir(paddle._C_ops)))"
 OTHERS = """argmax:1 x:t axis:s=None keepdim:a=False dtype:d='int64'
 argmin:1 x:t axis:s=None keepdim:a=False dtype:d='int64'
@@ -51,15 +58,25 @@ def literal(text):
         return f"[{text[1:-1].replace(' ', '')}]"
     if text.startswith("DataType::"):
         return repr(text[10:].lower())
-    fixed = {"paddle::none": "None", "CPUPlace()": "None", "INT64_MAX": str(2**63 - 1), "1.0f/3": repr(1 / 3),
-             "1.0f/8": "0.125"}
+    fixed = {
+        "paddle::none": "None",
+        "CPUPlace()": "None",
+        "INT64_MAX": str(2**63 - 1),
+        "1.0f/3": repr(1 / 3),
+        "1.0f/8": "0.125",
+    }
     return fixed.get(text) or re.sub(r"[fL]$", "", text)
 
 
 def line(result, name, arguments):
     """A line of the table, None for what has a default that is no literal."""
-    count = (len(parts(result[11:-1])) if result.startswith("std::tuple") else "l"
-             if result.startswith("std::vector") else 1)
+    count = (
+        len(parts(result[11:-1]))
+        if result.startswith("std::tuple")
+        else "l"
+        if result.startswith("std::vector")
+        else 1
+    )
     words = [f"{name}:{count}" + "i" * ("Tensor&" in result or "Tensor>&" in result)]
     for text in parts(arguments):
         typed, _, default = (piece.strip() for piece in text.partition("="))
@@ -73,14 +90,18 @@ def line(result, name, arguments):
 
 
 def main():
-    names = set(subprocess.run([sys.executable, "-c", NAMES], capture_output=True, text=True,
-                               check=True).stdout.split())
+    names = set(
+        subprocess.run(
+            [sys.executable, "-c", NAMES], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     headers = Path(importlib.util.find_spec("paddle").origin).parent / "include/paddle/phi/api/include"
     found = {}
     for file in ("api.h", "fused_api.h"):
         text = re.sub(r"//.*", "", (headers / file).read_text())
         for result, name, arguments in re.findall(
-                r"PADDLE_API\s+([^;(]+?)\s+(\w+)\(((?:[^()]|\([^()]*\))*)\)\s*;", text):
+            r"PADDLE_API\s+([^;(]+?)\s+(\w+)\(((?:[^()]|\([^()]*\))*)\)\s*;", text
+        ):
             if name in names:
                 found[name] = line(" ".join(result.split()), name, arguments)
     found |= {text.partition(":")[0]: text for text in OTHERS.splitlines()}

@@ -45,8 +45,11 @@ def toplevel_imports(tree):
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo += node.orelse
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            todo += [child for child in ast.iter_child_nodes(node)
-                     if isinstance(child, ast.stmt | ast.ExceptHandler)]
+            todo += [
+                child
+                for child in ast.iter_child_nodes(node)
+                if isinstance(child, ast.stmt | ast.ExceptHandler)
+            ]
 
 
 def targets(node, module, is_package, modules):
@@ -66,8 +69,9 @@ def import_graph(modules):
     graph = {}
     for module, path in modules.items():
         nodes = toplevel_imports(ast.parse(path.read_text(encoding="utf-8")))
-        found = {name for node in nodes
-                 for name in targets(node, module, path.name == "__init__.py", modules)}
+        found = {
+            name for node in nodes for name in targets(node, module, path.name == "__init__.py", modules)
+        }
         graph[module] = found - {module}
     return graph
 
@@ -77,14 +81,16 @@ def layer(module):
     rest = module.removeprefix(PACKAGE).removeprefix(".")
     if rest.startswith("_"):
         return 0
-    return next((rank for rank, name in enumerate(LAYERS) if rest == name or rest.startswith(name + ".")),
-                len(LAYERS))
+    return next(
+        (rank for rank, name in enumerate(LAYERS) if rest == name or rest.startswith(name + ".")), len(LAYERS)
+    )
 
 
 def static_problems(modules):
     graph = import_graph(modules)
-    problems = [f"{a} imports {b}: imports run downwards only" for a in graph for b in graph[a]
-                if layer(a) < layer(b)]
+    problems = [
+        f"{a} imports {b}: imports run downwards only" for a in graph for b in graph[a] if layer(a) < layer(b)
+    ]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -112,8 +118,9 @@ def import_alone(module):
             sys.stderr.flush()
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return {0: None,
-            2: f"{module}: importing it starts a JAX backend"}.get(status, f"{module}: does not import")
+    return {0: None, 2: f"{module}: importing it starts a JAX backend"}.get(
+        status, f"{module}: does not import"
+    )
 
 
 def runtime_problems(modules):
@@ -128,8 +135,9 @@ def runtime_problems(modules):
 def main():
     modules = module_files()
     problems = static_problems(modules) + runtime_problems(modules)
-    print("\n".join(problems)
-          or f"{len(modules)} modules: no cycle, imports run downwards, no device touched")
+    print(
+        "\n".join(problems) or f"{len(modules)} modules: no cycle, imports run downwards, no device touched"
+    )
     return bool(problems)
 
 

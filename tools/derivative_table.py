@@ -23,8 +23,9 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
 os.environ.setdefault("FLAGS_compile_cache", "off")
 # As the tests do: most of the time goes into compiling, and nothing here runs long.
-os.environ.setdefault("XLA_FLAGS",
-                      "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 HOME = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HOME))
 
@@ -46,8 +47,9 @@ class Theirs(engine.Problem):
     """A row on the real Paddle."""
 
     def leaves(self, t):
-        made = [self.p.to_tensor(np.asarray(b + t * d))
-                for b, d in zip(self.base, self.direction, strict=True)]
+        made = [
+            self.p.to_tensor(np.asarray(b + t * d)) for b, d in zip(self.base, self.direction, strict=True)
+        ]
         for leaf in made:
             leaf.stop_gradient = False
         return made
@@ -61,8 +63,9 @@ class Theirs(engine.Problem):
             if not kept:
                 return 0.0
             weights = [self.p.to_tensor(w) for _, w in kept]
-            grads = self.p.grad([o for o, _ in kept], leaves, grad_outputs=weights, create_graph=k < order,
-                                allow_unused=True)
+            grads = self.p.grad(
+                [o for o, _ in kept], leaves, grad_outputs=weights, create_graph=k < order, allow_unused=True
+            )
             live = [(g, d) for g, d in zip(grads, self.direction, strict=True) if g is not None]
             outs, weights = [g for g, _ in live], [d for _, d in live]
         return float(sum((o.numpy() * w).sum() for o, w in zip(outs, weights, strict=True)))
@@ -136,15 +139,21 @@ def told(verdict):
     order, then = verdict["order"], verdict["then"]
     if not verdict["value"]:
         return "no value: " + (then or "crash")
-    ends = {"": "", "wrong": f", wrong at {order + 1}", "crash": f", crash at {order + 1}",
-            "time": f", hangs at {order + 1}"}
+    ends = {
+        "": "",
+        "wrong": f", wrong at {order + 1}",
+        "crash": f", crash at {order + 1}",
+        "time": f", hangs at {order + 1}",
+    }
     return f"{order or 'none'}" + ends.get(then, f", {then} at {order + 1}")
 
 
 def cells(row, wrong):
     """What the page says about a row of ours: order 1..4, forward, mixed."""
-    said = ["**" + wrong[str(k)].split(",")[0] + "**" if str(k) in wrong else "yes"
-            for k in range(1, row.most + 1)]
+    said = [
+        "**" + wrong[str(k)].split(",")[0] + "**" if str(k) in wrong else "yes"
+        for k in range(1, row.most + 1)
+    ]
     orders = said + ["not run"] * (ORDERS - row.most)
     modes = ["eager" if row.eager else "**no**" if name in wrong else "yes" for name in ("forward", "mixed")]
     return [*orders, *modes]
@@ -156,37 +165,53 @@ def page(results, known):
     right, theirs = [], []
     for k in range(1, ORDERS + 1):
         run = [(row, wrong) for row, wrong in results if row.most >= k]
-        right.append(f"{sum(not any(str(j) in wrong for j in range(k + 1)) for _, wrong in run)} of "
-                     f"{len(run)}")
-        theirs.append(f"{sum(known.get(row.key, {'order': 0})['order'] >= k for row, _ in run)} of "
-                      f"{len(run)}")
+        right.append(
+            f"{sum(not any(str(j) in wrong for j in range(k + 1)) for _, wrong in run)} of {len(run)}"
+        )
+        theirs.append(
+            f"{sum(known.get(row.key, {'order': 0})['order'] >= k for row, _ in run)} of {len(run)}"
+        )
     traced = [(row, wrong) for row, wrong in results if not row.eager]
-    modes = [f"{sum(name not in wrong for _, wrong in traced)} of {len(traced)}"
-             for name in ("forward", "mixed")]
-    lines = [INTRO.format(rows=len(ROWS), ops=len(ops), traced=len(traced)),
-             "| | order 1 | 2 | 3 | 4 | forward | mixed |", "| --- | --- | --- | --- | --- | --- | --- |",
-             f"| paddle_jax | {' | '.join(right + modes)} |", f"| Paddle 3.3.1 | {' | '.join(theirs)} | | |",
-             "", NOTES, "## The rows", "",
-             "| op | expression | 1 | 2 | 3 | 4 | forward | mixed | Paddle 3.3.1 |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    modes = [
+        f"{sum(name not in wrong for _, wrong in traced)} of {len(traced)}" for name in ("forward", "mixed")
+    ]
+    lines = [
+        INTRO.format(rows=len(ROWS), ops=len(ops), traced=len(traced)),
+        "| | order 1 | 2 | 3 | 4 | forward | mixed |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        f"| paddle_jax | {' | '.join(right + modes)} |",
+        f"| Paddle 3.3.1 | {' | '.join(theirs)} | | |",
+        "",
+        NOTES,
+        "## The rows",
+        "",
+        "| op | expression | 1 | 2 | 3 | 4 | forward | mixed | Paddle 3.3.1 |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for row, wrong in sorted(results, key=lambda pair: (pair[0].op.rsplit(".", 1)[-1], pair[0].text)):
         text = row.text.replace("|", "\\|")
         note = f" ({row.note})" if row.note else ""
-        lines.append(f"| {row.op} | `{text}`{note} | {' | '.join(cells(row, wrong))} | "
-                     f"{told(known.get(row.key))} |")
+        lines.append(
+            f"| {row.op} | `{text}`{note} | {' | '.join(cells(row, wrong))} | {told(known.get(row.key))} |"
+        )
     lines += ["", "## Ops without a row", "", "| op | why |", "| --- | --- |"]
     lines += [f"| {', '.join(sorted(names.split()))} | {why} |" for why, names in REASONS.items()]
     return "\n".join(lines) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", help="only rows that contain one of these; "
-                                                 "nothing is written but what the real Paddle says")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        help="only rows that contain one of these; nothing is written but what the real Paddle says",
+    )
     parser.add_argument("--oracle", action="store_true", help="ask the real Paddle again")
-    parser.add_argument("--keep", type=pathlib.Path,
-                        help="a file of results; a run that was interrupted goes on from it")
+    parser.add_argument(
+        "--keep", type=pathlib.Path, help="a file of results; a run that was interrupted goes on from it"
+    )
     options = parser.parse_args()
     rows = [row for row in ROWS if not options.words or any(word in row.key for word in options.words)]
     if options.oracle:
@@ -204,8 +229,10 @@ def main():
     results = [(row, done[row.key]) for row in rows]
     if not options.words:
         PAGE.write_text(page(results, known))
-    print(f"{len(rows)} rows, {sum(bool(w) for _, w in results)} with problems, "
-          f"{time.process_time() - began:.0f} s of CPU time")
+    print(
+        f"{len(rows)} rows, {sum(bool(w) for _, w in results)} with problems, "
+        f"{time.process_time() - began:.0f} s of CPU time"
+    )
 
 
 def kept(path):

@@ -27,8 +27,14 @@ def measure(module, python=sys.executable):
     """(seconds, MiB) of one import in a fresh interpreter."""
     # an installed package has its modules compiled
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run([python, "-c", CODE.format(module=module)], cwd=ROOT, env=env, capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", CODE.format(module=module)],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     seconds, memory = done.stdout.split()[-2:]
     return float(seconds), float(memory)
 
@@ -38,8 +44,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--oracle", help="Python interpreter with the real Paddle, to be measured too")
     args = parser.parse_args()
-    jobs = ({"jax": sys.executable, "paddle_jax": sys.executable}
-            | ({"paddle": args.oracle} if args.oracle else {}))
+    jobs = {"jax": sys.executable, "paddle_jax": sys.executable} | (
+        {"paddle": args.oracle} if args.oracle else {}
+    )
     runs = {module: [] for module in jobs}
     for _ in range(args.rounds):
         for module, python in jobs.items():

@@ -20,8 +20,10 @@ DATA = ROOT / "tests" / "data"  # calls, programs and their runners, kept as the
 
 def is_op(function):
     """True for a function decorated with @op or @op(...)."""
-    names = [decorator.func if isinstance(decorator, ast.Call) else decorator
-             for decorator in function.decorator_list]
+    names = [
+        decorator.func if isinstance(decorator, ast.Call) else decorator
+        for decorator in function.decorator_list
+    ]
     return any(isinstance(name, ast.Name) and name.id == "op" for name in names)
 
 
@@ -41,8 +43,11 @@ def function_lines(function):
 def long_functions(path, tree, limit):
     """`file::name: lines` of the functions that are longer than the limit."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return [f"{path}::{node.name}: {lines} lines, allowed {limit}" for node in functions
-            if (lines := function_lines(node)) > limit]
+    return [
+        f"{path}::{node.name}: {lines} lines, allowed {limit}"
+        for node in functions
+        if (lines := function_lines(node)) > limit
+    ]
 
 
 def op_bodies(tree):
@@ -51,30 +56,41 @@ def op_bodies(tree):
 
 def lengths_of(paths):
     """{path from the root: lines}."""
-    return {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines())
-            for path in sorted(paths)}
+    return {
+        path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path in sorted(paths)
+    }
 
 
 def main():
     limit = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["paddle_jax"][
-        "line_budget"]
+        "line_budget"
+    ]
     lengths = lengths_of(PACKAGE.rglob("*.py"))
-    beside = lengths_of(path for folder in BESIDE for path in (ROOT / folder).rglob("*.py")
-                        if DATA not in path.parents)
+    beside = lengths_of(
+        path for folder in BESIDE for path in (ROOT / folder).rglob("*.py") if DATA not in path.parents
+    )
     trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in lengths}
     ops = [lines for tree in trees.values() for lines in op_bodies(tree)]
     median, total = statistics.median(ops or [0]), sum(lengths.values())
 
-    problems = [f"{path}: {lines} lines, allowed {limit['file']}"
-                for path, lines in (lengths | beside).items() if lines > limit["file"]]
+    problems = [
+        f"{path}: {lines} lines, allowed {limit['file']}"
+        for path, lines in (lengths | beside).items()
+        if lines > limit["file"]
+    ]
     for path, tree in trees.items():
-        problems += [long for long in long_functions(path, tree, limit["function"])
-                     if long.partition(": ")[0] not in limit["long_functions"]]
+        problems += [
+            long
+            for long in long_functions(path, tree, limit["function"])
+            if long.partition(": ")[0] not in limit["long_functions"]
+        ]
     if median > limit["op_body_median"]:
         problems.append(f"median op body {median} lines, allowed {limit['op_body_median']}")
     longest = max(lengths.values(), default=0)
-    print(f"{len(lengths)} files, {total} lines, longest file {longest}, {len(ops)} "
-          f"ops, median body {median} lines")
+    print(
+        f"{len(lengths)} files, {total} lines, longest file {longest}, {len(ops)} "
+        f"ops, median body {median} lines"
+    )
     print("\n".join(problems), end="\n" if problems else "")
     return bool(problems)
 

@@ -41,26 +41,70 @@ operations are saved as several here. This page is made by
 """
 # where one of both is missing
 REASONS = {
-    **dict.fromkeys(("nonzero", "unique", "unique_consecutive", "bincount", "nms", "multiclass_nms3",
-                     "repeat_interleave_with_tensor_index", "class_center_sample", "masked_select"),
-                    "lengths of the results depend on values"),
-    **dict.fromkeys(("array_length", "array_read", "array_write_", "array_to_tensor", "create_array",
-                     "create_array_like"), "lists that grow are refused"),
+    **dict.fromkeys(
+        (
+            "nonzero",
+            "unique",
+            "unique_consecutive",
+            "bincount",
+            "nms",
+            "multiclass_nms3",
+            "repeat_interleave_with_tensor_index",
+            "class_center_sample",
+            "masked_select",
+        ),
+        "lengths of the results depend on values",
+    ),
+    **dict.fromkeys(
+        (
+            "array_length",
+            "array_read",
+            "array_write_",
+            "array_to_tensor",
+            "create_array",
+            "create_array_like",
+        ),
+        "lists that grow are refused",
+    ),
     **dict.fromkeys(("expand_as", "broadcast_tensors"), "written as `expand`"),
     **dict.fromkeys(("full_", "fill", "full_batch_size_like", "empty"), "written as `full`"),
     **dict.fromkeys(("eye", "tril_indices", "triu_indices", "logspace"), "written as known numbers"),
-    **dict.fromkeys(("memcpy_d2h", "memcpy_h2d", "share_data_", "assign_out_", "trans_layout"),
-                    "of Paddle's own passes"),
-    **dict.fromkeys(("mean_all", "l1_norm", "squared_l2_norm", "frobenius_norm", "neg", "tanhshrink",
-                     "rms_norm", "accuracy", "pinv", "gcd", "lcm", "rot90", "crop", "increment_",
-                     "as_strided", "rrelu", "matrix_rank_atol_rtol", "identity_loss", "margin_cross_entropy",
-                     "fused_softmax_mask",
-                     "fused_softmax_mask_upper_triangle"), "written by its parts"),
-    **dict.fromkeys(("set_value", "set_value_", "set_value_with_tensor"),
-                    "written as `set_value_with_tensor_`"),
+    **dict.fromkeys(
+        ("memcpy_d2h", "memcpy_h2d", "share_data_", "assign_out_", "trans_layout"), "of Paddle's own passes"
+    ),
+    **dict.fromkeys(
+        (
+            "mean_all",
+            "l1_norm",
+            "squared_l2_norm",
+            "frobenius_norm",
+            "neg",
+            "tanhshrink",
+            "rms_norm",
+            "accuracy",
+            "pinv",
+            "gcd",
+            "lcm",
+            "rot90",
+            "crop",
+            "increment_",
+            "as_strided",
+            "rrelu",
+            "matrix_rank_atol_rtol",
+            "identity_loss",
+            "margin_cross_entropy",
+            "fused_softmax_mask",
+            "fused_softmax_mask_upper_triangle",
+        ),
+        "written by its parts",
+    ),
+    **dict.fromkeys(
+        ("set_value", "set_value_", "set_value_with_tensor"), "written as `set_value_with_tensor_`"
+    ),
     **dict.fromkeys(("view_slice", "view_shape"), "written as `slice` and `reshape`"),
     **dict.fromkeys(("batch_norm", "sync_batch_norm_"), "written as `batch_norm_`"),
-    "clip": "written as `maximum` and `minimum`", "index_select": "written as `gather`",
+    "clip": "written as `maximum` and `minimum`",
+    "index_select": "written as `gather`",
     "index_sample": "written as `take_along_axis`",
     "fake_quantize_dequantize_moving_average_abs_max": "of training",
     "conv2d_transpose_bias": "written as `conv2d_transpose` and `add`",
@@ -107,8 +151,9 @@ def models(names):
                 given = arguments(case)
             except Exception:  # noqa: S112  refused before there are Tensors
                 continue
-            specs = [paddle_jax.static.InputSpec(list(t.shape), t.dtype, f"v{i}")
-                     for i, t in enumerate(given)]
+            specs = [
+                paddle_jax.static.InputSpec(list(t.shape), t.dtype, f"v{i}") for i, t in enumerate(given)
+            ]
             function = find(paddle_jax, path)
             yield lambda *tensors, f=function, c=case: call(f, c, tensors), specs
 

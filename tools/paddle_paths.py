@@ -26,8 +26,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TABLE, FACTS = ROOT / "paddle_jax/_paths.txt", ROOT / "tests/data/paddle_paths.json.gz"
 RUNS = ("paddle.distributed.launch.__main__",)  # a module that runs a program when it is imported
-FILES = ("tensor.ops", "tensor.math", "tensor.linalg", "tensor.logic", "tensor.", "nn.functional.activation",
-         "nn.functional.")
+FILES = (
+    "tensor.ops",
+    "tensor.math",
+    "tensor.linalg",
+    "tensor.logic",
+    "tensor.",
+    "nn.functional.activation",
+    "nn.functional.",
+)
 KERNELS, PATCHED = "paddle.base.libpaddle.pir.ops", "paddle.base.dygraph.generated_tensor_methods_patch"
 
 
@@ -65,8 +72,11 @@ def asked():
 
     walk(paddle)
     numbers, alive, found = {}, [], {}
-    modules = {path: m for path, m in sys.modules.items()
-               if path.split(".")[0] == "paddle" and isinstance(m, types.ModuleType)}
+    modules = {
+        path: m
+        for path, m in sys.modules.items()
+        if path.split(".")[0] == "paddle" and isinstance(m, types.ModuleType)
+    }
     path_of = {id(modules[path]): path for path in sorted(modules, key=len, reverse=True)}
     for path, module in sorted(modules.items()):
         if path.endswith("_pb2"):
@@ -104,8 +114,11 @@ def key_of(facts, path, name, row):
     if row[0] == "module" or path.startswith("paddle.base.libpaddle.pir"):
         return None
     if row[2] == KERNELS:  # functions that were moved into C++: the public name is the one with all arguments
-        tops = (("paddle", "paddle.nn.functional") if path.startswith("paddle.tensor")
-                else ("paddle.nn.functional", "paddle"))
+        tops = (
+            ("paddle", "paddle.nn.functional")
+            if path.startswith("paddle.tensor")
+            else ("paddle.nn.functional", "paddle")
+        )
         twin = next((facts[top]["names"][name] for top in tops if name in facts[top]["names"]), None)
         return twin[1] if twin and path.startswith(("paddle.tensor", "paddle.nn.functional")) else None
     return row[1]
@@ -132,8 +145,17 @@ def chosen(paths, modules, public, called):
     known = [(m, n) for m, n in ours or paths if f"{m}.{n}" in public]
     if not (ours or known):
         return None
-    return min(known or ours, key=lambda p: (f"{p[0]}.{p[1]}" not in public, p[0].count("."), len(p[0]),
-                                             p[1] != called, p[1].startswith("_"), p))
+    return min(
+        known or ours,
+        key=lambda p: (
+            f"{p[0]}.{p[1]}" not in public,
+            p[0].count("."),
+            len(p[0]),
+            p[1] != called,
+            p[1].startswith("_"),
+            p,
+        ),
+    )
 
 
 def homes(facts, paths):
@@ -153,16 +175,23 @@ def homes(facts, paths):
 def lines(facts):
     paths, public, behind = objects(facts), exported(facts), hidden(facts)
     modules, home = {path: here(path) for path in facts}, homes(facts, paths)
-    called = {key: home[key][1] if key in home else facts[found[0][0]]["names"][found[0][1]][3]
-              for key, found in paths.items()}
+    called = {
+        key: home[key][1] if key in home else facts[found[0][0]]["names"][found[0][1]][3]
+        for key, found in paths.items()
+    }
     targets = {key: chosen(found, modules, public, called[key]) for key, found in paths.items()}
     twice = collections.defaultdict(list)
     for key in home:
         if (value := ours(modules, targets[key])) is not None:
             twice[id(value)].append(key)
     for same in twice.values():  # several objects of Paddle that are one here: it says that it is one of them
-        same.sort(key=lambda k: (home[k][1] != ours(modules, targets[k]).__name__,
-                                 f"{targets[k][0]}.{targets[k][1]}" not in public, home[k]))
+        same.sort(
+            key=lambda k: (
+                home[k][1] != ours(modules, targets[k]).__name__,
+                f"{targets[k][0]}.{targets[k][1]}" not in public,
+                home[k],
+            )
+        )
         for key in same[1:]:
             del home[key]
     for path, module in facts.items():
@@ -175,12 +204,18 @@ def lines(facts):
                 own, mark = home.get(key) == (path, name), "+" * (name in users)
                 if own or mark or target != (path, name):
                     groups["*" * own + short(target[0])].append(
-                        mark + name + ("" if target[1] == name else ">" + target[1]))
+                        mark + name + ("" if target[1] == name else ">" + target[1])
+                    )
         if groups:
-            marks = ("!" * (path in behind)
-                     + "~" * all(row[0] == "module" or row[2] != path for row in module["names"].values()))
-            yield "\t".join([f"{short(path)} {marks}".rstrip(),
-                             *(f"{w}: {' '.join(n)}" for w, n in sorted(groups.items()))])
+            marks = "!" * (path in behind) + "~" * all(
+                row[0] == "module" or row[2] != path for row in module["names"].values()
+            )
+            yield "\t".join(
+                [
+                    f"{short(path)} {marks}".rstrip(),
+                    *(f"{w}: {' '.join(n)}" for w, n in sorted(groups.items())),
+                ]
+            )
 
 
 def ours(modules, place):
@@ -205,8 +240,9 @@ def hidden(facts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--oracle", action="store_true", help="ask the real Paddle again")
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -215,8 +251,9 @@ def main():
         options.ask.write_bytes(gzip.compress(json.dumps(asked(), separators=(",", ":")).encode(), mtime=0))
         return
     if options.oracle:
-        subprocess.run([sys.executable, __file__, "--ask", str(FACTS)], check=True, capture_output=True,
-                       timeout=600)
+        subprocess.run(
+            [sys.executable, __file__, "--ask", str(FACTS)], check=True, capture_output=True, timeout=600
+        )
     facts = json.loads(gzip.decompress(FACTS.read_bytes()))
     sys.path.insert(0, str(ROOT))
     text = "\n".join(sorted(lines(facts))) + "\n"

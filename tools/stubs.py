@@ -31,28 +31,94 @@ from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax._core.tensor import Tensor  # noqa: E402
 from tests.ops import harness  # noqa: E402
 
-NAMESPACES = ["paddle_jax",
-              *("paddle_jax." + name for name in ("fft", "geometric", "incubate", "incubate.nn.functional",
-                                                  "linalg", "nn.functional", "signal", "vision.ops"))]
+NAMESPACES = [
+    "paddle_jax",
+    *(
+        "paddle_jax." + name
+        for name in (
+            "fft",
+            "geometric",
+            "incubate",
+            "incubate.nn.functional",
+            "linalg",
+            "nn.functional",
+            "signal",
+            "vision.ops",
+        )
+    ),
+]
 HEADER = '"""Made by tools/stubs.py."""\n\n'
 # what Python itself asks of these methods
-DUNDERS = {"__contains__": "_b.bool", "__iter__": "Iterator[Tensor]", "__getitem__": "Tensor",
-           "__setitem__": "None"}
-DUNDERS |= ({f"__{name}__": f"_b.{name}" for name in ("bool", "int", "float", "complex", "str")}
-            | dict.fromkeys(("__repr__", "__format__"), "_b.str"))
+DUNDERS = {
+    "__contains__": "_b.bool",
+    "__iter__": "Iterator[Tensor]",
+    "__getitem__": "Tensor",
+    "__setitem__": "None",
+}
+DUNDERS |= {
+    f"__{name}__": f"_b.{name}" for name in ("bool", "int", "float", "complex", "str")
+} | dict.fromkeys(("__repr__", "__format__"), "_b.str")
 DUNDERS |= dict.fromkeys(("__len__", "__index__", "__hash__"), "_b.int")
-BINARY = ({f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
-                                            "matmul", "and", "or", "xor", "lshift", "rshift")
-           for side in ("", "r", "i")} | {"__neg__", "__pos__", "__abs__", "__invert__", "__eq__", "__ne__",
-                                          "__lt__", "__le__", "__gt__", "__ge__"})
+BINARY = {
+    f"__{side}{name}__"
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "matmul",
+        "and",
+        "or",
+        "xor",
+        "lshift",
+        "rshift",
+    )
+    for side in ("", "r", "i")
+} | {
+    "__neg__",
+    "__pos__",
+    "__abs__",
+    "__invert__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+}
 # their docstrings say it in other words
-SURE = dict.fromkeys(("astype", "cast", "clone", "contiguous", "cpu", "create_parameter", "cuda", "detach",
-                      "pin_memory", "to", "type_as"), "Tensor")
+SURE = dict.fromkeys(
+    (
+        "astype",
+        "cast",
+        "clone",
+        "contiguous",
+        "cpu",
+        "create_parameter",
+        "cuda",
+        "detach",
+        "pin_memory",
+        "to",
+        "type_as",
+    ),
+    "Tensor",
+)
 SURE |= {"numpy": "np.ndarray", "tolist": "Any", "item": "Any"}
-SAID = [(re.compile(pattern), kind) for pattern, kind in (
-    (r"Tensor\b(?!s)(?!.*(?:\bor\b|\btuple\b|; with ))", "Tensor"),
-    (r"(?:a )?list of Tensors", "_b.list[Tensor]"), (r"bool\b", "_b.bool"), (r"int\b", "_b.int"),
-    (r"float\b", "_b.float"), (r"str\b", "_b.str"), (r"None\b", "None"))]
+SAID = [
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"Tensor\b(?!s)(?!.*(?:\bor\b|\btuple\b|; with ))", "Tensor"),
+        (r"(?:a )?list of Tensors", "_b.list[Tensor]"),
+        (r"bool\b", "_b.bool"),
+        (r"int\b", "_b.int"),
+        (r"float\b", "_b.float"),
+        (r"str\b", "_b.str"),
+        (r"None\b", "None"),
+    )
+]
 
 
 # what functions return --------------------------------------------------------------------------------------
@@ -102,11 +168,15 @@ class Returns:
         made = getattr(function, "op", None)
         if made is None:
             inplace = name.endswith("_") and not name.startswith("_")
-            return ("Tensor" if name in BINARY or inplace
-                    else DUNDERS.get(name) or SURE.get(name) or said(function))
+            return (
+                "Tensor"
+                if name in BINARY or inplace
+                else DUNDERS.get(name) or SURE.get(name) or said(function)
+            )
         if made.name not in self.kinds:
-            self.kinds[made.name] = (observed(made) if made.cases and OPS.get(made.name) is made
-                                     else said(function))
+            self.kinds[made.name] = (
+                observed(made) if made.cases and OPS.get(made.name) is made else said(function)
+            )
         return "Tensor" if name in BINARY else SURE.get(name) or self.kinds[made.name]
 
 
@@ -115,8 +185,13 @@ class Returns:
 
 def default(value):
     """A default value as the stub writes it."""
-    plain = (value is None or type(value) in (bool, int, str)
-             or type(value) is float and value == value and abs(value) < float("inf"))
+    plain = (
+        value is None
+        or type(value) in (bool, int, str)
+        or type(value) is float
+        and value == value
+        and abs(value) < float("inf")
+    )
     return repr(value) if plain else "..."
 
 
@@ -137,8 +212,11 @@ def parameters(function, method=False):
             texts.append("*")
             star = True
         kind = "" if name == "self" else ": Any"
-        texts.append(f"**{name}: Any" if p.kind is p.VAR_KEYWORD
-                     else f"{name}{kind}" + ("" if p.default is p.empty else f" = {default(p.default)}"))
+        texts.append(
+            f"**{name}: Any"
+            if p.kind is p.VAR_KEYWORD
+            else f"{name}{kind}" + ("" if p.default is p.empty else f" = {default(p.default)}")
+        )
         if p.kind is p.POSITIONAL_ONLY and list(signature.parameters.values())[-1] is p:
             texts.append("/")
     return texts
@@ -161,8 +239,12 @@ def homes():
     found = {}
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if (name.partition(".")[0] != "paddle_jax" or not file or not file.endswith(".py")
-                or Path(file).stem != (name.split(".")[-1]) != "__init__"):
+        if (
+            name.partition(".")[0] != "paddle_jax"
+            or not file
+            or not file.endswith(".py")
+            or Path(file).stem != (name.split(".")[-1]) != "__init__"
+        ):
             continue
         for node in ast.parse(Path(file).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and isinstance(made := vars(module).get(node.name), type):
@@ -180,8 +262,15 @@ MODE = """class {name}:
 
 def namespace(module, known, returns):
     """The stub of a namespace."""
-    lines, imports = [], {"from typing import Any", "import builtins as _b", "import numpy as np",
-                          "from paddle_jax._core.tensor import Tensor as Tensor"}
+    lines, imports = (
+        [],
+        {
+            "from typing import Any",
+            "import builtins as _b",
+            "import numpy as np",
+            "from paddle_jax._core.tensor import Tensor as Tensor",
+        },
+    )
     for name in sorted({*getattr(module, "__all__", ()), *dir(module)}):
         if name.startswith("_") and name != "__version__" or name == "Tensor" or not hasattr(module, name):
             continue
@@ -200,8 +289,11 @@ def namespace(module, known, returns):
         elif isinstance(value, DType):
             lines.append(f"{name}: DType")
             imports.add("from paddle_jax._core.dtype import DType")
-        elif (callable(value) and hasattr(value, "__name__")
-              and not isinstance(value, types.BuiltinFunctionType)):
+        elif (
+            callable(value)
+            and hasattr(value, "__name__")
+            and not isinstance(value, types.BuiltinFunctionType)
+        ):
             lines.append(written(name, value, returns))
         else:
             lines.append(f"{name}: {kind_of(value) or 'Any'}")
@@ -210,17 +302,33 @@ def namespace(module, known, returns):
 
 def annotated(function):
     """The type in a property's annotation, where it is one of Python's own."""
-    kind = (typing.get_type_hints(function).get("return")
-            if "return" in getattr(function, "__annotations__", {}) else None)
+    kind = (
+        typing.get_type_hints(function).get("return")
+        if "return" in getattr(function, "__annotations__", {})
+        else None
+    )
     return f"_b.{kind.__name__}" if kind in (bool, int, float, str) else "Any"
 
 
-PROPERTIES = (dict.fromkeys(("T", "mT", "real", "imag", "data"), "Tensor")
-              | {"grad": "Tensor | None", "shape": "Size", "dtype": "DType"})
-PROPERTIES |= ({"name": "_b.str"} | dict.fromkeys(("ndim", "size"), "_b.int")
-               | dict.fromkeys(("stop_gradient", "persistable", "is_leaf"), "_b.bool"))
-LEFT_OUT = ("__module__", "__doc__", "__slots__", "__dict__", "__weakref__", "__class_getitem__",
-            "__reduce__")
+PROPERTIES = dict.fromkeys(("T", "mT", "real", "imag", "data"), "Tensor") | {
+    "grad": "Tensor | None",
+    "shape": "Size",
+    "dtype": "DType",
+}
+PROPERTIES |= (
+    {"name": "_b.str"}
+    | dict.fromkeys(("ndim", "size"), "_b.int")
+    | dict.fromkeys(("stop_gradient", "persistable", "is_leaf"), "_b.bool")
+)
+LEFT_OUT = (
+    "__module__",
+    "__doc__",
+    "__slots__",
+    "__dict__",
+    "__weakref__",
+    "__class_getitem__",
+    "__reduce__",
+)
 
 
 def members(cls, returns):
@@ -232,12 +340,14 @@ def members(cls, returns):
             mark = "classmethod" if isinstance(value, classmethod) else "staticmethod"
             text = written(name, value.__func__, returns)
             yield f"    @{mark}\n    {text}"
-        elif (isinstance(value, property | types.GetSetDescriptorType | types.MemberDescriptorType)
-              or not callable(value)):
+        elif isinstance(
+            value, property | types.GetSetDescriptorType | types.MemberDescriptorType
+        ) or not callable(value):
             if name.startswith("__"):
                 continue
-            kind = (PROPERTIES.get(name)
-                    or (annotated(value.fget) if isinstance(value, property) and value.fget else "Any"))
+            kind = PROPERTIES.get(name) or (
+                annotated(value.fget) if isinstance(value, property) and value.fget else "Any"
+            )
             fixed = isinstance(value, property) and value.fset is None
             yield f"    @property\n    def {name}(self) -> {kind}: ..." if fixed else f"    {name}: {kind}"
         else:
@@ -248,15 +358,26 @@ def tensor_module(returns):
     """The stub of the file that defines Tensor: the class in full, the other names as far as they
     have signatures."""
     module = importlib.import_module("paddle_jax._core.tensor")
-    lines = ["import builtins as _b", "from collections.abc import Iterator", "from typing import Any", "",
-             "import numpy as np", "from paddle_jax._core.dtype import DType",
-             "from paddle_jax._core.size import Size", ""]
+    lines = [
+        "import builtins as _b",
+        "from collections.abc import Iterator",
+        "from typing import Any",
+        "",
+        "import numpy as np",
+        "from paddle_jax._core.dtype import DType",
+        "from paddle_jax._core.size import Size",
+        "",
+    ]
     for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
         value = vars(module).get(getattr(node, "name", None))
         if isinstance(node, ast.ClassDef):
             bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
-            lines += ["", f"class {node.name}" + (f"({bases})" if bases else "") + ":",
-                      *(list(members(value, returns)) or ["    ..."]), ""]
+            lines += [
+                "",
+                f"class {node.name}" + (f"({bases})" if bases else "") + ":",
+                *(list(members(value, returns)) or ["    ..."]),
+                "",
+            ]
         elif isinstance(node, ast.FunctionDef):
             lines.append(written(node.name, value, returns))
     return HEADER + "\n".join(lines) + "\n"
@@ -276,8 +397,11 @@ def stubs():
 
 def main():
     made = stubs()
-    old = [path.relative_to(ROOT) for path, text in made.items()
-           if not path.exists() or path.read_text(encoding="utf-8") != text]
+    old = [
+        path.relative_to(ROOT)
+        for path, text in made.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     if "--check" in sys.argv:
         print(f"not up to date: {', '.join(map(str, old))}" if old else "the stubs are up to date")
         return 1 if old else 0

@@ -89,15 +89,38 @@ bfloat16 = DType("bfloat16", 16, ml_dtypes.bfloat16)
 float8_e4m3fn = DType("float8_e4m3fn", 17, ml_dtypes.float8_e4m3fn)
 float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
 
-ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64,
-       complex128, float16, bfloat16, float8_e4m3fn, float8_e5m2)
+ALL = (
+    bool_,
+    uint8,
+    int8,
+    uint16,
+    int16,
+    uint32,
+    int32,
+    uint64,
+    int64,
+    float32,
+    float64,
+    complex64,
+    complex128,
+    float16,
+    bfloat16,
+    float8_e4m3fn,
+    float8_e5m2,
+)
 _MEMBERS = {d.name: d for d in (undefined, *ALL, pstring)} | {"ALL_DTYPE": undefined}
 for _name, _dtype in _MEMBERS.items():
     setattr(DType, _name, _dtype)
 setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enumeration
 
-_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64,
-                                       "complex": complex128, "bool_": bool_}
+_BY_NAME = {d._key: d for d in ALL} | {
+    "float": float64,
+    "double": float64,
+    "half": float16,
+    "int": int64,
+    "complex": complex128,
+    "bool_": bool_,
+}
 _BY_NAME["uint16"] = bfloat16  # Paddle stores bfloat16 as 16-bit words and takes their name for it
 _SHORT = ("float", "double", "half", "int", "complex", int, float, complex)
 _BY_NP = {d.np: d for d in ALL}
@@ -115,8 +138,13 @@ def convert(dtype) -> DType:
     """
     if type(dtype) is DType:
         return dtype
-    found = (_BY_TYPE.get(dtype) if isinstance(dtype, type) else _BY_NAME.get(dtype) if isinstance(dtype, str)
-             else None)
+    found = (
+        _BY_TYPE.get(dtype)
+        if isinstance(dtype, type)
+        else _BY_NAME.get(dtype)
+        if isinstance(dtype, str)
+        else None
+    )
     if found is None:
         try:
             found = _BY_NP.get(np.dtype(dtype)) if dtype is not None else None
@@ -125,8 +153,10 @@ def convert(dtype) -> DType:
     if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
         found = _BY_NAME.get(dtype[7:])
     if found is None:
-        raise ArgumentError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as "
-                            "'float32', 'int64', 'bool'")
+        raise ArgumentError(
+            f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as "
+            "'float32', 'int64', 'bool'"
+        )
     return found
 
 
@@ -205,8 +235,10 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
         return complex128.np if double else complex64.np
     if x in FLOATING and y in FLOATING:
         return float64.np if float64 in (x, y) else float32.np
-    raise TypeError(f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with "
-                    "any, are promoted; cast one with astype")
+    raise TypeError(
+        f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with "
+        "any, are promoted; cast one with astype"
+    )
 
 
 def mixed_np(a, b, wide=False) -> np.dtype:

@@ -9,9 +9,13 @@ from paddle_jax._core.failures.sentences import operand_names, public_name, sent
 from paddle_jax._core.runtime.origins import ARRAYS, foreign, origin, package_of
 from paddle_jax._core.values.unmade import Unmade
 
-TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
-           jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
-           jax.errors.TracerBoolConversionError)
+TRACING = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.UnexpectedTracerError,
+    jax.errors.TracerBoolConversionError,
+)
 
 
 def first_line(error: Exception) -> str:
@@ -30,8 +34,11 @@ class TracedValueError(jax.errors.TracerArrayConversionError):
 
     def __init__(self, op_name, instead=""):
         instead = instead or "compute with tensors there, or return the tensor and look at it outside"
-        TypeError.__init__(self, f"{op_name}: the result depends on the value of a tensor, which a function "
-                                 f"being compiled does not know; {instead}")
+        TypeError.__init__(
+            self,
+            f"{op_name}: the result depends on the value of a tensor, which a function "
+            f"being compiled does not know; {instead}",
+        )
 
     def __reduce__(self):
         return remade, (type(self), str(self))
@@ -71,14 +78,17 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     # a comparison with a text is Python's in Paddle as well; any other use of one is refused by its kernels
     if is_native(error) and ("not supported between" in str(error) or _no_number(kernel) is None):
         return with_kind(
-            op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
+            op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}")
+        )
     if package_of(origin(error)) not in ARRAYS and not is_native(error):
         return with_kind(op_name, error)
     if (text := _no_number(kernel)) is not None:
         return with_kind(op_name, ArgumentError(f"{public_name(op_name)}: {text}"))
     text = first_line(error)
-    message = (f"{public_name(op_name)}: {sentence(text)}; "
-               f"{describe(values, () if kernel is None else operand_names(kernel))}")
+    message = (
+        f"{public_name(op_name)}: {sentence(text)}; "
+        f"{describe(values, () if kernel is None else operand_names(kernel))}"
+    )
     if isinstance(error, jax.errors.JaxRuntimeError):
         return RuntimeError(f"(External) {message}")
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
@@ -100,8 +110,9 @@ def _no_number(kernel):
 def without_jax_note(error):
     """Takes JAX's word about its own frames from an exception of ours; returns what else
     is noted below it."""
-    notes = [note for note in getattr(error, "__notes__", ())
-             if "JAX has removed its internal frames" not in note]
+    notes = [
+        note for note in getattr(error, "__notes__", ()) if "JAX has removed its internal frames" not in note
+    ]
     if hasattr(error, "__notes__"):
         error.__notes__ = notes
     return notes
@@ -144,10 +155,15 @@ def run_error(error: Exception, doing="a compiled program") -> Exception:
     if not Failed.errors:
         known = told_as_memory(error, doing)
         # those are the user's own
-        if (known is error and type(error) is jax.errors.JaxRuntimeError
-                and "callback" not in str(error).lower()):
-            return RuntimeError(f"(External) {doing}: the device failed: {first_line(error)}; "
-                                "FLAGS_deferred=off names the operation")
+        if (
+            known is error
+            and type(error) is jax.errors.JaxRuntimeError
+            and "callback" not in str(error).lower()
+        ):
+            return RuntimeError(
+                f"(External) {doing}: the device failed: {first_line(error)}; "
+                "FLAGS_deferred=off names the operation"
+            )
         return known
     found = Failed.errors[0]
     Failed.errors.clear()

@@ -121,8 +121,9 @@ class CustomPlace(Place):
 
 for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace):
     _cls.__module__ = "paddle"
-_CLASSES = {_cls.__name__: _cls
-            for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace)}
+_CLASSES = {
+    _cls.__name__: _cls for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace)
+}
 
 
 def restored(name, kind, index):
@@ -140,8 +141,9 @@ def make(kind, index=0) -> Place:
     """The Place of a kind and number."""
     if kind in ("cpu",):
         return CPUPlace()
-    return (CUDAPlace(index) if kind == "gpu" else XPUPlace(index) if kind == "xpu"
-            else CustomPlace(kind, index))
+    return (
+        CUDAPlace(index) if kind == "gpu" else XPUPlace(index) if kind == "xpu" else CustomPlace(kind, index)
+    )
 
 
 def of(value) -> Place:
@@ -161,8 +163,11 @@ def of(value) -> Place:
 def of_device(device) -> Place:
     """The Place of a jax device: its number on this machine, which is not its number among those
     of all processes."""
-    number = (device.id if device.platform == "cpu" or device.local_hardware_id is None
-              else device.local_hardware_id)
+    number = (
+        device.id
+        if device.platform == "cpu" or device.local_hardware_id is None
+        else device.local_hardware_id
+    )
     return make(_KINDS.get(device.platform, device.platform), number)
 
 
@@ -204,15 +209,22 @@ def jax_device(place: Place):
         return _numbered(jax.local_devices(backend=place._kind), place._index)
     except (RuntimeError, IndexError):
         here = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
-        raise ValueError(f"device: got {place}; this machine has {', '.join(here)}; "
-                         "install the jax plugin for it or choose another device") from None
+        raise ValueError(
+            f"device: got {place}; this machine has {', '.join(here)}; "
+            "install the jax plugin for it or choose another device"
+        ) from None
 
 
 def _numbered(devices, index):
     """The device of a number, among those of this process: of several processes on a machine each may have
     one, with the machine's number."""
-    return next((device for device in devices
-                 if device.platform != "cpu" and device.local_hardware_id == index), None) or devices[index]
+    return (
+        next(
+            (device for device in devices if device.platform != "cpu" and device.local_hardware_id == index),
+            None,
+        )
+        or devices[index]
+    )
 
 
 def put(array, place=None):

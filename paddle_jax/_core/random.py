@@ -17,10 +17,18 @@ class Generator:
     """
 
     def __init__(self, device=None, seed=None):
-        if (isinstance(device, str)
-                and device.partition(":")[0] not in ("cpu", "gpu", "dcu", "xpu", "npu", "tpu")):
-            raise ValueError(f"Generator: device: got {device!r}; allowed are None, a Place, and texts such "
-                             "as 'cpu', 'gpu', 'gpu:0', 'tpu'")
+        if isinstance(device, str) and device.partition(":")[0] not in (
+            "cpu",
+            "gpu",
+            "dcu",
+            "xpu",
+            "npu",
+            "tpu",
+        ):
+            raise ValueError(
+                f"Generator: device: got {device!r}; allowed are None, a Place, and texts such "
+                "as 'cpu', 'gpu', 'gpu:0', 'tpu'"
+            )
         self._place, self._offset = device, 0
         self.manual_seed(secrets.randbits(32) if seed is None else seed)
 
@@ -77,8 +85,9 @@ class Generator:
         """Continues from a state that `get_state` returned."""
         words = np.asarray(new_state)
         if words.shape != (3,):
-            raise ValueError(f"set_state: got a state of shape {list(words.shape)}; "
-                             "use what get_state() returned")
+            raise ValueError(
+                f"set_state: got a state of shape {list(words.shape)}; use what get_state() returned"
+            )
         self.manual_seed((int(words[0]) << 32) | int(words[1]))
         self._offset = int(words[2])
 
@@ -166,5 +175,14 @@ def set_cuda_rng_state(state_list):
         set_rng_state(state_list[:1])
 
 
-__all__ = ["Generator", "default_generator", "get_cuda_rng_state", "get_rng_state", "key_from", "next_key",
-           "seed", "set_cuda_rng_state", "set_rng_state"]
+__all__ = [
+    "Generator",
+    "default_generator",
+    "get_cuda_rng_state",
+    "get_rng_state",
+    "key_from",
+    "next_key",
+    "seed",
+    "set_cuda_rng_state",
+    "set_rng_state",
+]

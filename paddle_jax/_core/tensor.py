@@ -37,13 +37,36 @@ class Tensor:
         <DataType.FLOAT32: 10>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node",
-                 "_persistable", "_raw", "_stop", "_version")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_alias",
+        "_dist",
+        "_grad",
+        "_hooks",
+        "_idx",
+        "_name",
+        "_node",
+        "_persistable",
+        "_raw",
+        "_stop",
+        "_version",
+    )
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
-    def __init__(self, data=None, *rest, value=None, dtype=None, place=None, stop_gradient=True, name=None,
-                 persistable=False, zero_copy=None):
+    def __init__(
+        self,
+        data=None,
+        *rest,
+        value=None,
+        dtype=None,
+        place=None,
+        stop_gradient=True,
+        name=None,
+        persistable=False,
+        zero_copy=None,
+    ):
         data = value if data is None else data
         if type(data) is int:
             data = np.zeros((data, *rest), dtypes.default().np)
@@ -127,7 +150,8 @@ class Tensor:
         self._node, self._idx = ZeroGradNode((self._node, self._idx)), 0
         if retained is not None:  # what the replaced value gets is what is kept
             self._node.hooks_of(0)["cut"] = lambda grad: retained(
-                wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
+                wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype))
+            )
 
     @property
     def shape(self):
@@ -235,12 +259,17 @@ class Tensor:
         """
         from paddle_jax._core.autograd.tape import backward
 
-        if (grad_tensor is not None
-                and (not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape)):
-            got = (f"shape {list(grad_tensor.shape)}" if isinstance(grad_tensor, Tensor)
-                   else type(grad_tensor).__name__)
-            raise CheckError(f"backward: grad_tensor: got {got}; "
-                             f"it must be a Tensor of shape {list(self.shape)}, or None")
+        if grad_tensor is not None and (
+            not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape
+        ):
+            got = (
+                f"shape {list(grad_tensor.shape)}"
+                if isinstance(grad_tensor, Tensor)
+                else type(grad_tensor).__name__
+            )
+            raise CheckError(
+                f"backward: grad_tensor: got {got}; it must be a Tensor of shape {list(self.shape)}, or None"
+            )
         if not isinstance(retain_graph, bool):
             raise TypeError(f"backward: retain_graph: got {type(retain_graph).__name__}; it must be a bool")
         backward([self], [grad_tensor], retain_graph)
@@ -255,8 +284,10 @@ class Tensor:
             RuntimeError: the tensor has stop_gradient=True.
         """
         if self.stop_gradient:
-            raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; "
-                               "set stop_gradient = False first")
+            raise RuntimeError(
+                "register_hook: the tensor has stop_gradient=True, so it gets no gradient; "
+                "set stop_gradient = False first"
+            )
         local.ctx.frame.hooks(self)
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
@@ -336,16 +367,24 @@ class Tensor:
         """
         array = on_host(self, "item")
         if not args and array.size != 1:
-            raise ValueError(f"(InvalidArgument) item: got a tensor of {array.size} elements; "
-                             "only one can become a Python number; give an index")
+            raise ValueError(
+                f"(InvalidArgument) item: got a tensor of {array.size} elements; "
+                "only one can become a Python number; give an index"
+            )
         if any(isinstance(i, bool) or not hasattr(i, "__index__") for i in args):
             raise TypeError(f"item: got the index {args}; each one must be an integer")
         index = tuple(int(i) for i in args)
         limits = array.shape if len(index) == array.ndim else (array.size,) * (len(index) == 1)
-        if index and not (limits and all(0 <= i < n for i, n in zip(index, limits, strict=True))
-                          or array.ndim == 0 and index == (0,)):
-            raise ValueError(f"(InvalidArgument) item: index {args} is out of range for shape "
-                             f"{list(array.shape)}; use 0..length - 1")
+        if index and not (
+            limits
+            and all(0 <= i < n for i, n in zip(index, limits, strict=True))
+            or array.ndim == 0
+            and index == (0,)
+        ):
+            raise ValueError(
+                f"(InvalidArgument) item: index {args} is out of range for shape "
+                f"{list(array.shape)}; use 0..length - 1"
+            )
         return array.item(*(index if array.ndim else ()))
 
     def __array__(self, dtype=None, copy=None):
@@ -358,8 +397,9 @@ class Tensor:
 
     def __dlpack__(self, *args, **kwargs):
         if not self.stop_gradient:
-            raise BufferError("__dlpack__: the tensor needs a gradient, which another library would not "
-                              "know; use detach()")
+            raise BufferError(
+                "__dlpack__: the tensor needs a gradient, which another library would not know; use detach()"
+            )
         return self._value.__dlpack__(*args, **kwargs)
 
     def __dlpack_device__(self):
@@ -371,8 +411,9 @@ class Tensor:
 
     def _one(self, kind):
         if self._raw.size != 1:
-            raise AssertionError(f"{kind}: got a tensor of shape {list(self._raw.shape)}; "
-                                 "only one element can be converted")
+            raise AssertionError(
+                f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted"
+            )
         return on_host(self, kind).reshape(())[()]
 
     def __bool__(self):
@@ -431,8 +472,14 @@ class Tensor:
         # by name: the module they show may not be importable
         own = {Tensor: "Tensor", Parameter: "Parameter"}
         kind = own.get(type(self), type(self))
-        return _unpickle, (kind, looked_at(heard(settled(held(self)))), self.stop_gradient, self.persistable,
-                           self._name, dict(self.__dict__))
+        return _unpickle, (
+            kind,
+            looked_at(heard(settled(held(self)))),
+            self.stop_gradient,
+            self.persistable,
+            self._name,
+            dict(self.__dict__),
+        )
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
@@ -464,14 +511,27 @@ class Parameter(Tensor):
     def __init__(self, value=None, requires_grad=True, name=None, *, trainable=None):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
-            raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; "
-                        "make one with paddle.to_tensor")
-        array = (kept(np.zeros((0,), np.float32)) if value is None else held(value)
-                 if isinstance(value, Tensor) else value)
+            raise error(
+                f"Parameter: value: got {type(value).__name__}; it must be a Tensor; "
+                "make one with paddle.to_tensor"
+            )
+        array = (
+            kept(np.zeros((0,), np.float32))
+            if value is None
+            else held(value)
+            if isinstance(value, Tensor)
+            else value
+        )
         init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
-        self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None,
-                             need_clip=True, is_distributed=False, init_func=None)
+        self.__dict__.update(
+            optimize_attr={"learning_rate": 1.0},
+            regularizer=None,
+            do_model_average=None,
+            need_clip=True,
+            is_distributed=False,
+            init_func=None,
+        )
 
     @property
     def trainable(self):
@@ -495,8 +555,10 @@ class Parameter(Tensor):
             AssertionError: it was not made lazily, or is filled already.
         """
         if self.init_func is None:
-            raise AssertionError(f"initialize: {self.name} has its values already; "
-                                 "only parameters made under paddle.LazyGuard can be initialized")
+            raise AssertionError(
+                f"initialize: {self.name} has its values already; "
+                "only parameters made under paddle.LazyGuard can be initialized"
+            )
         fill, self.init_func = self.init_func, None
         fill(self)
 
@@ -568,8 +630,11 @@ def inside(tensor):
     """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's
     derivatives as it is to the tape."""
     raw = tensor._raw
-    return (jax.lax.stop_gradient_p.bind(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer)
-            else raw)
+    return (
+        jax.lax.stop_gradient_p.bind(raw)
+        if tensor.stop_gradient and isinstance(raw, jax.core.Tracer)
+        else raw
+    )
 
 
 def on_host(tensor, op, instead=""):

@@ -4,14 +4,30 @@ from paddle_jax._core.place import parse as _parse
 from paddle_jax.amp import debugging
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.auto_cast import (
-    amp_decorate, amp_guard, auto_cast, autocast, decorate, get_autocast_cpu_dtype, get_autocast_dtype,
-    get_autocast_gpu_dtype, is_autocast_enabled,
+    amp_decorate,
+    amp_guard,
+    auto_cast,
+    autocast,
+    decorate,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    get_autocast_gpu_dtype,
+    is_autocast_enabled,
 )
 from paddle_jax.amp.grad_scaler import AmpScaler, GradScaler, OptimizerState
 from paddle_jax.base import core as _core
 
-__all__ = ["GradScaler", "auto_cast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype",
-           "get_autocast_gpu_dtype", "is_autocast_enabled", "is_bfloat16_supported", "is_float16_supported"]
+__all__ = [
+    "GradScaler",
+    "auto_cast",
+    "decorate",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
+    "is_autocast_enabled",
+    "is_bfloat16_supported",
+    "is_float16_supported",
+]
 
 
 def is_float16_supported(device=None) -> bool:

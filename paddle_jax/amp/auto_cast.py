@@ -48,19 +48,23 @@ class _Guard(contextlib.ContextDecorator, Block):
             if not ctx.frame.eager:
                 ctx.frame.precision = name
         given = dict(zip(_GIVEN, self._arguments, strict=True))
-        return ([(setattr, ctx, "amp", found), (setattr, ctx, "amp_given", given)],
-                [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)])
+        return (
+            [(setattr, ctx, "amp", found), (setattr, ctx, "amp_given", given)],
+            [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)],
+        )
 
 
-def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16",
-              use_promote=True):
+def amp_guard(
+    enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True
+):
     """Runs operations in mixed precision: a context manager, or a decorator of a function.
     See `auto_cast`."""
     return _Guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
 
 
-def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16",
-              use_promote=True):
+def auto_cast(
+    enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True
+):
     """Runs operations in mixed precision: a context manager, or a decorator of a function.
 
     float32, float16 and bfloat16 operands of operations are cast, nothing else; gradients flow
@@ -153,8 +157,16 @@ def get_autocast_dtype(device_type=None):
 get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
 
-def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_weight=None, save_dtype=None,
-                 master_grad=False, excluded_layers=None):
+def amp_decorate(
+    models,
+    optimizers=None,
+    level="O1",
+    dtype="float16",
+    master_weight=None,
+    save_dtype=None,
+    master_grad=False,
+    excluded_layers=None,
+):
     """Prepares models and optimizers for mixed precision, in place.
 
     At level O2 parameters and buffers become float16 or bfloat16, but for those of BatchNorm layers (with
@@ -201,8 +213,9 @@ def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_we
         Precision.master_grads = Precision.master_grads or master_grad
     if level == "O2" and saved is not None:
         for net in nets:
-            net.register_state_dict_hook(lambda values: {k: v.astype(saved) if v.dtype.is_floating else v
-                                                         for k, v in values.items()})
+            net.register_state_dict_hook(
+                lambda values: {k: v.astype(saved) if v.dtype.is_floating else v for k, v in values.items()}
+            )
     return models if optimizers is None else (models, optimizers)
 
 
@@ -218,8 +231,10 @@ def _policy(level, dtype, custom_white, custom_black, use_promote):
         return None
     more, less = frozenset(custom_white or ()), frozenset(custom_black or ())
     if more & less:
-        raise ValueError("auto_cast: custom_white_list and custom_black_list: "
-                         f"both have {sorted(more & less)}; a name belongs to one of them")
+        raise ValueError(
+            "auto_cast: custom_white_list and custom_black_list: "
+            f"both have {sorted(more & less)}; a name belongs to one of them"
+        )
     white, black = frozenset(white_list()[dtype][name]), frozenset(black_list()[dtype][name])
     return policy(name, dtype, bool(use_promote), (white | more) - less, (black | less) - more)
 
@@ -238,28 +253,36 @@ def _low(where, dtype, needed=True):
 def _listed(name, value, kind):
     found = list(value) if isinstance(value, list | tuple) else [value]
     if not all(isinstance(v, kind) for v in found):
-        raise TypeError(f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; "
-                        f"it must be one {kind.__name__} or a list of them")
+        raise TypeError(
+            f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; "
+            f"it must be one {kind.__name__} or a list of them"
+        )
     return found
 
 
 def _saved_dtype(dtype):
     if dtype not in ("float16", "bfloat16", "float32", "float64"):
-        raise ValueError(f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', "
-                         "'float32' or 'float64'")
+        raise ValueError(
+            f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', 'float32' or 'float64'"
+        )
     return dtype
 
 
 def _excluded(layers):
     """(ids of Layers, classes) that stay as they are."""
     listed = [] if layers is None else layers if isinstance(layers, list | tuple) else [layers]
-    ids = {id(part) for layer in listed if isinstance(layer, Layer)
-           for part in layer.sublayers(include_self=True)}
+    ids = {
+        id(part)
+        for layer in listed
+        if isinstance(layer, Layer)
+        for part in layer.sublayers(include_self=True)
+    }
     kinds = [kind for kind in listed if not isinstance(kind, Layer)]
     for kind in kinds:
         if not (isinstance(kind, type) and issubclass(kind, Layer)):
-            raise TypeError(f"decorate: excluded_layers: got {kind!r}; "
-                            "it must hold Layers and classes of Layers")
+            raise TypeError(
+                f"decorate: excluded_layers: got {kind!r}; it must hold Layers and classes of Layers"
+            )
     return ids, kinds
 
 
@@ -274,5 +297,14 @@ def _cast(layer, name, master_grad):
             param.master_grad = True
 
 
-__all__ = ["amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype",
-           "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled"]
+__all__ = [
+    "amp_decorate",
+    "amp_guard",
+    "auto_cast",
+    "autocast",
+    "decorate",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
+    "is_autocast_enabled",
+]

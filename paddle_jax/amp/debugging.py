@@ -52,8 +52,9 @@ def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF
     """
     value = tensor._value
     if value.dtype.kind not in "fcV":
-        raise RuntimeError(f"check_numerics: tensor: got {value.dtype}; "
-                           "it must have a floating or complex dtype")
+        raise RuntimeError(
+            f"check_numerics: tensor: got {value.dtype}; it must have a floating or complex dtype"
+        )
     counts, values = _statistics(value)
     _report(value, counts, values, op_type, var_name, debug_mode, print)
     return wrap(jnp.asarray(counts, np.int64)), wrap(jnp.asarray(values, np.float32))
@@ -84,14 +85,20 @@ def _report(value, counts, values, op_type, var_name, mode, write):
     if not bad and not (mode is DebugMode.CHECK_ALL or mode is DebugMode.CHECK_ALL_FOR_OVERFLOW and wide):
         return
     device = next(iter(value.devices())).platform
-    where = (f"[device={device}, op={op_type}, tensor={var_name}, "
-             f"dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]")
+    where = (
+        f"[device={device}, op={op_type}, tensor={var_name}, "
+        f"dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]"
+    )
     found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}" if bad else f"num_zero={zero}"
-    write(f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, "
-          f"min={least:e}, mean={mean:e}")
+    write(
+        f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, "
+        f"min={least:e}, mean={mean:e}"
+    )
     if bad and mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
-        raise RuntimeError(f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; "
-                           "the operands of the operation tell where they come from")
+        raise RuntimeError(
+            f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; "
+            "the operands of the operation tell where they come from"
+        )
 
 
 def check_layer_numerics(func):
@@ -114,13 +121,19 @@ def check_layer_numerics(func):
     @ft.wraps(func)
     def wrapper(self, *args, **kwargs):
         if not args or not isinstance(args[0], Tensor):
-            raise RuntimeError(f"check_layer_numerics: the first input of {type(self).__name__} "
-                               "must be a Tensor")
+            raise RuntimeError(
+                f"check_layer_numerics: the first input of {type(self).__name__} must be a Tensor"
+            )
         out = func(self, *args, **kwargs)
-        for name, tensor in (("input", args[0]),
-                             *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])]):
-            if (isinstance(tensor, Tensor) and tensor._raw.dtype.kind in "fcV"
-                    and not isinstance(tensor._raw, jax.core.Tracer)):
+        for name, tensor in (
+            ("input", args[0]),
+            *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])],
+        ):
+            if (
+                isinstance(tensor, Tensor)
+                and tensor._raw.dtype.kind in "fcV"
+                and not isinstance(tensor._raw, jax.core.Tracer)
+            ):
                 check_numerics(tensor, type(self).__name__, name, DebugMode.CHECK_NAN_INF)
         return out
 
@@ -152,20 +165,40 @@ class TensorCheckerConfig:
 
     current_step_id = 0
 
-    def __init__(self, enable, debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT, output_dir=None,
-                 checked_op_list=None, skipped_op_list=None, debug_step=None, stack_height_limit=1):
-        for name, value in (("checked_op_list", checked_op_list), ("skipped_op_list", skipped_op_list),
-                            ("debug_step", debug_step)):
+    def __init__(
+        self,
+        enable,
+        debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT,
+        output_dir=None,
+        checked_op_list=None,
+        skipped_op_list=None,
+        debug_step=None,
+        stack_height_limit=1,
+    ):
+        for name, value in (
+            ("checked_op_list", checked_op_list),
+            ("skipped_op_list", skipped_op_list),
+            ("debug_step", debug_step),
+        ):
             if value is not None and not isinstance(value, list | tuple):
-                raise ValueError(f"TensorCheckerConfig: {name}: got {type(value).__name__}; "
-                                 "it must be a list or tuple")
+                raise ValueError(
+                    f"TensorCheckerConfig: {name}: got {type(value).__name__}; it must be a list or tuple"
+                )
         if debug_step is not None and not (len(debug_step) == 2 and debug_step[0] < debug_step[1]):
-            raise AssertionError(f"TensorCheckerConfig: debug_step: got {debug_step}; "
-                                 "it must hold two growing numbers")
+            raise AssertionError(
+                f"TensorCheckerConfig: debug_step: got {debug_step}; it must hold two growing numbers"
+            )
         self.enable, self.debug_mode, self.output_dir, self.stack_height_limit = (
-            enable, DebugMode(debug_mode), output_dir, stack_height_limit)
-        self.checked_op_list, self.skipped_op_list, self.debug_step = (checked_op_list, skipped_op_list,
-                                                                       debug_step)
+            enable,
+            DebugMode(debug_mode),
+            output_dir,
+            stack_height_limit,
+        )
+        self.checked_op_list, self.skipped_op_list, self.debug_step = (
+            checked_op_list,
+            skipped_op_list,
+            debug_step,
+        )
         self.start_step, self.end_step = debug_step or (None, None)
 
     def update_and_check_step_id(self):
@@ -186,8 +219,11 @@ class TensorCheckerConfig:
     def check(self, name, results):
         """Checks the results of an operation, known by these names."""
         names = name.split()
-        if (any(n in (self.skipped_op_list or ()) for n in names)
-                or self.checked_op_list is not None and not {*names} & {*self.checked_op_list}):
+        if (
+            any(n in (self.skipped_op_list or ()) for n in names)
+            or self.checked_op_list is not None
+            and not {*names} & {*self.checked_op_list}
+        ):
             return
         for value in results:
             if value.dtype.kind in "fcV":
@@ -246,8 +282,10 @@ def disable_operator_stats_collection():
     counts = watcher.counts
     _watch(counts=None)
     print(f"<{' op list ':-^120}>")
-    print("<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | --- FP32 "
-          "Calls--- | -- Other Calls -->")
+    print(
+        "<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | --- FP32 "
+        "Calls--- | -- Other Calls -->"
+    )
     for name in sorted(counts):
         print(f"  {name:<40}|{'|'.join(f'  {count:<17}' for count in counts[name])}")
     print(f"<{f' op count: {len(counts)} ':-^120}>")
@@ -308,6 +346,14 @@ def _watch(**changes):
         apply(executor=wanted)
 
 
-__all__ = ["DebugMode", "TensorCheckerConfig", "check_layer_numerics", "check_numerics",
-           "collect_operator_stats", "disable_operator_stats_collection", "disable_tensor_checker",
-           "enable_operator_stats_collection", "enable_tensor_checker"]
+__all__ = [
+    "DebugMode",
+    "TensorCheckerConfig",
+    "check_layer_numerics",
+    "check_numerics",
+    "collect_operator_stats",
+    "disable_operator_stats_collection",
+    "disable_tensor_checker",
+    "enable_operator_stats_collection",
+    "enable_tensor_checker",
+]

@@ -50,19 +50,32 @@ class AmpScaler:
         >>> _ = scaler.minimize(optimizer, scaled)
     """
 
-    def __init__(self, enable=True, init_loss_scaling=2.0**15, incr_ratio=2.0, decr_ratio=0.5,
-                 incr_every_n_steps=1000, decr_every_n_nan_or_inf=1, use_dynamic_loss_scaling=True):
+    def __init__(
+        self,
+        enable=True,
+        init_loss_scaling=2.0**15,
+        incr_ratio=2.0,
+        decr_ratio=0.5,
+        incr_every_n_steps=1000,
+        decr_every_n_nan_or_inf=1,
+        use_dynamic_loss_scaling=True,
+    ):
         self._enable, self._use_dynamic_loss_scaling = bool(enable), bool(enable and use_dynamic_loss_scaling)
         self._init_loss_scaling, self._scale, self._stages = 1.0, None, ()
         if not enable:
             return
         self._init_loss_scaling = init_loss_scaling
-        self._incr_ratio, self._decr_ratio = (_above("incr_ratio", incr_ratio),
-                                              _below("decr_ratio", decr_ratio))
+        self._incr_ratio, self._decr_ratio = (
+            _above("incr_ratio", incr_ratio),
+            _below("decr_ratio", decr_ratio),
+        )
         self._incr_every_n_steps, self._decr_every_n_nan_or_inf = incr_every_n_steps, decr_every_n_nan_or_inf
         self._scale = _held([init_loss_scaling], np.float32)
-        self._incr, self._decr, self._found_inf = (_held(0, np.int32), _held(0, np.int32),
-                                                   _held([False], np.bool_))
+        self._incr, self._decr, self._found_inf = (
+            _held(0, np.int32),
+            _held(0, np.int32),
+            _held([False], np.bool_),
+        )
 
     def scale(self, var):
         """A loss times the scale.
@@ -84,8 +97,11 @@ class AmpScaler:
             return
         self._touch()
         self._enable = self._use_dynamic_loss_scaling = False
-        warnings.warn(f"GradScaler: the last auto_cast guard was {name}, which has the range of float32: "
-                      "the scaler does nothing. Leave it out, or use float16", stacklevel=3)
+        warnings.warn(
+            f"GradScaler: the last auto_cast guard was {name}, which has the range of float32: "
+            "the scaler does nothing. Leave it out, or use float16",
+            stacklevel=3,
+        )
 
     def minimize(self, optimizer, *args, **kwargs):
         """Takes the scale off the gradients, lets the optimizer step unless one is infinite or NaN, and
@@ -137,10 +153,11 @@ class AmpScaler:
             return
         stage = self._stage(optimizer)
         if stage is not OptimizerState.INIT:
-            raise RuntimeError("unscale_: it has already been called on this optimizer; call update() first"
-                               if stage is OptimizerState.UNSCALED
-                               else "unscale_: step() has already been called on this optimizer; "
-                                    "call update() first")
+            raise RuntimeError(
+                "unscale_: it has already been called on this optimizer; call update() first"
+                if stage is OptimizerState.UNSCALED
+                else "unscale_: step() has already been called on this optimizer; call update() first"
+            )
         ours = isinstance(optimizer, Optimizer)
         if ours:
             optimizer._watch()
@@ -148,8 +165,9 @@ class AmpScaler:
         params = optimizer._all_params() if ours else optimizer._parameter_list
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
         if grads:
-            *new, found = execute(unscaling(len(grads)),
-                                  [held(self._scale), held(self._found_inf), *map(held, grads)])
+            *new, found = execute(
+                unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)]
+            )
             rebind_all([*grads, self._found_inf], [*new, found])
         everywhere = getattr(optimizer, "_found_everywhere", None)
         if everywhere is not None:  # an optimizer of several processes: all of them step, or none
@@ -176,8 +194,12 @@ class AmpScaler:
             return
         state = self._scale, self._incr, self._decr, self._found_inf
         with still_of_the_step():
-            rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]),
-                                      [held(t) for t in state]))
+            rebind_all(
+                state,
+                execute(
+                    updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]
+                ),
+            )
 
     # settings -----------------------------------------------------------------------------------------------
 
@@ -261,8 +283,12 @@ class AmpScaler:
         if self._scale is None:
             return {}
         counts = {"incr_count": int(self._incr), "decr_count": int(self._decr)}
-        return {"scale": self._scale.numpy(), **{name: getattr(self, "_" + name) for name in _SETTINGS},
-                **counts, "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling}
+        return {
+            "scale": self._scale.numpy(),
+            **{name: getattr(self, "_" + name) for name in _SETTINGS},
+            **counts,
+            "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling,
+        }
 
     def load_state_dict(self, state_dict):
         """Takes over what `state_dict` gave.
@@ -275,8 +301,9 @@ class AmpScaler:
         if not self._enable:
             return
         if not state_dict:
-            raise RuntimeError("load_state_dict: state_dict: got an empty one; "
-                               "it was saved by a scaler that was not enabled")
+            raise RuntimeError(
+                "load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled"
+            )
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
         self._scale._rebind(kept(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
@@ -318,10 +345,25 @@ class GradScaler(AmpScaler):
         >>> optimizer.clear_grad()
     """
 
-    def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5,
-                 incr_every_n_steps=2000, decr_every_n_nan_or_inf=1, use_dynamic_loss_scaling=True):
-        super().__init__(enable, init_loss_scaling, incr_ratio, decr_ratio, incr_every_n_steps,
-                         decr_every_n_nan_or_inf, use_dynamic_loss_scaling)
+    def __init__(
+        self,
+        enable=True,
+        init_loss_scaling=2.0**16,
+        incr_ratio=2.0,
+        decr_ratio=0.5,
+        incr_every_n_steps=2000,
+        decr_every_n_nan_or_inf=1,
+        use_dynamic_loss_scaling=True,
+    ):
+        super().__init__(
+            enable,
+            init_loss_scaling,
+            incr_ratio,
+            decr_ratio,
+            incr_every_n_steps,
+            decr_every_n_nan_or_inf,
+            use_dynamic_loss_scaling,
+        )
 
     def step(self, optimizer):
         """Takes the scale off the gradients, unless `unscale_` did, and lets the optimizer step, unless one
@@ -401,8 +443,12 @@ def updating(grow, shrink, good, bad):
         incr, decr = jnp.where(hit, 0, incr + 1), jnp.where(hit, decr + 1, 0)
         up, down = incr == good, decr == bad
         factor = jnp.where(up, grow, jnp.where(down, shrink, 1.0)).astype(scale.dtype)
-        return (scale * factor, jnp.where(up, 0, incr).astype(jnp.int32),
-                jnp.where(down, 0, decr).astype(jnp.int32), jnp.zeros_like(found))
+        return (
+            scale * factor,
+            jnp.where(up, 0, incr).astype(jnp.int32),
+            jnp.where(down, 0, decr).astype(jnp.int32),
+            jnp.zeros_like(found),
+        )
 
     return Kernel("update_loss_scaling", fn, nondiff=True)
 

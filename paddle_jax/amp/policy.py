@@ -27,8 +27,13 @@ class Policy:
     __slots__ = ("black", "dtype", "level", "low", "rules", "use_promote", "white")
 
     def __init__(self, level, dtype, use_promote, white, black):
-        self.level, self.dtype, self.use_promote, self.white, self.black = (level, dtype, use_promote, white,
-                                                                            black)
+        self.level, self.dtype, self.use_promote, self.white, self.black = (
+            level,
+            dtype,
+            use_promote,
+            white,
+            black,
+        )
         self.low, self.rules = LOW[dtype], {}
 
     def __call__(self, op, tensors, attrs):
@@ -36,8 +41,10 @@ class Policy:
         target, count = self.target(op, tensors, attrs)
         if target is None:
             return tensors
-        done = [run(_kernel(target), (t,)) if t._raw.dtype in FLOATS and t._raw.dtype != target else t
-                for t in tensors[:count]]
+        done = [
+            run(_kernel(target), (t,)) if t._raw.dtype in FLOATS and t._raw.dtype != target else t
+            for t in tensors[:count]
+        ]
         return done if count is None else [*done, *tensors[count:]]
 
     def target(self, op, tensors, attrs):
@@ -46,8 +53,9 @@ class Policy:
         if rule is None:
             rule = self.rules[op] = self._learn(op)
         if type(rule) is tuple:
-            rule = rule[not (_apart(op, tensors, attrs) if op.name in _CONVOLUTIONS
-                             else _is_number(tensors[-1]))]
+            rule = rule[
+                not (_apart(op, tensors, attrs) if op.name in _CONVOLUTIONS else _is_number(tensors[-1]))
+            ]
         if rule == _KEEP:
             return None, None
         count = op.record.cast if type(op.record.cast) is int else None

@@ -8,5 +8,17 @@ from paddle_jax.autograd.saved_tensors_hooks import saved_tensors_hooks
 
 Function = PyLayer
 
-__all__ = ["Function", "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian",
-           "is_grad_enabled", "jacobian", "no_grad", "saved_tensors_hooks", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "PyLayer",
+    "PyLayerContext",
+    "backward",
+    "enable_grad",
+    "grad",
+    "hessian",
+    "is_grad_enabled",
+    "jacobian",
+    "no_grad",
+    "saved_tensors_hooks",
+    "set_grad_enabled",
+]

@@ -90,8 +90,9 @@ class LazyRows:
         if any(i is Ellipsis for i in items):
             raise IndexError("Jacobian: got an index with `...`; use an integer or a slice for each axis")
         if not self.shape:
-            raise IndexError("Jacobian: it has no axis to index; every Tensor method works on "
-                             "it, such as numpy()")
+            raise IndexError(
+                "Jacobian: it has no axis to index; every Tensor method works on it, such as numpy()"
+            )
         at, count = self._rows_at, self._ys.shape[-1]
         if self._squeeze[0] or len(items) <= at or not isinstance(items[at], int | slice):
             return self._all()[tuple(items)]
@@ -122,8 +123,22 @@ def _operator(name):
     return method
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq", "ne", "lt", "le",
-              "gt", "ge"):
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+):
     setattr(LazyRows, f"__{_name}__", _operator(_name))
 LazyRows.__hash__ = object.__hash__
 
@@ -140,8 +155,10 @@ class Hessian(LazyRows):
 def _check_axes(name, t, batched):
     ndim = int(batched)
     if not ndim <= t.ndim <= ndim + 1:
-        raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is "
-                         f"{0 if batched else None}")
+        raise ValueError(
+            f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is "
+            f"{0 if batched else None}"
+        )
 
 
 def _lazy(kind, ys, xs, batched):
@@ -201,8 +218,9 @@ def hessian(ys, xs, batch_axis=None):
     _check_axis(batch_axis)
     batched = batch_axis == 0
     if batched and (not 1 <= ys.ndim <= 2 or (ys.ndim == 2 and ys.shape[1] != 1)):
-        raise ValueError(f"hessian: ys: got shape {list(ys.shape)}; "
-                         "with batch_axis=0 it must be [batch] or [batch, 1]")
+        raise ValueError(
+            f"hessian: ys: got shape {list(ys.shape)}; with batch_axis=0 it must be [batch] or [batch, 1]"
+        )
     if not batched and ys.size != 1:
         raise ValueError(f"hessian: ys: got {ys.size} elements; it must have one")
     several = list(xs) if isinstance(xs, list | tuple) else [xs]
@@ -212,4 +230,3 @@ def hessian(ys, xs, batch_axis=None):
     if not isinstance(xs, list | tuple):
         return _lazy(Hessian, first[0], xs, batched)
     return tuple(tuple(_lazy(Hessian, g, x, batched) for x in several) for g in first)
-

@@ -8,8 +8,9 @@ from paddle_jax._core.tensor import Tensor
 
 def _tensors(value, what):
     """A Tensor or a non-empty list or tuple of Tensors as a list."""
-    values = ([value] if isinstance(value, Tensor) else list(value) if isinstance(value, list | tuple)
-              else None)
+    values = (
+        [value] if isinstance(value, Tensor) else list(value) if isinstance(value, list | tuple) else None
+    )
     if values is None or not all(isinstance(v, Tensor) for v in values):
         raise CheckError(f"{what}: got {type(value).__name__}; it must be a Tensor or a list of Tensors")
     if not values:
@@ -24,8 +25,10 @@ def _starts(grads, outputs, what):
     values = [grads] if isinstance(grads, Tensor) else list(grads or [None] * len(outputs))
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
-    return [out.values_at_mine(value, what) if value is not None and _is_sparse(out) else value
-            for out, value in zip(outputs, values, strict=True)]
+    return [
+        out.values_at_mine(value, what) if value is not None and _is_sparse(out) else value
+        for out, value in zip(outputs, values, strict=True)
+    ]
 
 
 def _is_sparse(value):
@@ -48,8 +51,18 @@ def _distinct(values, what):
         raise RuntimeError(f"{what}: a Tensor is given twice; give each once")
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
-         allow_unused=False, no_grad_vars=None, *, dump_backward_graph_path=None):
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=False,
+    no_grad_vars=None,
+    *,
+    dump_backward_graph_path=None,
+):
     """Computes the gradients of the sum of `outputs` with respect to `inputs`, without touching any `.grad`.
 
     Args:
@@ -78,11 +91,17 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         [18.0]
     """
     if local.ctx.frame.recording:
-        raise AssertionError("grad: it follows operations that have run; "
-                             "in a static program use paddle.static.gradients")
+        raise AssertionError(
+            "grad: it follows operations that have run; in a static program use paddle.static.gradients"
+        )
     outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
-    _flags("grad", create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused,
-           retain_graph=retain_graph is None or retain_graph)
+    _flags(
+        "grad",
+        create_graph=create_graph,
+        only_inputs=only_inputs,
+        allow_unused=allow_unused,
+        retain_graph=retain_graph is None or retain_graph,
+    )
     if not only_inputs:
         raise CheckError("grad: only_inputs: got False; only True is supported")
     _distinct(outs, "grad: outputs")
@@ -93,8 +112,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     starts = _starts(grad_outputs, outs, "grad: grad_outputs")
     found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)
     if missing and not allow_unused:
-        raise ValueError(f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has "
-                         "stop_gradient=True); pass allow_unused=True to get None")
+        raise ValueError(
+            f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has "
+            "stop_gradient=True); pass allow_unused=True to get None"
+        )
     return [x.of_values(g) if g is not None and _is_sparse(x) else g for x, g in zip(ins, found, strict=True)]
 
 

@@ -19,13 +19,21 @@ class PyLayerContext:
 
     def __init__(self):
         self._saved, self._not_differentiable, self._not_in_place, self._materialize, self._node = (
-            None, (), (), True, None)
+            None,
+            (),
+            (),
+            True,
+            None,
+        )
 
     def save_for_backward(self, *tensors):
         """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
         packing = local.ctx.frame.packing
-        self._saved = (tensors if packing is None
-                       else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors])
+        self._saved = (
+            tensors
+            if packing is None
+            else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
+        )
 
     def saved_tensor(self):
         """What `save_for_backward` kept, as a tuple; None when nothing was."""
@@ -89,21 +97,28 @@ class _PyNode(Node):
     def pull(self, cts, create_graph=False, kept=None):
         name = self.layer.__name__
         if self.values is None:
-            raise GraphFreedError(f"{name}: backward was called a second time; "
-                                  "pass retain_graph=True to the first call")
+            raise GraphFreedError(
+                f"{name}: backward was called a second time; pass retain_graph=True to the first call"
+            )
         passed = [self._passed(ct, i) for i, ct in enumerate(cts) if self.outputs[i] is not None]
         got = _flat(Observing.function(self.layer.backward)(self.context, *passed))
         if len(got) > len(self.wanted) or any(self.wanted[len(got) :]):
-            raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor "
-                             "inputs of forward; return one for each")
+            raise ValueError(
+                f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor "
+                "inputs of forward; return one for each"
+            )
         found, self.constant = [], {}
         for i, gradient in enumerate(got):
             if gradient is not None and not self.wanted[i]:
-                raise ValueError(f"{name}.backward: got a gradient for input {i}, which has "
-                                 "stop_gradient=True; return None there")
+                raise ValueError(
+                    f"{name}.backward: got a gradient for input {i}, which has "
+                    "stop_gradient=True; return None there"
+                )
             if gradient is not None and not isinstance(gradient, Tensor):
-                raise ArgumentError(f"{name}.backward: gradient {i} is a {type(gradient).__name__}; "
-                                    "it must be a Tensor or None")
+                raise ArgumentError(
+                    f"{name}.backward: gradient {i} is a {type(gradient).__name__}; "
+                    "it must be a Tensor or None"
+                )
             if self.wanted[i]:
                 found.append(self._handed(gradient, i, len(found), create_graph))
         return found if kept is None else [found[k] for k in kept]
@@ -188,8 +203,9 @@ class PyLayer:
     @staticmethod
     def backward(ctx, *args):
         """Computes gradients of the inputs from those of the outputs; to be overridden."""
-        raise NotImplementedError("PyLayer: backward is not defined; "
-                                  "define a static method backward(ctx, *grads)")
+        raise NotImplementedError(
+            "PyLayer: backward is not defined; define a static method backward(ctx, *grads)"
+        )
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -199,16 +215,23 @@ class PyLayer:
             ValueError: forward returns no Tensor, or an input that is a leaf and not marked with
                 `mark_not_inplace`.
         """
-        inputs = [t for a in [*args, *kwargs.values()] for t in (a if isinstance(a, list | tuple) else (a,))
-                  if isinstance(t, Tensor)]
+        inputs = [
+            t
+            for a in [*args, *kwargs.values()]
+            for t in (a if isinstance(a, list | tuple) else (a,))
+            if isinstance(t, Tensor)
+        ]
         recorded = state.grad and any(not t.stop_gradient for t in inputs)
 
         def run(tensors):
             context, fresh = type(f"{cls.__name__}_backward", (PyLayerContext,), {})(), iter(tensors)
             with no_grad():
                 forward = Observing.function(cls.forward)
-                return context, forward(context, *[_filled(a, fresh) for a in args],
-                                        **{k: _filled(a, fresh) for k, a in kwargs.items()})
+                return context, forward(
+                    context,
+                    *[_filled(a, fresh) for a in args],
+                    **{k: _filled(a, fresh) for k, a in kwargs.items()},
+                )
 
         if state.frame.single_steps:  # for a model file, which has no derivatives
             return run(inputs)[1]
@@ -221,8 +244,9 @@ class PyLayer:
             context, result = run(tensors)
             outputs = list(result) if isinstance(result, tuple | list) else [result]
             if not any(isinstance(o, Tensor) for o in outputs):
-                raise ValueError(f"{cls.__name__}: forward returned no Tensor; "
-                                 "at least one output must be a Tensor")
+                raise ValueError(
+                    f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor"
+                )
             outputs, node = _attach(cls, context, tensors, outputs) if recorded else (outputs, None)
             return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0], outputs, node
 
@@ -249,8 +273,10 @@ def _attach(cls, context, inputs, outputs):
         if isinstance(out, Tensor) and is_inexact(out._raw) and id(out) not in context._not_differentiable:
             returned = id(out) in given and id(out) not in context._not_in_place
             if returned and out._node is None:
-                raise ValueError(f"{cls.__name__}: forward returned a leaf that it was given, which counts "
-                                 "as a change in place; call ctx.mark_not_inplace on it, or return a copy")
+                raise ValueError(
+                    f"{cls.__name__}: forward returned a leaf that it was given, which counts "
+                    "as a change in place; call ctx.mark_not_inplace on it, or return a copy"
+                )
             if returned or (out._node is None and out.stop_gradient and id(out) not in given):
                 out._version += returned
                 out._node, out._idx, out.stop_gradient = node, i, False
@@ -259,6 +285,7 @@ def _attach(cls, context, inputs, outputs):
         attached.append(out)
     places = {id(t): i for i, t in enumerate(attached) if isinstance(t, Tensor) and t._node is node}
     saved = context._saved
-    context._saved = saved and [_Output(t._raw, places[id(t)]) if id(t) in places and id(t) not in given
-                                    else t for t in saved]
+    context._saved = saved and [
+        _Output(t._raw, places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved
+    ]
     return attached, node

@@ -34,8 +34,10 @@ def teach(call, inputs, outputs, node):
         for i, ct in zip(mine, cts, strict=True):
             passed[i] = jnp.conj(ct)
         found = iter(remade.pull(passed))
-        return tuple(_cotangent(None if t.stop_gradient else next(found), v)
-                     for t, v in zip(inputs, values, strict=True))
+        return tuple(
+            _cotangent(None if t.stop_gradient else next(found), v)
+            for t, v in zip(inputs, values, strict=True)
+        )
 
     taught = jax.custom_vjp(plain)
     taught.defvjp(lambda *values: (plain(*values), values), pull)

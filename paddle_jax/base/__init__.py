@@ -7,6 +7,16 @@ from paddle_jax.base.core import DenseTensor, Tensor
 from paddle_jax.base.param_attr import ParamAttr
 
 __all__ = [
-    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DenseTensor", "ParamAttr", "Tensor",
-    "XPUPlace", "core", "framework", "get_flags", "set_flags",
+    "CPUPlace",
+    "CUDAPinnedPlace",
+    "CUDAPlace",
+    "CustomPlace",
+    "DenseTensor",
+    "ParamAttr",
+    "Tensor",
+    "XPUPlace",
+    "core",
+    "framework",
+    "get_flags",
+    "set_flags",
 ]

@@ -36,14 +36,43 @@ from paddle_jax.tensor.dense_tensor import DenseTensor
 LoDTensor = Tensor = DenseTensor
 
 __all__ = [
-    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "DenseTensor",
-    "EOFException", "EnforceNotMet", "Generator", "LoDTensor", "Place", "Size", "Tensor", "VarDesc",
-    "XPUPlace", "broadcast_shape", "default_cpu_generator", "default_cuda_generator",
-    "default_custom_device_generator", "default_xpu_generator", "eager", "eager_assign_group_by_size",
-    "get_all_custom_device_type", "get_all_device_type", "get_cuda_device_count", "is_bfloat16_supported",
-    "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
-    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm",
-    "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled", "set_vlog_level",
+    "AttrType",
+    "CPUPlace",
+    "CUDAPinnedPlace",
+    "CUDAPlace",
+    "CustomPlace",
+    "DataType",
+    "DenseTensor",
+    "EOFException",
+    "EnforceNotMet",
+    "Generator",
+    "LoDTensor",
+    "Place",
+    "Size",
+    "Tensor",
+    "VarDesc",
+    "XPUPlace",
+    "broadcast_shape",
+    "default_cpu_generator",
+    "default_cuda_generator",
+    "default_custom_device_generator",
+    "default_xpu_generator",
+    "eager",
+    "eager_assign_group_by_size",
+    "get_all_custom_device_type",
+    "get_all_device_type",
+    "get_cuda_device_count",
+    "is_bfloat16_supported",
+    "is_compiled_with_cinn",
+    "is_compiled_with_cuda",
+    "is_compiled_with_custom_device",
+    "is_compiled_with_distribute",
+    "is_compiled_with_ipu",
+    "is_compiled_with_rocm",
+    "is_compiled_with_xpu",
+    "is_float16_supported",
+    "set_prim_eager_enabled",
+    "set_vlog_level",
 ]
 
 
@@ -60,8 +89,26 @@ class VarDesc:
 class AttrType(enum.Enum):
     """Kinds of attributes of operations."""
 
-    (INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOL, BOOLS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS,
-     FLOAT64, SCALAR, SCALARS) = range(18)
+    (
+        INT,
+        FLOAT,
+        STRING,
+        INTS,
+        FLOATS,
+        STRINGS,
+        BOOL,
+        BOOLS,
+        BLOCK,
+        LONG,
+        BLOCKS,
+        LONGS,
+        FLOAT64S,
+        VAR,
+        VARS,
+        FLOAT64,
+        SCALAR,
+        SCALARS,
+    ) = range(18)
 
 
 class AmpLevel(enum.Enum):
@@ -178,8 +225,9 @@ default_xpu_generator = default_custom_device_generator = default_cuda_generator
 
 def is_float16_supported(place=None) -> bool:
     """Whether float16 is worth computing in: on accelerators. On a CPU it works, slowly."""
-    return (jax.default_backend() if place is None else "cpu" if isinstance(place, CPUPlace)
-            else "gpu") != "cpu"
+    return (
+        jax.default_backend() if place is None else "cpu" if isinstance(place, CPUPlace) else "gpu"
+    ) != "cpu"
 
 
 def is_bfloat16_supported(place=None) -> bool:
@@ -206,8 +254,10 @@ def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(2
         [[0, 1], [2]]
     """
     if len(tensors) != len(is_sparse_gradient):
-        raise RuntimeError(f"(PreconditionNotMet) eager_assign_group_by_size: is_sparse_gradient: got "
-                           f"{len(is_sparse_gradient)} for {len(tensors)} tensors; one for each is needed")
+        raise RuntimeError(
+            f"(PreconditionNotMet) eager_assign_group_by_size: is_sparse_gradient: got "
+            f"{len(is_sparse_gradient)} for {len(tensors)} tensors; one for each is needed"
+        )
     closed, open_groups, sizes, limits = [], {}, {}, {}
     for number, tensor in zip(tensor_indices or range(len(tensors)), tensors, strict=True):
         key = tensor.dtype
@@ -255,8 +305,11 @@ def _set_prim_backward_blacklist(*names):
     Prim.backward_excluded.update(names)
 
 
-prim_config = {"forward_blacklist": Prim.forward_excluded, "composite_ops_record": set(),
-               "backward_blacklist": Prim.backward_excluded}
+prim_config = {
+    "forward_blacklist": Prim.forward_excluded,
+    "composite_ops_record": set(),
+    "backward_blacklist": Prim.backward_excluded,
+}
 
 
 def _prim_return_log():

@@ -10,8 +10,21 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.values.var_type import VarType
 
 _SPELLINGS = (dtypes.DType, VarType, str, np.dtype)
-_SCALARS = (bool, np.bool_, np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64,
-            np.uint8, np.uint16, np.complex64, np.complex128)
+_SCALARS = (
+    bool,
+    np.bool_,
+    np.float16,
+    np.float32,
+    np.float64,
+    np.int8,
+    np.int16,
+    np.int32,
+    np.int64,
+    np.uint8,
+    np.uint16,
+    np.complex64,
+    np.complex128,
+)
 
 
 def convert_dtype(dtype) -> str:
@@ -25,15 +38,21 @@ def convert_dtype(dtype) -> str:
         >>> paddle.base.data_feeder.convert_dtype(paddle.float32)
         'float32'
     """
-    if (isinstance(dtype, _SPELLINGS) and not str(dtype).startswith("paddle.") or dtype in _SCALARS
-            or isinstance(dtype, dtypes.DType | VarType)):
+    if (
+        isinstance(dtype, _SPELLINGS)
+        and not str(dtype).startswith("paddle.")
+        or dtype in _SCALARS
+        or isinstance(dtype, dtypes.DType | VarType)
+    ):
         try:
             name = dtypes.convert(dtype)._key
             return "uint16" if name == "bfloat16" else name
         except TypeError:
             pass
-    raise TypeError(f"convert_dtype: dtype: got {dtype!r}; allowed are Paddle's dtypes, their names, "
-                    "NumPy's dtypes and scalar types")
+    raise TypeError(
+        f"convert_dtype: dtype: got {dtype!r}; allowed are Paddle's dtypes, their names, "
+        "NumPy's dtypes and scalar types"
+    )
 
 
 def check_type(input, input_name, expected_type, op_name, extra_message=""):
@@ -51,8 +70,10 @@ def check_type(input, input_name, expected_type, op_name, extra_message=""):
         >>> paddle.base.data_feeder.check_type(1, "x", int, "my_op")
     """
     if local.ctx.frame.recording and not isinstance(input, expected_type):
-        raise TypeError(f"The type of '{input_name}' in {op_name} must be {expected_type}, but received "
-                        f"{type(input)}. {extra_message}")
+        raise TypeError(
+            f"The type of '{input_name}' in {op_name} must be {expected_type}, but received "
+            f"{type(input)}. {extra_message}"
+        )
 
 
 def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=""):
@@ -70,8 +91,10 @@ def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=
     allowed = [expected_dtype] if isinstance(expected_dtype, str) else expected_dtype
     if local.ctx.frame.recording and convert_dtype(input_dtype) not in allowed:
         found = convert_dtype(input_dtype)
-        raise TypeError(f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, "
-                        f"but received {found}. {extra_message}")
+        raise TypeError(
+            f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, "
+            f"but received {found}. {extra_message}"
+        )
 
 
 def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_message=""):
@@ -88,8 +111,13 @@ def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_m
     check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)
 
 
-def check_shape(shape, op_name, expected_shape_type=(list, tuple, Tensor),
-                expected_element_type=(int, Tensor), expected_tensor_dtype=("int32", "int64")):
+def check_shape(
+    shape,
+    op_name,
+    expected_shape_type=(list, tuple, Tensor),
+    expected_element_type=(int, Tensor),
+    expected_tensor_dtype=("int32", "int64"),
+):
     """Checks a shape while a static program is built; in dynamic mode operations check it themselves.
 
     Args:

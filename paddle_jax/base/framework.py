@@ -29,10 +29,19 @@ from paddle_jax.framework.mode import (
 )
 
 in_dygraph_mode, EagerParamBase = in_dynamic_mode, Parameter
-_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = (dygraph_only, non_static_only,
-                                                                           static_only, dygraph_not_support)
+_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = (
+    dygraph_only,
+    non_static_only,
+    static_only,
+    dygraph_not_support,
+)
 GRAD_VAR_SUFFIX, TEMP_VAR_NAME, ZERO_VAR_SUFFIX, EMPTY_VAR_NAME, CONTROL_DEP_VAR_PREFIX = (
-    "@GRAD", "@TEMP@", "@ZERO", "@EMPTY@", "__control_var")
+    "@GRAD",
+    "@TEMP@",
+    "@ZERO",
+    "@EMPTY@",
+    "__control_var",
+)
 
 
 # modes ------------------------------------------------------------------------------------------------------
@@ -201,8 +210,9 @@ def convert_to_proto_type(dtype) -> VarDesc.VarType:
 convert_np_dtype_to_proto_type = convert_to_proto_type
 
 
-def _create_tensor(type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None,
-                   **kwargs):
+def _create_tensor(
+    type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None, **kwargs
+):
     made = wrap(CLEARED)
     if name is not None:
         made.name = name
@@ -253,10 +263,32 @@ def switch_startup_program(program):
 
 
 __all__ = [
-    "CPUPlace", "EagerParamBase", "Parameter", "Variable", "convert_np_dtype_to_dtype_",
-    "convert_np_dtype_to_proto_type", "convert_to_proto_type", "cuda_pinned_places", "deprecate_stat_dict",
-    "dygraph_not_support", "dygraph_only", "flag_guard", "get_flags", "grad_var_name", "in_cinn_mode",
-    "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_executor_mode", "in_pir_mode",
-    "no_grad", "non_static_only", "set_flags", "static_only", "switch_main_program", "switch_startup_program",
-    "use_pir_api", "vlog_guard",
+    "CPUPlace",
+    "EagerParamBase",
+    "Parameter",
+    "Variable",
+    "convert_np_dtype_to_dtype_",
+    "convert_np_dtype_to_proto_type",
+    "convert_to_proto_type",
+    "cuda_pinned_places",
+    "deprecate_stat_dict",
+    "dygraph_not_support",
+    "dygraph_only",
+    "flag_guard",
+    "get_flags",
+    "grad_var_name",
+    "in_cinn_mode",
+    "in_dygraph_mode",
+    "in_dynamic_mode",
+    "in_dynamic_or_pir_mode",
+    "in_pir_executor_mode",
+    "in_pir_mode",
+    "no_grad",
+    "non_static_only",
+    "set_flags",
+    "static_only",
+    "switch_main_program",
+    "switch_startup_program",
+    "use_pir_api",
+    "vlog_guard",
 ]

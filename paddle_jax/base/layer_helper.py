@@ -60,8 +60,9 @@ class LayerHelper:
         """
         found = self.multiple_input(input_param_name)
         if len(found) != 1:
-            raise TypeError(f"{self.layer_type}: {input_param_name}: got {len(found)} Tensors; "
-                            "it must be one")
+            raise TypeError(
+                f"{self.layer_type}: {input_param_name}: got {len(found)} Tensors; it must be one"
+            )
         return found[0]
 
     def input_dtype(self, input_param_name="input"):
@@ -72,8 +73,10 @@ class LayerHelper:
         """
         found = {t.dtype for t in self.multiple_input(input_param_name)}
         if len(found) > 1:
-            raise ValueError(f"{self.layer_type}: {input_param_name}: "
-                             f"got Tensors of {sorted(map(str, found))}; they must have one dtype")
+            raise ValueError(
+                f"{self.layer_type}: {input_param_name}: "
+                f"got Tensors of {sorted(map(str, found))}; they must have one dtype"
+            )
         return next(iter(found), None)
 
     @property
@@ -102,13 +105,24 @@ class LayerHelper:
     def is_instance(self, param_name, cls):
         """Raises TypeError unless an argument is of a class."""
         if not isinstance(self.kwargs.get(param_name), cls):
-            raise TypeError(f"{self.layer_type}: {param_name}: "
-                            f"got {type(self.kwargs.get(param_name)).__name__}; it must be {cls.__name__}")
+            raise TypeError(
+                f"{self.layer_type}: {param_name}: "
+                f"got {type(self.kwargs.get(param_name)).__name__}; it must be {cls.__name__}"
+            )
 
     # what it makes ------------------------------------------------------------------------------------------
 
-    def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initializer=None,
-                         stop_gradient=False, type=None, device=None):
+    def create_parameter(
+        self,
+        attr,
+        shape,
+        dtype=None,
+        is_bias=False,
+        default_initializer=None,
+        stop_gradient=False,
+        type=None,
+        device=None,
+    ):
         """A parameter of the function.
 
         Args:
@@ -123,8 +137,9 @@ class LayerHelper:
         Returns:
             Parameter, or None.
         """
-        made = new_parameter(shape, attr, dtype or dtypes.default(), is_bias, default_initializer, self.name,
-                             device)
+        made = new_parameter(
+            shape, attr, dtype or dtypes.default(), is_bias, default_initializer, self.name, device
+        )
         if made is not None and stop_gradient:
             made.stop_gradient = True
         return made

@@ -20,8 +20,16 @@ class ParamAttr:
         [[2.0, 2.0]]
     """
 
-    def __init__(self, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True,
-                 do_model_average=True, need_clip=True):
+    def __init__(
+        self,
+        name=None,
+        initializer=None,
+        learning_rate=1.0,
+        regularizer=None,
+        trainable=True,
+        do_model_average=True,
+        need_clip=True,
+    ):
         if name == "":
             raise ValueError("ParamAttr: name: got an empty str; leave it None to get a generated name")
         self.name, self.initializer, self.learning_rate = name, initializer, learning_rate
@@ -46,11 +54,18 @@ class ParamAttr:
             return ParamAttr(initializer=arg)
         if hasattr(arg, "_coeff"):  # what paddle.regularizer.L1Decay and L2Decay have
             return ParamAttr(regularizer=arg)
-        raise TypeError(f"ParamAttr: got {type(arg).__name__}; allowed are None, bool, str, ParamAttr, "
-                        "an initializer or a regularizer")
+        raise TypeError(
+            f"ParamAttr: got {type(arg).__name__}; allowed are None, bool, str, ParamAttr, "
+            "an initializer or a regularizer"
+        )
 
     def _to_kwargs(self, with_initializer=False):
-        kwargs = {"name": self.name, "optimize_attr": {"learning_rate": self.learning_rate},
-                  "regularizer": self.regularizer, "trainable": self.trainable,
-                  "do_model_average": self.do_model_average, "need_clip": self.need_clip}
+        kwargs = {
+            "name": self.name,
+            "optimize_attr": {"learning_rate": self.learning_rate},
+            "regularizer": self.regularizer,
+            "trainable": self.trainable,
+            "do_model_average": self.do_model_average,
+            "need_clip": self.need_clip,
+        }
         return kwargs | {"initializer": self.initializer} if with_initializer else kwargs

@@ -25,5 +25,11 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["DygraphParameterNameChecker", "UniqueNameGenerator", "generate", "generate_with_ignorable_key",
-           "guard", "switch"]
+__all__ = [
+    "DygraphParameterNameChecker",
+    "UniqueNameGenerator",
+    "generate",
+    "generate_with_ignorable_key",
+    "guard",
+    "switch",
+]

@@ -48,8 +48,10 @@ def replace_none(item):
 
 def replace_ndarray_and_range(item):
     """The items of an index with NumPy arrays as Tensors and ranges as lists."""
-    return [to_tensor(one) if isinstance(one, np.ndarray) else list(one) if isinstance(one, range) else one
-            for one in item]
+    return [
+        to_tensor(one) if isinstance(one, np.ndarray) else list(one) if isinstance(one, range) else one
+        for one in item
+    ]
 
 
 def is_scalar_tensor(ele) -> bool:

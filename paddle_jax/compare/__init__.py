@@ -40,23 +40,44 @@ def compare(script, args=(), factor=1.0, timeout=None):
         1
     """
     if importlib.util.find_spec("paddle") is None:
-        raise ModuleNotFoundError("compare needs the real Paddle beside paddle_jax: "
-                                  "pip install paddlepaddle==3.3.1")
+        raise ModuleNotFoundError(
+            "compare needs the real Paddle beside paddle_jax: pip install paddlepaddle==3.3.1"
+        )
     with tempfile.TemporaryDirectory() as folder:
         record = str(pathlib.Path(folder) / "record")
         found = {}
         for engine in ("paddle", "paddle_jax"):
-            command = [sys.executable, "-W", "ignore", "-m", "paddle_jax.compare.child", engine, record,
-                       str(factor), str(script), *args]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False,
-                                  env=environment_before())
+            command = [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-m",
+                "paddle_jax.compare.child",
+                engine,
+                record,
+                str(factor),
+                str(script),
+                *args,
+            ]
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+                env=environment_before(),
+            )
             found[engine] = {"status": done.returncode, "output": (done.stdout + done.stderr)[-4000:]}
         result = pathlib.Path(record + ".json")
         if result.exists():
             found |= json.loads(result.read_text())
         else:
-            found |= {"difference": "the run with paddle_jax ended before its first call", "calls": 0,
-                      "last": "", "without": []}
+            found |= {
+                "difference": "the run with paddle_jax ended before its first call",
+                "calls": 0,
+                "last": "",
+                "without": [],
+            }
         return found
 
 
@@ -89,16 +110,20 @@ def _report(found):
             print(f"The real Paddle's run ended with status {theirs['status']}:\n{_end(theirs)}")
         return 1
     if ours["status"] != theirs["status"]:
-        print(f"{found['calls']} calls agree; then the program ended with status {ours['status']}, "
-              f"with the real Paddle {theirs['status']}. "
-              f"The end of what it printed:\n{_end(ours if ours['status'] else theirs)}")
+        print(
+            f"{found['calls']} calls agree; then the program ended with status {ours['status']}, "
+            f"with the real Paddle {theirs['status']}. "
+            f"The end of what it printed:\n{_end(ours if ours['status'] else theirs)}"
+        )
         return 1
     if not found["calls"] and ours["status"]:
         print(f"nothing was compared: the program itself ends with status {ours['status']}:\n{_end(ours)}")
         return 2
     if not found["calls"]:
-        print("nothing was compared: no line of the program itself calls a function that gives Tensors; what "
-              "Model.fit and other functions of Paddle call inside is not followed, so write that loop out")
+        print(
+            "nothing was compared: no line of the program itself calls a function that gives Tensors; what "
+            "Model.fit and other functions of Paddle call inside is not followed, so write that loop out"
+        )
         return 2
     print(f"all {found['calls']} calls agree")
     if ours["status"]:
@@ -112,8 +137,15 @@ def _end(run):
     lines = [line for line in run["output"].splitlines() if "JAX has removed its internal frames" not in line]
     while lines and not lines[-1].strip(" -"):
         lines.pop()
-    started = [i for i, line in enumerate(lines)
-               if "paddle_jax/compare/child.py" in line or "<frozen runpy>" in line]
-    first = next((i for i in range(started[-1] + 1, len(lines)) if lines[i].lstrip().startswith("File ")),
-                 started[-1] + 1) if started else 0
+    started = [
+        i for i, line in enumerate(lines) if "paddle_jax/compare/child.py" in line or "<frozen runpy>" in line
+    ]
+    first = (
+        next(
+            (i for i in range(started[-1] + 1, len(lines)) if lines[i].lstrip().startswith("File ")),
+            started[-1] + 1,
+        )
+        if started
+        else 0
+    )
     return "\n".join(lines[first:][-30:])

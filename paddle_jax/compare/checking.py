@@ -5,8 +5,14 @@ import numpy as np
 from paddle_jax.compare.recorder import RANDOM, array_of
 
 # how far floats may be apart, relative to the largest number of the array
-TOLERANCE = {"float64": 1e-8, "complex128": 1e-8, "float32": 1e-4, "complex64": 1e-4, "float16": 1e-2,
-             "bfloat16": 3e-2}
+TOLERANCE = {
+    "float64": 1e-8,
+    "complex128": 1e-8,
+    "float32": 1e-4,
+    "complex64": 1e-4,
+    "float16": 1e-2,
+    "bfloat16": 3e-2,
+}
 
 
 class Difference(BaseException):
@@ -32,8 +38,10 @@ class Checking:
             if entry is None or ("parameter" in entry) == wanted:
                 return entry, arrays
             if wanted:
-                raise Difference(f"after {self.last}: a parameter is made here, where the real Paddle calls "
-                                 f"{entry['name']} ({_line(entry)})")
+                raise Difference(
+                    f"after {self.last}: a parameter is made here, where the real Paddle calls "
+                    f"{entry['name']} ({_line(entry)})"
+                )
             self._ahead[entry["parameter"]] = arrays[0]
 
     def parameter(self, parameter):
@@ -41,13 +49,17 @@ class Checking:
         while parameter.name not in self._ahead:
             entry, arrays = self._next(True)
             if entry is None:
-                raise Difference(f"after {self.last}: the parameter {parameter.name} is made here; "
-                                 "the real Paddle has none of this name")
+                raise Difference(
+                    f"after {self.last}: the parameter {parameter.name} is made here; "
+                    "the real Paddle has none of this name"
+                )
             self._ahead[entry["parameter"]] = arrays[0]
         value = self._ahead.pop(parameter.name)
         if list(value.shape) != list(parameter.shape):
-            raise Difference(f"the parameter {parameter.name} has shape {list(parameter.shape)}; "
-                             f"in the real Paddle {list(value.shape)}")
+            raise Difference(
+                f"the parameter {parameter.name} has shape {list(parameter.shape)}; "
+                f"in the real Paddle {list(value.shape)}"
+            )
         parameter.set_value(_typed(value, parameter))
 
     def heard(self, entry, tensors):
@@ -57,18 +69,22 @@ class Checking:
         if want is None:
             raise Difference(f"{what}: called here, while the real Paddle's run ended after {self.last}")
         if (want["name"], want["line"]) != (entry["name"], entry["line"]):
-            raise Difference(f"after {self.last}: the program calls {what} here and {want['name']} "
-                             f"({_line(want)}) with the real Paddle")
+            raise Difference(
+                f"after {self.last}: the program calls {what} here and {want['name']} "
+                f"({_line(want)}) with the real Paddle"
+            )
         for key, text in (("error", "exception"), ("dtypes", "dtypes"), ("shapes", "shapes")):
             if want[key] != entry[key]:
-                raise Difference(f"{what}: {text} {_shown(entry[key])}; "
-                                 f"with the real Paddle {_shown(want[key])}")
+                raise Difference(
+                    f"{what}: {text} {_shown(entry[key])}; with the real Paddle {_shown(want[key])}"
+                )
         short = entry["name"].rpartition(".")[2]
         if short in RANDOM:
             self._take_over(short, tensors, arrays)
         else:
-            largest = max((np.abs(a[np.isfinite(a)]).max(initial=0) for a in arrays if a.dtype.kind in "fc"),
-                          default=0)
+            largest = max(
+                (np.abs(a[np.isfinite(a)]).max(initial=0) for a in arrays if a.dtype.kind in "fc"), default=0
+            )
             for k, (tensor, theirs) in enumerate(zip(tensors, arrays, strict=True)):
                 self._compare(what, entry, k, array_of(tensor), theirs, largest)
             if short in ("backward", "step"):
@@ -92,9 +108,13 @@ class Checking:
             limit = TOLERANCE.get(dtype, 1e-4) * self._factor
             scale = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
             with np.errstate(all="ignore"):
-                near = np.isclose(ours, theirs, rtol=limit,
-                                  atol=limit * scale + noise * np.finfo(theirs.dtype).eps * largest,
-                                  equal_nan=True)
+                near = np.isclose(
+                    ours,
+                    theirs,
+                    rtol=limit,
+                    atol=limit * scale + noise * np.finfo(theirs.dtype).eps * largest,
+                    equal_nan=True,
+                )
         else:
             near = np.asarray(ours == theirs)
         if near.all():
@@ -102,10 +122,12 @@ class Checking:
         at = tuple(int(i) for i in np.argwhere(~np.atleast_1d(near))[0])
         part = f" of result {k + 1}" if count > 1 else ""
         kind = "gradient" if gradient else "value"
-        raise Difference(f"{what}: {kind}{part} ({dtype} {entry['shapes'][k]}) differs in "
-                         f"{int((~near).sum())} of {near.size} elements, "
-                         f"first at {list(at) if near.ndim else '[]'}: {np.atleast_1d(ours)[at]!s}; "
-                         f"with the real Paddle {np.atleast_1d(theirs)[at]!s}")
+        raise Difference(
+            f"{what}: {kind}{part} ({dtype} {entry['shapes'][k]}) differs in "
+            f"{int((~near).sum())} of {near.size} elements, "
+            f"first at {list(at) if near.ndim else '[]'}: {np.atleast_1d(ours)[at]!s}; "
+            f"with the real Paddle {np.atleast_1d(theirs)[at]!s}"
+        )
 
 
 def _typed(value, tensor):

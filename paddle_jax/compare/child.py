@@ -34,8 +34,12 @@ def main(engine, record, factor, script, *args):
         except Difference as found:
             difference = str(found)
         finally:
-            told = {"difference": difference, "calls": listener.calls, "last": listener.last,
-                    "without": sorted(WITHOUT)}
+            told = {
+                "difference": difference,
+                "calls": listener.calls,
+                "last": listener.last,
+                "without": sorted(WITHOUT),
+            }
             pathlib.Path(record + ".json").write_text(json.dumps(told))
 
 

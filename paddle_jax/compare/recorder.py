@@ -17,13 +17,26 @@ import numpy as np
 from paddle_jax._core.runtime.origins import package_of
 from paddle_jax.compare.taken_out import CALM, take_out
 
-MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate",
-           "incubate.nn.functional", "vision.ops", "metric")
+MODULES = (
+    "",
+    "nn.functional",
+    "linalg",
+    "fft",
+    "signal",
+    "special",
+    "geometric",
+    "incubate",
+    "incubate.nn.functional",
+    "vision.ops",
+    "metric",
+)
 OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod
     pow rpow matmul rmatmul neg abs invert and or xor eq ne lt le gt ge getitem setitem""".split()
-RANDOM = frozenset("""rand randn randint randint_like uniform normal standard_normal gaussian randperm
+RANDOM = frozenset(
+    """rand randn randint randint_like uniform normal standard_normal gaussian randperm
     bernoulli multinomial poisson binomial log_normal standard_gamma uniform_ normal_ bernoulli_ exponential_
-    geometric_ cauchy_ log_normal_ random_ empty empty_like new_empty""".split())
+    geometric_ cauchy_ log_normal_ random_ empty empty_like new_empty""".split()
+)
 PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "contextlib")
 
 
@@ -58,8 +71,9 @@ class Recorder:
                 thing = getattr(module, name)
                 if inspect.isroutine(thing) and name not in CALM:
                     setattr(module, name, self.wrapped(f"{path}.{name}".lstrip("."), thing))
-        for name in [f"__{n}__" for n in OPERATORS] + [n for n in dir(paddle.Tensor)
-                                                       if not n.startswith("_")]:
+        for name in [f"__{n}__" for n in OPERATORS] + [
+            n for n in dir(paddle.Tensor) if not n.startswith("_")
+        ]:
             thing = getattr(paddle.Tensor, name, None)
             if inspect.isroutine(thing):
                 setattr(paddle.Tensor, name, self.wrapped("Tensor." + name, thing))
@@ -120,13 +134,15 @@ class Recorder:
                 self._tell(name, frame, [], error=type(error).__name__)
                 raise
             if name == "Tensor.backward":
-                self._tell(name, frame,
-                           [leaf.grad for leaf in self._known(lambda leaf: leaf.grad is not None)])
+                self._tell(
+                    name, frame, [leaf.grad for leaf in self._known(lambda leaf: leaf.grad is not None)]
+                )
             elif name.endswith(".step"):
                 self._tell(name, frame, self._known(lambda leaf: leaf.persistable and leaf.grad is not None))
             else:
-                changed = (args[:1] if out is None and name in ("Tensor.__setitem__", "Tensor.set_value")
-                           else [])
+                changed = (
+                    args[:1] if out is None and name in ("Tensor.__setitem__", "Tensor.set_value") else []
+                )
                 tensors = [t for t in self._flat([out, *changed]) if t._is_initialized()]
                 if tensors:
                     self._tell(name, frame, tensors)
@@ -148,8 +164,12 @@ class Recorder:
         return [t for v in value for t in self._flat(v)] if isinstance(value, list | tuple) else []
 
     def _tell(self, name, frame, tensors, error=None):
-        entry = {"name": name, "file": str(Path(frame.f_code.co_filename).resolve()), "line": frame.f_lineno,
-                 "error": error}
+        entry = {
+            "name": name,
+            "file": str(Path(frame.f_code.co_filename).resolve()),
+            "line": frame.f_lineno,
+            "error": error,
+        }
         entry["dtypes"] = [str(t.dtype).rpartition(".")[2] for t in tensors]
         entry["shapes"] = [list(t.shape) for t in tensors]
         self.listener.heard(entry, tensors)
@@ -167,5 +187,7 @@ class Recording:
 
     def parameter(self, parameter):
         """Writes the first value of a Parameter."""
-        self._writer.put({"parameter": parameter.name, "name": "", "shapes": [list(parameter.shape)]},
-                         [np.asarray(array_of(parameter))])
+        self._writer.put(
+            {"parameter": parameter.name, "name": "", "shapes": [list(parameter.shape)]},
+            [np.asarray(array_of(parameter))],
+        )

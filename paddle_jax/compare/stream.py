@@ -37,7 +37,8 @@ class Reader(_Record):
         """The next (entry, arrays); (None, []) at the end, also at an entry that was cut short."""
         try:
             entry = json.loads(self._file.readline())
-            return entry, [np.lib.format.read_array(self._file, allow_pickle=False)
-                           for _ in range(entry["arrays"])]
+            return entry, [
+                np.lib.format.read_array(self._file, allow_pickle=False) for _ in range(entry["arrays"])
+            ]
         except ValueError:
             return None, []

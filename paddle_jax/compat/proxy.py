@@ -20,13 +20,19 @@ class ProxyModule(types.ModuleType):
             twin = importlib.import_module(f"{_TARGET}.compat{path}") if path else None
         except ModuleNotFoundError:
             twin = None
-        self.__file__, self.__doc__, self.__path__ = (real.__file__, real.__doc__,
-                                                      getattr(real, "__path__", []))
+        self.__file__, self.__doc__, self.__path__ = (
+            real.__file__,
+            real.__doc__,
+            getattr(real, "__path__", []),
+        )
         self._real, self._twin = real, twin
 
     def __getattr__(self, name):
-        value = (getattr(self._twin, name, None) if name in getattr(self._twin, "__all__", ())
-                 else getattr(self._real, name))
+        value = (
+            getattr(self._twin, name, None)
+            if name in getattr(self._twin, "__all__", ())
+            else getattr(self._real, name)
+        )
         if isinstance(value, types.ModuleType) and value.__name__ == f"{self._real.__name__}.{name}":
             value = ProxyModule(f"{self.__name__}.{name}")
         setattr(self, name, value)
@@ -43,15 +49,19 @@ class _Import:
         self.original, self.scope, self.blocked, self.top = original, scope, blocked, ProxyModule(_NAME)
 
     def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
-        if (level == 0 and name.partition(".")[0] == _NAME
-                and self.concerns((globals or {}).get("__name__", ""))):
+        if (
+            level == 0
+            and name.partition(".")[0] == _NAME
+            and self.concerns((globals or {}).get("__name__", ""))
+        ):
             return self.found(name, fromlist)
         return self.original(name, globals, locals, fromlist, level)
 
     def concerns(self, importer):
         """Whether the module of this name gets the proxy; PyTorch itself never does."""
-        return (not _within(importer, self.blocked | {_NAME})
-                and (self.scope is None or _within(importer, self.scope)))
+        return not _within(importer, self.blocked | {_NAME}) and (
+            self.scope is None or _within(importer, self.scope)
+        )
 
     def found(self, name, fromlist):
         module = self.top
@@ -105,8 +115,9 @@ def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=F
     if backend != "torch":
         raise AssertionError(f"enable_compat: backend: got {backend!r}; allowed is 'torch'")
     disable_compat()
-    builtins.__import__ = _Import(builtins.__import__, None if scope is None else _names(scope),
-                                  _names(blocked_modules))
+    builtins.__import__ = _Import(
+        builtins.__import__, None if scope is None else _names(scope), _names(blocked_modules)
+    )
 
 
 def disable_compat():

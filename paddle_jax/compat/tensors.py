@@ -88,11 +88,16 @@ def _form(name, input, args, kwargs):
         good = len(given) == 1 and isinstance(given["other"], Tensor)
     else:
         dim = given.get("dim", 0)
-        good = not given or ("dim" in given and set(given) <= {"dim", "keepdim"} and isinstance(dim, int)
-                             and not isinstance(dim, bool))
+        good = not given or (
+            "dim" in given
+            and set(given) <= {"dim", "keepdim"}
+            and isinstance(dim, int)
+            and not isinstance(dim, bool)
+        )
     if not good:
-        raise TypeError(f"{name}: got {', '.join(f'{k}={type(v).__name__}' for k, v in given.items())}; "
-                        f"{_FORMS}")
+        raise TypeError(
+            f"{name}: got {', '.join(f'{k}={type(v).__name__}' for k, v in given.items())}; {_FORMS}"
+        )
     return given
 
 
@@ -102,8 +107,13 @@ def _extreme(name, over_all, of_two, where, input, args, out, kwargs):
         return _filled(name, out, over_all(input))
     if "other" in given:
         return _filled(name, out, of_two(input, given["other"]))
-    return _filled(name, out, MinMaxRetType(*_taken(input, where(input, given["dim"], True), given["dim"],
-                                                    given.get("keepdim", False))))
+    return _filled(
+        name,
+        out,
+        MinMaxRetType(
+            *_taken(input, where(input, given["dim"], True), given["dim"], given.get("keepdim", False))
+        ),
+    )
 
 
 def max(input, *args, out=None, **kwargs):
@@ -245,15 +255,18 @@ def split(tensor, split_size_or_sections, dim=0):
     if isinstance(given, list | tuple):
         lengths = ints("split", given, "split_size_or_sections")
         if any(n < 0 for n in lengths) or sum(lengths) != size:
-            raise ValueError(f"split: split_size_or_sections: got {list(lengths)}; "
-                             f"the lengths must be >= 0 and add up to {size}")
+            raise ValueError(
+                f"split: split_size_or_sections: got {list(lengths)}; "
+                f"the lengths must be >= 0 and add up to {size}"
+            )
     elif isinstance(given, int):
         if given <= 0:
             raise AssertionError(f"split: split_size_or_sections: got {given}; it must be > 0")
         lengths = [given] * (size // given) + [size % given] * (size % given > 0)
     else:
-        raise TypeError(f"split: split_size_or_sections: got {type(given).__name__}; "
-                        "it must be an int, a list or a tuple")
+        raise TypeError(
+            f"split: split_size_or_sections: got {type(given).__name__}; it must be an int, a list or a tuple"
+        )
     ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
     return tuple(pieces(tensor, tuple((end - n, end) for end, n in zip(ends, lengths, strict=True)), axis))
 

@@ -5,8 +5,19 @@ from importlib import import_module
 from paddle_jax.dataset import common
 
 __all__ = []
-_READERS = ("cifar", "conll05", "flowers", "image", "imdb", "imikolov", "mnist", "movielens", "uci_housing",
-            "wmt14", "wmt16")
+_READERS = (
+    "cifar",
+    "conll05",
+    "flowers",
+    "image",
+    "imdb",
+    "imikolov",
+    "mnist",
+    "movielens",
+    "uci_housing",
+    "wmt14",
+    "wmt16",
+)
 
 
 def __getattr__(name):

@@ -131,6 +131,7 @@ def _check_exists_and_download(path, url, md5, module_name, download=True):
     if path and Path(path).exists():
         return path
     if not download:
-        raise ValueError(f"dataset: {path} is not there and download is False; "
-                         "give the path of a file that is")
+        raise ValueError(
+            f"dataset: {path} is not there and download is False; give the path of a file that is"
+        )
     return fetch(url, module_name, md5)

@@ -5,8 +5,13 @@ from paddle_jax.text.datasets.conll05 import SOURCES, fields, numbered_lines, nu
 
 __all__ = []
 
-(DATA_URL, DATA_MD5), (WORDDICT_URL, WORDDICT_MD5), (VERBDICT_URL, VERBDICT_MD5), (
-    TRGDICT_URL, TRGDICT_MD5), (EMB_URL, EMB_MD5) = SOURCES.values()
+(
+    (DATA_URL, DATA_MD5),
+    (WORDDICT_URL, WORDDICT_MD5),
+    (VERBDICT_URL, VERBDICT_MD5),
+    (TRGDICT_URL, TRGDICT_MD5),
+    (EMB_URL, EMB_MD5),
+) = SOURCES.values()
 UNK_IDX = 0
 
 

@@ -40,8 +40,9 @@ train_mapper = functools.partial(default_mapper, True)
 test_mapper = functools.partial(default_mapper, False)
 
 
-def reader_creator(data_file, label_file, setid_file, dataset_name, mapper, buffered_size=1024, use_xmap=True,
-                   cycle=False):
+def reader_creator(
+    data_file, label_file, setid_file, dataset_name, mapper, buffered_size=1024, use_xmap=True, cycle=False
+):
     """A reader of the images of a set, in the order of the archive.
 
     Args:
@@ -62,8 +63,11 @@ def reader_creator(data_file, label_file, setid_file, dataset_name, mapper, buff
         for name, content in members(data_file, wanted.__contains__):
             yield content, wanted[name]
 
-    return (xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size) if use_xmap
-            else map_readers(mapper, reader))
+    return (
+        xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size)
+        if use_xmap
+        else map_readers(mapper, reader)
+    )
 
 
 def train(mapper=train_mapper, buffered_size=1024, use_xmap=True, cycle=False):

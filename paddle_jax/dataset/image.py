@@ -100,8 +100,9 @@ def to_chw(im, order=(2, 0, 1)):
         (3, 4, 5)
     """
     if im.ndim != len(order):
-        raise AssertionError(f"to_chw: order: got {order} for an image of {im.ndim} axes; "
-                             "give one number for each")
+        raise AssertionError(
+            f"to_chw: order: got {order} for an image of {im.ndim} axes; give one number for each"
+        )
     return im.transpose(order)
 
 
@@ -189,6 +190,8 @@ def _mean(mean, im, is_color):
     if mean.ndim == 1:
         return mean[:, None, None] if is_color else mean
     if mean.ndim != im.ndim:
-        raise AssertionError(f"simple_transform: mean: got {mean.ndim} axes for an image of {im.ndim}; "
-                             "give one number for each colour or each value")
+        raise AssertionError(
+            f"simple_transform: mean: got {mean.ndim} axes for an image of {im.ndim}; "
+            "give one number for each colour or each value"
+        )
     return mean

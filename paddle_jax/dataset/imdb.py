@@ -39,8 +39,11 @@ def reader_creator(pos_pattern, neg_pattern, word_idx):
         KeyError: there is no "<unk>".
     """
     rare = word_idx["<unk>"]
-    reviews = [([word_idx.get(word, rare) for word in words], label)
-               for label, pattern in enumerate((pos_pattern, neg_pattern)) for words in tokenize(pattern)]
+    reviews = [
+        ([word_idx.get(word, rare) for word in words], label)
+        for label, pattern in enumerate((pos_pattern, neg_pattern))
+        for words in tokenize(pattern)
+    ]
 
     def reader():
         yield from reviews
@@ -69,5 +72,6 @@ def fetch():
 
 
 def _part(name, word_idx):
-    return reader_creator(*(re.compile(fr"aclImdb/{name}/{kind}/.*\.txt$") for kind in ("pos", "neg")),
-                          word_idx)
+    return reader_creator(
+        *(re.compile(rf"aclImdb/{name}/{kind}/.*\.txt$") for kind in ("pos", "neg")), word_idx
+    )

@@ -53,8 +53,9 @@ def reader_creator(filename, word_idx, n, data_type):
     def reader():
         lines = lines_in(_archive(), [filename])[filename]
         if data_type not in (DataType.NGRAM, DataType.SEQ):
-            raise AssertionError(f"imikolov: data_type: got {data_type!r}; "
-                                 "it must be DataType.NGRAM or DataType.SEQ")
+            raise AssertionError(
+                f"imikolov: data_type: got {data_type!r}; it must be DataType.NGRAM or DataType.SEQ"
+            )
         if data_type == DataType.NGRAM and n < 0:
             raise AssertionError(f"imikolov: n: got {n}; the length of pieces must not be negative")
         rows = pieces if data_type == DataType.NGRAM else pairs

@@ -39,8 +39,9 @@ def reader_creator(image_filename, label_filename, buffer_size):
     def reader():
         images, labels = read_idx(image_filename, 3), read_idx(label_filename, 1)
         if len(images) != len(labels):
-            raise ValueError(f"mnist: got {len(images)} images and {len(labels)} labels; "
-                             "give files that belong together")
+            raise ValueError(
+                f"mnist: got {len(images)} images and {len(labels)} labels; give files that belong together"
+            )
         images = images.reshape(len(images), -1)
         for start in range(0, len(images), buffer_size):
             scaled = images[start : start + buffer_size].astype(np.float32) / 255.0 * 2.0 - 1.0

@@ -8,8 +8,21 @@ from paddle_jax.utils import try_import
 
 __all__ = []
 
-feature_names = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B",
-                 "LSTAT"]
+feature_names = [
+    "CRIM",
+    "ZN",
+    "INDUS",
+    "CHAS",
+    "NOX",
+    "RM",
+    "AGE",
+    "DIS",
+    "RAD",
+    "TAX",
+    "PTRATIO",
+    "B",
+    "LSTAT",
+]
 
 
 def __getattr__(name):
@@ -42,8 +55,12 @@ def feature_range(maximums, minimums):
         ValueError: there are not 13 features.
     Differs from Paddle: how pyplot draws later on is left alone.
     """
-    count, figure = len(maximums), try_import("matplotlib.figure", "matplotlib is not installed: "
-                                                                   "pip install matplotlib").Figure((10, 6))
+    count, figure = (
+        len(maximums),
+        try_import("matplotlib.figure", "matplotlib is not installed: pip install matplotlib").Figure(
+            (10, 6)
+        ),
+    )
     axes = figure.subplots()
     axes.bar(range(count), maximums - minimums, color="r")
     axes.set_title("feature scale")

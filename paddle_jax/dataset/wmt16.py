@@ -34,10 +34,13 @@ def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
 
     def reader():
         lines = list(pairs_in(tar_file, "wmt16/train", src_lang))
-        words = [counted((pair[i] for pair in lines), size)
-                 for i, size in enumerate((src_dict_size, trg_dict_size))]
-        yield from numbered(lines if file_name == "wmt16/train" else pairs_in(tar_file, file_name, src_lang),
-                            *words)
+        words = [
+            counted((pair[i] for pair in lines), size)
+            for i, size in enumerate((src_dict_size, trg_dict_size))
+        ]
+        yield from numbered(
+            lines if file_name == "wmt16/train" else pairs_in(tar_file, file_name, src_lang), *words
+        )
 
     return reader
 
@@ -72,8 +75,9 @@ def get_dict(lang, dict_size, reverse=False):
     Differs from Paddle: it need not have been built by a reader before.
     """
     lang = "en" if lang == "en" else "de"
-    words = counted((words for words, _ in pairs_in(_archive(), "wmt16/train", lang)),
-                    min(dict_size, TOTAL[lang]))
+    words = counted(
+        (words for words, _ in pairs_in(_archive(), "wmt16/train", lang)), min(dict_size, TOTAL[lang])
+    )
     return turned(words) if reverse else words
 
 
@@ -81,8 +85,9 @@ def _reader(name, src_dict_size, trg_dict_size, lang):
     if lang not in TOTAL:
         raise ValueError(f"wmt16: src_lang: got {lang!r}; allowed are 'en' and 'de'")
     other = "de" if lang == "en" else "en"
-    return reader_creator(_archive(), name, min(src_dict_size, TOTAL[lang]), min(trg_dict_size, TOTAL[other]),
-                          lang)
+    return reader_creator(
+        _archive(), name, min(src_dict_size, TOTAL[lang]), min(trg_dict_size, TOTAL[other]), lang
+    )
 
 
 def _archive():

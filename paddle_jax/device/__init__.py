@@ -10,7 +10,14 @@ from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda, custom_device, memory, xpu
 from paddle_jax.device.other_names import (
-    Device, amp, current_device, device_to_place, extract_device_id, get_device_module, manual_seed_all, nvtx,
+    Device,
+    amp,
+    current_device,
+    device_to_place,
+    extract_device_id,
+    get_device_module,
+    manual_seed_all,
+    nvtx,
     stream,
 )
 from paddle_jax.device.streams import Event, Stream, current_stream, set_stream, stream_guard
@@ -20,17 +27,60 @@ StreamContext = stream_guard
 _convert_to_place = parse
 
 __all__ = [
-    "Device", "Event", "Stream", "StreamContext", "XPUPlace", "amp", "cuda", "current_device",
-    "current_stream", "custom_device", "device", "device_count", "device_guard", "device_to_place",
-    "extract_device_id", "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device",
-    "get_available_device", "get_cudnn_version", "get_default_device", "get_device", "get_device_capability",
-    "get_device_module", "get_device_name", "get_device_properties", "get_rng_state", "ipc_collect",
-    "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda",
-    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu",
-    "is_compiled_with_rocm", "is_compiled_with_xpu", "is_current_stream_capturing", "manual_seed",
-    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "nvtx", "reset_max_memory_allocated",
-    "reset_max_memory_reserved", "reset_peak_memory_stats", "set_default_device", "set_device",
-    "set_rng_state", "set_stream", "stream", "stream_guard", "synchronize", "xpu",
+    "Device",
+    "Event",
+    "Stream",
+    "StreamContext",
+    "XPUPlace",
+    "amp",
+    "cuda",
+    "current_device",
+    "current_stream",
+    "custom_device",
+    "device",
+    "device_count",
+    "device_guard",
+    "device_to_place",
+    "extract_device_id",
+    "get_all_custom_device_type",
+    "get_all_device_type",
+    "get_available_custom_device",
+    "get_available_device",
+    "get_cudnn_version",
+    "get_default_device",
+    "get_device",
+    "get_device_capability",
+    "get_device_module",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_compiled_with_cinn",
+    "is_compiled_with_cuda",
+    "is_compiled_with_custom_device",
+    "is_compiled_with_distribute",
+    "is_compiled_with_ipu",
+    "is_compiled_with_rocm",
+    "is_compiled_with_xpu",
+    "is_current_stream_capturing",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "nvtx",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "reset_peak_memory_stats",
+    "set_default_device",
+    "set_device",
+    "set_rng_state",
+    "set_stream",
+    "stream",
+    "stream_guard",
+    "synchronize",
+    "xpu",
 ]
 
 
@@ -164,8 +214,10 @@ def is_compiled_with_cuda() -> bool:
 
 def is_compiled_with_rocm() -> bool:
     """Whether the GPUs are AMD's."""
-    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "")
-               for d in jax.local_devices())
+    return any(
+        d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "")
+        for d in jax.local_devices()
+    )
 
 
 def is_compiled_with_xpu() -> bool:
@@ -211,8 +263,9 @@ def synchronize(device=None):
     Raises:
         ValueError: there is no such device.
     """
-    target = jax_device(current() if device is None else parse(device) if not isinstance(device, int)
-                        else CUDAPlace(device))
+    target = jax_device(
+        current() if device is None else parse(device) if not isinstance(device, int) else CUDAPlace(device)
+    )
     run_pending("device.synchronize")
     jax.block_until_ready(jax.device_put(0, target) + 0)
 

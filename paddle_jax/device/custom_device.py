@@ -4,9 +4,21 @@ raise ValueError."""
 from paddle_jax._core.place import parse
 from paddle_jax.device import memory, streams
 
-__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated",
-           "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_max_memory_allocated",
-           "reset_max_memory_reserved", "get_device_properties", "synchronize"]
+__all__ = [
+    "Event",
+    "Stream",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "get_device_properties",
+    "synchronize",
+]
 
 
 class Event(streams.Event):

@@ -11,8 +11,9 @@ from paddle_jax._core.place import CPUPlace, Place, jax_device, parse
 
 _GPU = ("gpu", "cuda", "rocm")
 KINDS = {"cuda": _GPU, "xpu": ("xpu",), "custom_device": None, "": None}
-Properties = collections.namedtuple("_gpuDeviceProperties",
-                                    "name major minor total_memory multi_processor_count")
+Properties = collections.namedtuple(
+    "_gpuDeviceProperties", "name major minor total_memory multi_processor_count"
+)
 
 
 class NoAccelerator(ValueError, TypeError, NameError, RuntimeError):
@@ -31,8 +32,11 @@ def devices(kind=""):
     platforms = KINDS[kind]
     if kind == "custom_device":
         return [d for d in jax.local_devices() if d.platform not in ("cpu", "xpu", *_GPU)]
-    return [d for d in jax.local_devices()
-            if d.platform != "cpu" and (platforms is None or d.platform in platforms)]
+    return [
+        d
+        for d in jax.local_devices()
+        if d.platform != "cpu" and (platforms is None or d.platform in platforms)
+    ]
 
 
 def found(device, kind, name):
@@ -46,8 +50,10 @@ def found(device, kind, name):
     call = f"paddle.device.{kind + '.' if kind else ''}{name}"
     if not here:
         words = {"cuda": "a GPU", "xpu": "an XPU"}.get(kind, "an accelerator")
-        raise NoAccelerator(f"{call}: this machine has no {words.split()[1]} that JAX sees; "
-                            "ask paddle.device.device_count() first")
+        raise NoAccelerator(
+            f"{call}: this machine has no {words.split()[1]} that JAX sees; "
+            "ask paddle.device.device_count() first"
+        )
     if isinstance(device, Place) and isinstance(device, CPUPlace) or device == "cpu":
         raise NoAccelerator(f"{call}: device: got {device}; it must be an accelerator")
     if device is None or isinstance(device, int):
@@ -66,8 +72,10 @@ def stat(device, name, *more):
 
 
 _NOW = {"allocated": ("bytes_in_use",), "reserved": ("pool_bytes", "bytes_reserved", "bytes_in_use")}
-_MOST = {"allocated": ("peak_bytes_in_use",),
-         "reserved": ("peak_pool_bytes", "peak_bytes_reserved", "pool_bytes", "peak_bytes_in_use")}
+_MOST = {
+    "allocated": ("peak_bytes_in_use",),
+    "reserved": ("peak_pool_bytes", "peak_bytes_reserved", "pool_bytes", "peak_bytes_in_use"),
+}
 
 
 def now(device, what):
@@ -99,14 +107,23 @@ def summary(device):
     figures = device.memory_stats() or {}
     rows = [(key.replace("_", " "), f"{value:,}") for key, value in sorted(figures.items())]
     width = max([len(key) for key, _ in rows] + [20])
-    return "\n".join([f"Memory of {device.device_kind} ({device})", "-" * (width + 22),
-                      *[f"{key:<{width}}  {value:>20}" for key, value in rows]])
+    return "\n".join(
+        [
+            f"Memory of {device.device_kind} ({device})",
+            "-" * (width + 22),
+            *[f"{key:<{width}}  {value:>20}" for key, value in rows],
+        ]
+    )
 
 
 def properties(device):
     """Name, compute capability, memory in bytes and number of multiprocessors, as a named tuple."""
-    return Properties(device.device_kind, *capability(device), stat(device, "bytes_limit"),
-                      int(getattr(device, "core_count", 0) or 0))
+    return Properties(
+        device.device_kind,
+        *capability(device),
+        stat(device, "bytes_limit"),
+        int(getattr(device, "core_count", 0) or 0),
+    )
 
 
 def capability(device):

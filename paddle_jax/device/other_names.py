@@ -9,8 +9,17 @@ from paddle_jax._core.values.device_text import Device
 from paddle_jax.device import memory
 from paddle_jax.device.streams import stream_guard
 
-__all__ = ["Device", "amp", "current_device", "device_to_place", "extract_device_id", "get_device_module",
-           "manual_seed_all", "nvtx", "stream"]
+__all__ = [
+    "Device",
+    "amp",
+    "current_device",
+    "device_to_place",
+    "extract_device_id",
+    "get_device_module",
+    "manual_seed_all",
+    "nvtx",
+    "stream",
+]
 
 _MODULES = {"cpu": "device.cpu", "gpu": "cuda", "cuda": "cuda", "xpu": "device.xpu"}
 
@@ -66,8 +75,10 @@ def get_device_module(device=None):
         device = current()
     kind = device.get_device_type() if isinstance(device, Place) else str(device).lower().partition(":")[0]
     if kind.endswith("_pinned") or not kind.isalnum():
-        raise RuntimeError(f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and "
-                           "the kinds of custom devices")
+        raise RuntimeError(
+            f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and "
+            "the kinds of custom devices"
+        )
     return importlib.import_module(f"paddle_jax.{_MODULES.get(kind, 'device.custom_device')}")
 
 

@@ -149,5 +149,3 @@ class stream_guard:
     def __exit__(self, exc_type, exc_val, exc_tb):
         if self.stream is not None:
             _Current.stream = self._before
-
-

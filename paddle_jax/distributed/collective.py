@@ -46,12 +46,14 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
     if ranks is None and is_initialized():
         ranks = Groups.known[0].ranks
     if ranks is None or (len(ranks) > 1 and not is_initialized()):
-        raise AssertionError("new_group: there is no group of all processes; "
-                             "call paddle.distributed.init_parallel_env() first")
+        raise AssertionError(
+            "new_group: there is no group of all processes; call paddle.distributed.init_parallel_env() first"
+        )
     ranks, count = sorted(ranks), len(Groups.known[0].ranks) if is_initialized() else None
     if count and (len(set(ranks)) < len(ranks) or not all(0 <= rank < count for rank in ranks)):
-        raise AssertionError(f"new_group: ranks: got {ranks}; they must be different numbers from "
-                             f"0 to {count - 1}")
+        raise AssertionError(
+            f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}"
+        )
     limit = environment.read().timeout if timeout is _LIMIT else seconds(timeout)
     number = Groups.numbered()
     group = Groups.known[number] = made(number, ranks, limit, f"_default_pg{number}")
@@ -65,8 +67,9 @@ def _get_default_group():
         AssertionError: there is none.
     """
     if not is_initialized():
-        raise AssertionError("Call paddle.distributed.init_parallel_env first to initialize the "
-                             "distributed environment.")
+        raise AssertionError(
+            "Call paddle.distributed.init_parallel_env first to initialize the distributed environment."
+        )
     return Groups.known[0]
 
 

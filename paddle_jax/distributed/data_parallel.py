@@ -41,8 +41,11 @@ def _together(tensors, call):
     """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting
     them together and apart is recorded like any operation, so it is compiled with what the program does
     before and after."""
-    flat = (reshape(tensors[0], [-1]) if len(tensors) == 1
-            else concat([reshape(tensor, [-1]) for tensor in tensors]))
+    flat = (
+        reshape(tensors[0], [-1])
+        if len(tensors) == 1
+        else concat([reshape(tensor, [-1]) for tensor in tensors])
+    )
     flat, start = wrap(call(flat._value)), 0
     for tensor in tensors:
         size = tensor._raw.size
@@ -60,8 +63,9 @@ def averaged(gradients, group, size=25 * _MIB):
         size: bytes that travel together.
     """
     for bucket in in_buckets(gradients, size):
-        _together(bucket,
-                  lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce"))
+        _together(
+            bucket, lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce")
+        )
 
 
 @no_grad()
@@ -101,23 +105,36 @@ class DataParallel(Layer):
         paddle.Size([3, 1])
     """
 
-    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1,
-                 find_unused_parameters=False, group=None):
+    def __init__(
+        self,
+        layers,
+        strategy=None,
+        comm_buffer_size=25,
+        last_comm_buffer_size=1,
+        find_unused_parameters=False,
+        group=None,
+    ):
         super().__init__(layers.full_name() + "_data_parallel")
         if not any(not p.stop_gradient for p in layers.parameters()):
-            raise AssertionError("This model does not have any parameters to train, and does not need to "
-                                 "use DataParallel")
-        self._layers, self._strategy, self.find_unused_parameters = (layers, strategy,
-                                                                     bool(find_unused_parameters))
+            raise AssertionError(
+                "This model does not have any parameters to train, and does not need to use DataParallel"
+            )
+        self._layers, self._strategy, self.find_unused_parameters = (
+            layers,
+            strategy,
+            bool(find_unused_parameters),
+        )
         self.comm_buffer_size, self.last_comm_buffer_size = int(comm_buffer_size), last_comm_buffer_size
         self.grad_need_sync, self._armed, self._waiting = True, False, False
         self.group = default_group() if group is None and is_initialized() else group
         self._several = self.group is not None and self.group.is_member()
         if not self._several:
-            warnings.warn("DataParallel: there is one process, so gradients stay as they are; "
-                          "to run several, start the program by `python -m paddle_jax.distributed.launch` "
-                          "and call init_parallel_env() before this",
-                          stacklevel=2)
+            warnings.warn(
+                "DataParallel: there is one process, so gradients stay as they are; "
+                "to run several, start the program by `python -m paddle_jax.distributed.launch` "
+                "and call init_parallel_env() before this",
+                stacklevel=2,
+            )
             return
         same_everywhere([*layers.parameters(), *layers.buffers()], self.group)
         self.init_reducer()
@@ -163,18 +180,22 @@ class DataParallel(Layer):
         self._armed = self._waiting = False
         if self.find_unused_parameters:
             mine = np.array([p._grad is not None for p in self._trained])
-            used = np.asarray(self.group.process_group.all_reduce(mine, wire.MAX,
-                                                                  "gradients: used parameters: all_reduce"))
-            for parameter in (p for p, anywhere in zip(self._trained, used, strict=True)
-                              if anywhere and p._grad is None):
+            used = np.asarray(
+                self.group.process_group.all_reduce(mine, wire.MAX, "gradients: used parameters: all_reduce")
+            )
+            for parameter in (
+                p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None
+            ):
                 parameter._grad = wrap(zeros_like(parameter._raw))
         gradients = [p._grad for p in self._trained if p._grad is not None]
         try:
             averaged(gradients, self.group, self.comm_buffer_size * _MIB)
         except wire.MismatchError as error:
-            raise wire.MismatchError("DataParallel: the processes do not have gradients for the same "
-                                     "Parameters; if that is meant, pass find_unused_parameters=True. "
-                                     f"{error}") from None
+            raise wire.MismatchError(
+                "DataParallel: the processes do not have gradients for the same "
+                "Parameters; if that is meant, pass find_unused_parameters=True. "
+                f"{error}"
+            ) from None
 
     def apply_collective_grads(self):
         """Averages the gradients that there are now; after an ordinary backward pass they are

@@ -30,19 +30,26 @@ def init_parallel_env(nccl_config=None):
         return Groups.known[0]
     schedulers.adopt()
     if environment.size() == 1:
-        warnings.warn("Currently not a parallel execution environment, "
-                      "`paddle.distributed.init_parallel_env` will not do anything.", stacklevel=2)
+        warnings.warn(
+            "Currently not a parallel execution environment, "
+            "`paddle.distributed.init_parallel_env` will not do anything.",
+            stacklevel=2,
+        )
         return None
     found = environment.read()
     if not gate.joined() and found.coordinator is None:
-        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing "
-                         "where they meet; set PADDLE_MASTER to host:port of process 0, or start the program "
-                         "by `python -m paddle_jax.distributed.launch`")
+        raise ValueError(
+            "init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing "
+            "where they meet; set PADDLE_MASTER to host:port of process 0, or start the program "
+            "by `python -m paddle_jax.distributed.launch`"
+        )
     gate.join()
     if not gate.joined():
-        raise RuntimeError("init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM "
-                           "was set, or a process that the launcher started has started this one; "
-                           "set the variables before the first tensor, in each process")
+        raise RuntimeError(
+            "init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM "
+            "was set, or a process that the launcher started has started this one; "
+            "set the variables before the first tensor, in each process"
+        )
     from paddle_jax._core.world.channel import Channel
 
     Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or gate.coordinator())
@@ -77,8 +84,11 @@ def get_world_size(group=None) -> int:
     if group is not None:
         return group.world_size
     count = environment.size()
-    return (jax.device_count()
-            if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"] else count)
+    return (
+        jax.device_count()
+        if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"]
+        else count
+    )
 
 
 class ParallelEnv:
@@ -145,8 +155,14 @@ class ParallelMode:
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 
 
-def sync_params_buffers(model, comm_group=None, src_rank=0, is_model_parallel=False, fuse_params=True,
-                        is_moe_sharding_parallel=False):
+def sync_params_buffers(
+    model,
+    comm_group=None,
+    src_rank=0,
+    is_model_parallel=False,
+    fuse_params=True,
+    is_moe_sharding_parallel=False,
+):
     """Gives the processes of a group the Parameters and buffers of one of them.
 
     Args:

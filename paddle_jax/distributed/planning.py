@@ -23,8 +23,23 @@ from paddle_jax.distributed.auto_parallel.spread import spread_of, spread_of_sha
 from paddle_jax.jit import to_static
 from paddle_jax.jit.function import StaticFunction
 
-_SIZES = {"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f16": 2, "bf16": 2, "s32": 4, "u32": 4, "f32": 4,
-          "s64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16}
+_SIZES = {
+    "pred": 1,
+    "s8": 1,
+    "u8": 1,
+    "s16": 2,
+    "u16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "s32": 4,
+    "u32": 4,
+    "f32": 4,
+    "s64": 8,
+    "u64": 8,
+    "f64": 8,
+    "c64": 8,
+    "c128": 16,
+}
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _CALL = re.compile(r"= (.*?) (" + "|".join(_KINDS) + r")(?:-start)?\((.*?)\)(.*)")
 _SHAPE = re.compile(r"([a-z]+\d*)\[([\d,]*)\]")
@@ -44,8 +59,10 @@ class Collective:
     __slots__ = ("count", "group", "kind", "nbytes", "op", "result", "where")
 
     def __repr__(self):
-        return (f"<{self.count} x {self.kind} among {self.group} for {self.op or '?'} at "
-                f"{self.where or '?'}: {self.nbytes} bytes>")
+        return (
+            f"<{self.count} x {self.kind} among {self.group} for {self.op or '?'} at "
+            f"{self.where or '?'}: {self.nbytes} bytes>"
+        )
 
 
 class Plan:
@@ -75,22 +92,36 @@ class Plan:
 
     def _head(self):
         new = _text(self.results - self.shared)
-        return (f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} "
-                f"arguments, {new} new results, {_text(self.temporaries)} between), {_text(self.moved)} "
-                "received in a step.")
+        return (
+            f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} "
+            f"arguments, {new} new results, {_text(self.temporaries)} between), {_text(self.moved)} "
+            "received in a step."
+        )
 
     def _tables(self):
         """(heads, rows) of each table that is not empty."""
         found = [
-            (("Communication", "Devices", "Times", "Received", "Operation", "Line"),
-             [(c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?")
-              for c in self.collectives[:20]]),
-            (("Tensor", "Shape", "Placements", "On each device"),
-             [(name, list(shape), placements or "one device", _text(size))
-              for name, shape, _, placements, size in self.tensors[:20]]),
-            (("Operation", "Shape", "Placements", "Line"),
-             [(name, list(shape), "?" if spread is None else list(spread.placements), where)
-              for name, shape, spread, where in self.ops[:40]]),
+            (
+                ("Communication", "Devices", "Times", "Received", "Operation", "Line"),
+                [
+                    (c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?")
+                    for c in self.collectives[:20]
+                ],
+            ),
+            (
+                ("Tensor", "Shape", "Placements", "On each device"),
+                [
+                    (name, list(shape), placements or "one device", _text(size))
+                    for name, shape, _, placements, size in self.tensors[:20]
+                ],
+            ),
+            (
+                ("Operation", "Shape", "Placements", "Line"),
+                [
+                    (name, list(shape), "?" if spread is None else list(spread.placements), where)
+                    for name, shape, spread, where in self.ops[:40]
+                ],
+            ),
         ]
         return [(head, rows) for head, rows in found if rows]
 
@@ -106,8 +137,10 @@ class Plan:
         parts = [f"<p>{escape(self._head())}</p>"]
         for head, rows in self._tables():
             cells = [("th", head), *[("td", row) for row in rows]]
-            lines = ["".join(f'<{tag} style="text-align: left">{escape(str(cell))}</{tag}>' for cell in row)
-                     for tag, row in cells]
+            lines = [
+                "".join(f'<{tag} style="text-align: left">{escape(str(cell))}</{tag}>' for cell in row)
+                for tag, row in cells
+            ]
             parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
         return "".join([*parts, *[f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings]])
 
@@ -123,8 +156,10 @@ def _text(size):
 def _table(head, rows):
     rows = [head, *[tuple(map(str, row)) for row in rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    return ["",
-            *["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]]
+    return [
+        "",
+        *["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows],
+    ]
 
 
 def plan(step, *args, **kwargs):
@@ -158,8 +193,10 @@ def plan(step, *args, **kwargs):
             raise
         ops, layouts = [], []  # JAX cannot name the layout of a result whose axes do not divide
         tensors, operands, compiled = _compiled(static, args, kwargs, ops, None)
-        found.warnings.append("how results of operations lie is not known, since axes of some do not divide "
-                              "by the devices that share them")
+        found.warnings.append(
+            "how results of operations lie is not known, since axes of some do not divide "
+            "by the devices that share them"
+        )
     memory = compiled.memory_analysis()
     if memory is not None:
         found.arguments, found.results = memory.argument_size_in_bytes, memory.output_size_in_bytes
@@ -170,27 +207,32 @@ def plan(step, *args, **kwargs):
     largest = max([math.prod(t.shape) * t.dtype.itemsize for t in operands], default=0)
     for each in found.collectives:
         if each.kind == "all-gather" and each.result >= _LARGE * largest > 0:
-            found.warnings.append(f"{each.op or 'an operation'} at {each.where or '?'} gathers "
-                                  f"{_text(each.result)} on each device, as much as the largest tensors of "
-                                  "the step; if that is not meant (as in ShardingStage3), give its operands "
-                                  "layouts that fit")
+            found.warnings.append(
+                f"{each.op or 'an operation'} at {each.where or '?'} gathers "
+                f"{_text(each.result)} on each device, as much as the largest tensors of "
+                "the step; if that is not meant (as in ShardingStage3), give its operands "
+                "layouts that fit"
+            )
     layouts.sort(key=lambda row: row[0])
-    found.ops = [(name, shape, spread_of_sharding(sharding), ops[number])
-                 for number, name, shape, sharding in layouts]
+    found.ops = [
+        (name, shape, spread_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
+    ]
     return found
 
 
 def _static(step):
     if isinstance(step, DistModel):
         if step._mode is None:
-            raise ValueError("plan: step: the DistModel is in no mode; "
-                             "call train(), eval() or predict() first")
+            raise ValueError(
+                "plan: step: the DistModel is in no mode; call train(), eval() or predict() first"
+            )
         step = {"train": step._step, "eval": step._test, "predict": step._run}[step._mode]
     if isinstance(step, StaticFunction):
         return step
     if not callable(step):
-        raise TypeError(f"plan: step: got {type(step).__name__}; it must be a function, "
-                        "a Layer or a DistModel")
+        raise TypeError(
+            f"plan: step: got {type(step).__name__}; it must be a function, a Layer or a DistModel"
+        )
     made = to_static(step)
     return made if isinstance(made, StaticFunction) else made.forward
 
@@ -203,15 +245,21 @@ def _compiled(static, args, kwargs, ops, layouts):
     tensors = program._tensors(inputs)
     operands, numbers = [_operand(t) for t in tensors], [get() for get in program.getters]
     donated = () if program.differentiable else tuple(program.donated)
-    return (tensors, operands,
-            jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile())
+    return (
+        tensors,
+        operands,
+        jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile(),
+    )
 
 
 def _operand(tensor):
     """The shape, dtype and layout of what a Tensor holds."""
     array = observed(held(tensor))
-    return (array if not array.committed
-            else jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding))
+    return (
+        array
+        if not array.committed
+        else jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
+    )
 
 
 def _described(tensor):
@@ -223,6 +271,7 @@ def _described(tensor):
 
 def _named(ops, layouts):
     """What runs kernels while the step is traced: it gives their operations names that the program keeps."""
+
     def run(kernel, values):
         number = len(ops)
         ops.append(user_line())
@@ -231,7 +280,8 @@ def _named(ops, layouts):
         for result in out if isinstance(out, tuple | list) else [out]:
             if layouts is not None and isinstance(result, jax.core.Tracer) and result.size > 1:
                 jax.debug.inspect_array_sharding(
-                    result, callback=ft.partial(_noted, layouts, number, kernel.name, result.shape))
+                    result, callback=ft.partial(_noted, layouts, number, kernel.name, result.shape)
+                )
         return out
 
     return run
@@ -252,8 +302,10 @@ def collectives(text, ops=()):
         if match is None:
             continue
         shapes, kind, _, rest = match.groups()
-        sizes = [_SIZES.get(kind_, 4) * math.prod(map(int, filter(None, dims.split(","))))
-                 for kind_, dims in _SHAPE.findall(shapes)]
+        sizes = [
+            _SIZES.get(kind_, 4) * math.prod(map(int, filter(None, dims.split(","))))
+            for kind_, dims in _SHAPE.findall(shapes)
+        ]
         result = max(sizes) if f"{kind}-start" in line else sum(sizes)
         n, count = _group(rest), times.get(inside, 1)
         scope = _SCOPE.search(rest)
@@ -273,8 +325,9 @@ def collectives(text, ops=()):
 def _received(kind, result, n):
     if n == 0:
         return result
-    share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1,
-             "collective-permute": 1}.get(kind, (n - 1) / n)
+    share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1, "collective-permute": 1}.get(
+        kind, (n - 1) / n
+    )
     return int(result * share)
 
 
@@ -289,8 +342,9 @@ def _group(rest):
     named = re.search(r"replica_groups=mesh\[([^\]]*)\]\s*\{([^}]*)\}", rest)
     if named:  # axes of a mesh, or parts of them: 'x', 'y':(1)2
         lengths = dict(re.findall(r"'([^']+)'=(\d+)", named[1]))
-        return math.prod(int(part or lengths[name])
-                         for name, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", named[2]))
+        return math.prod(
+            int(part or lengths[name]) for name, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", named[2])
+        )
     return 2 if "source_target_pairs" in rest else 0  # 0: in a form that is not known here
 
 
@@ -298,8 +352,10 @@ def _trips(text):
     """How often computations run that are bodies of loops, as far as XLA knows."""
     found = {}
     for line in text.splitlines():
-        body, trips = (re.search(r"body=%?([\w.\-]+)", line),
-                       re.search(r'known_trip_count":\{"n":"(\d+)"', line))
+        body, trips = (
+            re.search(r"body=%?([\w.\-]+)", line),
+            re.search(r'known_trip_count":\{"n":"(\d+)"', line),
+        )
         if body and trips:
             found[body[1]] = int(trips[1])
     return found

@@ -66,8 +66,9 @@ class MultiprocessContext:
         if own and rank not in own:  # the one that ended first had lost its connection to one that failed
             rank = own[0]
         if rank not in told:
-            return (f"Process {rank} terminated with "
-                    + (f"signal {-code}." if code < 0 else f"exit code {code}."))
+            return f"Process {rank} terminated with " + (
+                f"signal {-code}." if code < 0 else f"exit code {code}."
+            )
         return f"Process {rank} terminated with the following error:\n{told[rank][1]}"
 
     def end(self):
@@ -105,25 +106,30 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
     """
     unknown = set(options) - _OPTIONS
     if unknown:
-        raise ValueError(f"spawn: options: got {', '.join(sorted(unknown))}; "
-                         f"allowed are {', '.join(sorted(_OPTIONS))}")
+        raise ValueError(
+            f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}"
+        )
     if options.get("start_method", "spawn") not in ("spawn", None):
-        raise ValueError(f"spawn: start_method: got {options['start_method']!r}; it must be 'spawn': "
-                         "JAX's threads do not live on in a fork")
+        raise ValueError(
+            f"spawn: start_method: got {options['start_method']!r}; it must be 'spawn': "
+            "JAX's threads do not live on in a fork"
+        )
     devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
     devices = [part for part in str(devices).split(",") if part] if devices else []
     count = nprocs if nprocs > 0 else len(devices) or os.cpu_count()
     if devices and len(devices) < count:
-        raise ValueError(f"spawn: gpus: got {','.join(devices)}; there must be one for each of the "
-                         f"{count} processes")
+        raise ValueError(
+            f"spawn: gpus: got {','.join(devices)}; there must be one for each of the {count} processes"
+        )
     main = _main()
     payload = bytes(ForkingPickler.dumps((func, tuple(args))))
     context, processes, errors = multiprocessing.get_context("spawn"), [], []
     with _starting:
         for told in _variables(count, devices, options):
             end, other = context.Pipe(duplex=False)
-            process = context.Process(target=_run, args=(payload, main, _paths.Paths.root == "paddle", other),
-                                      daemon=daemon)
+            process = context.Process(
+                target=_run, args=(payload, main, _paths.Paths.root == "paddle", other), daemon=daemon
+            )
             with ExitStack() as stack:
                 stack.enter_context(_told(told))
                 stack.enter_context(_main_later())
@@ -150,9 +156,14 @@ def _variables(count, devices, options):
         ports = [probe.getsockname()[1] for probe in probes]
     here = [f"127.0.0.1:{port}" for port in ports[1:]]
     master = options.get("master") or f"127.0.0.1:{ports[0]}"
-    common = {"PADDLE_MASTER": master, "PADDLE_TRAINERS_NUM": str(count),
-              "PADDLE_TRAINER_ENDPOINTS": ",".join(here), MARK: None, "MASTER_ADDR": None,
-              "MASTER_PORT": None}
+    common = {
+        "PADDLE_MASTER": master,
+        "PADDLE_TRAINERS_NUM": str(count),
+        "PADDLE_TRAINER_ENDPOINTS": ",".join(here),
+        MARK: None,
+        "MASTER_ADDR": None,
+        "MASTER_PORT": None,
+    }
     if options.get("backend") == "gloo":
         common |= {"JAX_PLATFORMS": "cpu", "PADDLE_DISTRI_BACKEND": "gloo"}
     for rank in range(count):
@@ -185,8 +196,11 @@ def _main():
     """How a new process finds the module of the program that was started: {"name": ...}, {"path":
     ...} or nothing."""
     data = multiprocessing.spawn.get_preparation_data("")
-    return {key.removeprefix("init_main_from_"): data[key]
-            for key in ("init_main_from_name", "init_main_from_path") if key in data}
+    return {
+        key.removeprefix("init_main_from_"): data[key]
+        for key in ("init_main_from_name", "init_main_from_path")
+        if key in data
+    }
 
 
 @contextmanager

@@ -66,8 +66,9 @@ class Bernoulli(ExponentialFamily):
         See: Maddison, Mnih and Teh, The Concrete Distribution, 2017.
         """
         if not isinstance(temperature, (numbers.Real, Tensor)):
-            raise TypeError(f"Bernoulli: rsample: temperature: got {type(temperature).__name__}; "
-                            "give a number > 0")
+            raise TypeError(
+                f"Bernoulli: rsample: temperature: got {type(temperature).__name__}; give a number > 0"
+            )
         logits = repeated(sizes(self, shape), self.logits)
         share = draw_uniform_like(logits)
         return (logits + share.log() - (-share).log1p()) / temperature

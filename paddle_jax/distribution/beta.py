@@ -45,8 +45,11 @@ class Beta(ExponentialFamily):
         """The logarithm of the density of a Tensor in (0, 1)."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"Beta: value: got {type(value).__name__}; give a Tensor")
-        return ((self.alpha - 1) * value.log() + (self.beta - 1) * (-value).log1p()
-                - self._log_normalizer(self.alpha, self.beta))
+        return (
+            (self.alpha - 1) * value.log()
+            + (self.beta - 1) * (-value).log1p()
+            - self._log_normalizer(self.alpha, self.beta)
+        )
 
     def prob(self, value):
         """The density of a Tensor in (0, 1)."""
@@ -65,8 +68,12 @@ class Beta(ExponentialFamily):
     def entropy(self):
         """The entropy of shape batch_shape."""
         a, b = self.alpha, self.beta
-        return (self._log_normalizer(a, b) - (a - 1) * a.digamma() - (b - 1) * b.digamma()
-                + (a + b - 2) * (a + b).digamma())
+        return (
+            self._log_normalizer(a, b)
+            - (a - 1) * a.digamma()
+            - (b - 1) * b.digamma()
+            + (a + b - 2) * (a + b).digamma()
+        )
 
     @property
     def _natural_parameters(self):

@@ -32,8 +32,9 @@ class Binomial(Distribution):
         if not isinstance(probs, (numbers.Real, Tensor)):
             raise AttributeError(f"Binomial: probs: got {type(probs).__name__}; give a number or a Tensor")
         if not isinstance(total_count, (int, Tensor)):
-            raise ArgumentError(f"Binomial: total_count: got {type(total_count).__name__}; "
-                                "give an int or a Tensor")
+            raise ArgumentError(
+                f"Binomial: total_count: got {type(total_count).__name__}; give an int or a Tensor"
+            )
         self.dtype = probs.dtype if isinstance(probs, Tensor) else get_default_dtype()
         self._most = total_count if isinstance(total_count, int) else None
         self.total_count, self.probs = alike(*(self._as_parameter(v) for v in (total_count, probs)))
@@ -72,8 +73,9 @@ class Binomial(Distribution):
 
     def _log_mass(self, k):
         n, p = self.total_count, _clip_probs(self.probs, self.dtype)
-        return ((n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma() + k * p.log()
-                + (n - k) * (-p).log1p())
+        return (
+            (n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma() + k * p.log() + (n - k) * (-p).log1p()
+        )
 
     def log_prob(self, value):
         """The logarithm of the probability of a Tensor of whole numbers; minus infinity
@@ -93,8 +95,10 @@ class Binomial(Distribution):
         """The divergence from this binomial distribution to another of the same batch shape; infinite if this
         one has more trials."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
-            raise ValueError(f"Binomial: kl_divergence: batch shapes are {self.batch_shape} and "
-                             f"{other.batch_shape}; they must be equal")
+            raise ValueError(
+                f"Binomial: kl_divergence: batch shapes are {self.batch_shape} and "
+                f"{other.batch_shape}; they must be equal"
+            )
         values, log_probs = self._results()
         terms = log_probs.exp() * (log_probs - other.log_prob(values.minimum(self.total_count)))
         return where(values <= self.total_count, terms, zeros_like(terms)).sum(0)

@@ -85,15 +85,19 @@ class Categorical(Distribution):
         if not isinstance(value, Tensor):
             raise AttributeError(f"Categorical: value: got {type(value).__name__}; give an integer Tensor")
         if not value.is_integer():
-            raise ArgumentError(f"Categorical: value: got dtype {value._raw.dtype.name}; "
-                                "it must be an integer dtype")
+            raise ArgumentError(
+                f"Categorical: value: got dtype {value._raw.dtype.name}; it must be an integer dtype"
+            )
         self._need_classes()
         if probs.ndim == 1:
             return probs.gather(value.reshape([-1])).reshape(value.shape)
         if value.ndim == 1:
             return probs.take_along_axis(
-                value.reshape([1] * (probs.ndim - 1) + [-1]).expand([*probs.shape[:-1], value.shape[0]]), -1)
+                value.reshape([1] * (probs.ndim - 1) + [-1]).expand([*probs.shape[:-1], value.shape[0]]), -1
+            )
         if value.ndim != probs.ndim:
-            raise ValueError(f"Categorical: value: got shape {list(value.shape)} for logits "
-                             f"{list(probs.shape)}; give one axis, or as many as logits")
+            raise ValueError(
+                f"Categorical: value: got shape {list(value.shape)} for logits "
+                f"{list(probs.shape)}; give one axis, or as many as logits"
+            )
         return probs.take_along_axis(value, -1)

@@ -42,14 +42,16 @@ class Cauchy(Distribution):
     @property
     def variance(self):
         """The distribution has none: ValueError."""
-        raise ValueError("Cauchy: variance: the distribution has none; "
-                         "its quartiles are loc - scale and loc + scale")
+        raise ValueError(
+            "Cauchy: variance: the distribution has none; its quartiles are loc - scale and loc + scale"
+        )
 
     @property
     def stddev(self):
         """The distribution has none: ValueError."""
-        raise ValueError("Cauchy: stddev: the distribution has none; "
-                         "its quartiles are loc - scale and loc + scale")
+        raise ValueError(
+            "Cauchy: stddev: the distribution has none; its quartiles are loc - scale and loc + scale"
+        )
 
     def sample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""

@@ -41,8 +41,9 @@ class ChainTransform(Transform):
     def _forward_log_det_jacobian(self, x):
         total, rank = 0.0, self._domain.event_rank
         for transform in self.transforms:
-            total = total + sum_rightmost(transform.forward_log_det_jacobian(x),
-                                          rank - transform._domain.event_rank)
+            total = total + sum_rightmost(
+                transform.forward_log_det_jacobian(x), rank - transform._domain.event_rank
+            )
             x = transform.forward(x)
             rank += transform._codomain.event_rank - transform._domain.event_rank
         return total
@@ -63,8 +64,10 @@ class ChainTransform(Transform):
             return variable.real
         first, rank = self.transforms[0]._domain, self.transforms[-1]._codomain.event_rank
         for transform in reversed(self.transforms):
-            rank = max(rank + transform._domain.event_rank - transform._codomain.event_rank,
-                       transform._domain.event_rank)
+            rank = max(
+                rank + transform._domain.event_rank - transform._codomain.event_rank,
+                transform._domain.event_rank,
+            )
         return variable.Independent(first, rank - first.event_rank) if rank > first.event_rank else first
 
     @property
@@ -73,15 +76,19 @@ class ChainTransform(Transform):
             return variable.real
         last, rank = self.transforms[-1]._codomain, self.transforms[0]._domain.event_rank
         for transform in self.transforms:
-            rank = max(rank + transform._codomain.event_rank - transform._domain.event_rank,
-                       transform._codomain.event_rank)
+            rank = max(
+                rank + transform._codomain.event_rank - transform._domain.event_rank,
+                transform._codomain.event_rank,
+            )
         return variable.Independent(last, rank - last.event_rank) if rank > last.event_rank else last
 
 
 def _sequence(owner, transforms):
     if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
-        raise TypeError(f"{type(owner).__name__}: transforms: got {type(transforms).__name__}; "
-                        "give a list or tuple of Transforms")
+        raise TypeError(
+            f"{type(owner).__name__}: transforms: got {type(transforms).__name__}; "
+            "give a list or tuple of Transforms"
+        )
     return transforms
 
 
@@ -104,8 +111,10 @@ class IndependentTransform(Transform):
         if not isinstance(base, Transform):
             raise TypeError(f"IndependentTransform: base: got {type(base).__name__}; give a Transform")
         if reinterpreted_batch_rank <= 0:
-            raise ValueError("IndependentTransform: reinterpreted_batch_rank: "
-                             f"got {reinterpreted_batch_rank}; it must be > 0")
+            raise ValueError(
+                "IndependentTransform: reinterpreted_batch_rank: "
+                f"got {reinterpreted_batch_rank}; it must be > 0"
+            )
         self._base, self._reinterpreted_batch_rank = base, reinterpreted_batch_rank
         super().__init__()
 
@@ -184,12 +193,18 @@ class StackTransform(Transform):
     def _each(self, method, value, like=False):
         axis, count = self._axis, len(self._transforms)
         if not -value.ndim <= axis < value.ndim or value.shape[axis] != count:
-            raise ValueError(f"StackTransform: got a Tensor of shape {list(value.shape)}; "
-                             f"axis {axis} must have length {count}, one per transform")
-        parts = [(t, part, getattr(t, method)(part))
-                 for t, part in zip(self._transforms, value.unbind(axis), strict=True)]
-        return stack([made.expand_as(part) if like and t._domain.event_rank == 0 else made
-                      for t, part, made in parts], axis)
+            raise ValueError(
+                f"StackTransform: got a Tensor of shape {list(value.shape)}; "
+                f"axis {axis} must have length {count}, one per transform"
+            )
+        parts = [
+            (t, part, getattr(t, method)(part))
+            for t, part in zip(self._transforms, value.unbind(axis), strict=True)
+        ]
+        return stack(
+            [made.expand_as(part) if like and t._domain.event_rank == 0 else made for t, part, made in parts],
+            axis,
+        )
 
     @property
     def _domain(self):
@@ -219,12 +234,15 @@ class ReshapeTransform(Transform):
     def __init__(self, in_event_shape, out_event_shape):
         for name, shape in (("in_event_shape", in_event_shape), ("out_event_shape", out_event_shape)):
             if not isinstance(shape, (list, tuple)):
-                raise TypeError(f"ReshapeTransform: {name}: got {type(shape).__name__}; "
-                                "give a list or tuple of ints")
+                raise TypeError(
+                    f"ReshapeTransform: {name}: got {type(shape).__name__}; give a list or tuple of ints"
+                )
         self._in_event_shape, self._out_event_shape = tuple(in_event_shape), tuple(out_event_shape)
         if _product(in_event_shape) != _product(out_event_shape):
-            raise ValueError(f"ReshapeTransform: {list(in_event_shape)} and {list(out_event_shape)} have "
-                             "different numbers of elements")
+            raise ValueError(
+                f"ReshapeTransform: {list(in_event_shape)} and {list(out_event_shape)} have "
+                "different numbers of elements"
+            )
         super().__init__()
 
     @property

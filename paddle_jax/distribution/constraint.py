@@ -12,8 +12,9 @@ class Constraint:
     """
 
     def __call__(self, value):
-        raise NotImplementedError(f"{type(self).__name__}: the set is not defined; "
-                                  "a subclass must define __call__")
+        raise NotImplementedError(
+            f"{type(self).__name__}: the set is not defined; a subclass must define __call__"
+        )
 
     def check(self, value):
         """The same as calling the constraint."""

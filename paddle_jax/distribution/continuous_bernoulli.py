@@ -31,8 +31,9 @@ class ContinuousBernoulli(Distribution):
 
     def __init__(self, probs, lims=(0.499, 0.501)):
         if not isinstance(probs, (numbers.Real, Tensor)):
-            raise AttributeError(f"ContinuousBernoulli: probs: got {type(probs).__name__}; "
-                                 "give a number or a Tensor")
+            raise AttributeError(
+                f"ContinuousBernoulli: probs: got {type(probs).__name__}; give a number or a Tensor"
+            )
         self.dtype = probs.dtype if isinstance(probs, Tensor) else get_default_dtype()
         self.lims = to_tensor(lims, dtype=self.dtype)
         made = probs if isinstance(probs, Tensor) else to_tensor([probs], dtype=self.dtype)
@@ -43,8 +44,11 @@ class ContinuousBernoulli(Distribution):
         """(whether probs is away from 1/2, probs with 1/4 in place of what is near, distance of what
         is near from 1/2)."""
         away = (self.probs <= self.lims[0]).logical_or(self.probs > self.lims[1])
-        return (away, where(away, self.probs, zeros_like(self.probs) + 0.25),
-                where(away, zeros_like(self.probs), self.probs - 0.5))
+        return (
+            away,
+            where(away, self.probs, zeros_like(self.probs) + 0.25),
+            where(away, zeros_like(self.probs), self.probs - 0.5),
+        )
 
     def _log_constant(self):
         """The logarithm of 2 artanh(1 - 2 probs) / (1 - 2 probs)."""
@@ -56,8 +60,9 @@ class ContinuousBernoulli(Distribution):
     def mean(self):
         """The mean of shape batch_shape."""
         away, p, x = self._cases()
-        return where(away, p / (2 * p - 1) + 1 / ((-p).log1p() - p.log()),
-                     0.5 + (1 / 3 + 16 / 45 * x.pow(2)) * x)
+        return where(
+            away, p / (2 * p - 1) + 1 / ((-p).log1p() - p.log()), 0.5 + (1 / 3 + 16 / 45 * x.pow(2)) * x
+        )
 
     @property
     def variance(self):
@@ -113,7 +118,9 @@ class ContinuousBernoulli(Distribution):
     def kl_divergence(self, other):
         """The divergence from this distribution to another of the same batch shape."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
-            raise ValueError(f"ContinuousBernoulli: kl_divergence: batch shapes are {self.batch_shape} and "
-                             f"{other.batch_shape}; they must be equal")
+            raise ValueError(
+                f"ContinuousBernoulli: kl_divergence: batch shapes are {self.batch_shape} and "
+                f"{other.batch_shape}; they must be equal"
+            )
         log_odds = other.probs.log() - (-other.probs).log1p()
         return -self.entropy() - self.mean * log_odds - (-other.probs).log1p() - other._log_constant()

@@ -24,8 +24,9 @@ class Dirichlet(ExponentialFamily):
 
     def __init__(self, concentration):
         if not isinstance(concentration, Tensor):
-            raise AttributeError(f"Dirichlet: concentration: got {type(concentration).__name__}; "
-                                 "give a Tensor")
+            raise AttributeError(
+                f"Dirichlet: concentration: got {type(concentration).__name__}; give a Tensor"
+            )
         if concentration.ndim < 1:
             raise ValueError("Dirichlet: concentration: got one number; it must have at least one axis")
         self.concentration = concentration

@@ -94,8 +94,10 @@ class Distribution:
         tensors = [isinstance(a, Tensor) for a in args]
         if any(tensors) and not all(tensors):
             kinds = ", ".join(type(a).__name__ for a in args)
-            raise ValueError(f"{type(self).__name__}: got parameters of types {kinds}; "
-                             "give Tensors for all of them or for none")
+            raise ValueError(
+                f"{type(self).__name__}: got parameters of types {kinds}; "
+                "give Tensors for all of them or for none"
+            )
         return any(tensors)
 
     def _to_tensor(self, *args):
@@ -129,8 +131,10 @@ class Distribution:
 
 def _array(owner, value):
     if not isinstance(value, (float, list, tuple, np.ndarray)):
-        raise TypeError(f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; "
-                        "use float, list, tuple, numpy.ndarray or Tensor")
+        raise TypeError(
+            f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; "
+            "use float, list, tuple, numpy.ndarray or Tensor"
+        )
     return np.asarray(value, np.float32)
 
 
@@ -145,8 +149,9 @@ def real_or_tensor(owner, **parameters):
     """Refuses a parameter that is neither a real number nor a Tensor."""
     for name, value in parameters.items():
         if not isinstance(value, (numbers.Real, Tensor)):
-            raise TypeError(f"{type(owner).__name__}: {name}: got {type(value).__name__}; "
-                            "give a number or a Tensor")
+            raise TypeError(
+                f"{type(owner).__name__}: {name}: got {type(value).__name__}; give a number or a Tensor"
+            )
 
 
 def sizes(owner, shape):
@@ -154,8 +159,9 @@ def sizes(owner, shape):
     if isinstance(shape, Tensor):
         shape = shape.tolist()
     if not isinstance(shape, (list, tuple)):
-        raise TypeError(f"{type(owner).__name__}: shape: got {type(shape).__name__}; "
-                        "give a list or tuple of ints")
+        raise TypeError(
+            f"{type(owner).__name__}: shape: got {type(shape).__name__}; give a list or tuple of ints"
+        )
     shape = tuple(int(n) if isinstance(n, Tensor) else n for n in shape)
     if not all(isinstance(n, numbers.Integral) for n in shape):
         raise TypeError(f"{type(owner).__name__}: shape: got {list(shape)}; its elements must be ints")

@@ -45,8 +45,9 @@ def draw_category(x, shape, *, key):
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_counts(x, count, *, key):
     """How often each class comes up in `count` draws with the probabilities along the last axis of x."""
-    return jax.random.multinomial(key, jnp.asarray(count, _wide(x).dtype), _wide(x),
-                                  dtype=_wide(x).dtype).astype(x.dtype)
+    return jax.random.multinomial(
+        key, jnp.asarray(count, _wide(x).dtype), _wide(x), dtype=_wide(x).dtype
+    ).astype(x.dtype)
 
 
 @op("x", random=True, register=False, method=False)

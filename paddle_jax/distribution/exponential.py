@@ -75,8 +75,9 @@ class Exponential(ExponentialFamily):
     def kl_divergence(self, other):
         """The divergence from this exponential distribution to another."""
         if not isinstance(other, Exponential):
-            raise TypeError(f"Exponential: kl_divergence: got {type(other).__name__}; "
-                            "give an Exponential distribution")
+            raise TypeError(
+                f"Exponential: kl_divergence: got {type(other).__name__}; give an Exponential distribution"
+            )
         ratio = other.rate / self.rate
         return ratio - 1 - ratio.log()
 

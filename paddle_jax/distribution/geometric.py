@@ -83,7 +83,8 @@ class Geometric(Distribution):
     def kl_divergence(self, other):
         """The divergence from this geometric distribution to another."""
         if not isinstance(other, Geometric):
-            raise TypeError(f"Geometric: kl_divergence: got {type(other).__name__}; "
-                            "give a Geometric distribution")
+            raise TypeError(
+                f"Geometric: kl_divergence: got {type(other).__name__}; give a Geometric distribution"
+            )
         p, q = self.probs, other.probs
         return p.log() - q.log() + (1 / p - 1) * ((-p).log1p() - (-q).log1p())

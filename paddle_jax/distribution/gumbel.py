@@ -28,8 +28,9 @@ class Gumbel(TransformedDistribution):
     def __init__(self, loc, scale):
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))
-        self.base_dist = Uniform(zeros_like(self.loc),
-                                 full_like(self.loc, 1 - float(finfo(self.loc.dtype).eps)))
+        self.base_dist = Uniform(
+            zeros_like(self.loc), full_like(self.loc, 1 - float(finfo(self.loc.dtype).eps))
+        )
         self.transforms = ()
         super().__init__(self.base_dist, self.transforms)
 

@@ -23,8 +23,10 @@ class Independent(Distribution):
             raise TypeError(f"Independent: base: got {type(base).__name__}; give a Distribution")
         rank = reinterpreted_batch_rank
         if not (isinstance(rank, int) and 0 < rank <= len(base.batch_shape)):
-            raise ValueError(f"Independent: reinterpreted_batch_rank: got {rank}; "
-                             f"base has {len(base.batch_shape)} batch axes, use 1 up to that")
+            raise ValueError(
+                f"Independent: reinterpreted_batch_rank: got {rank}; "
+                f"base has {len(base.batch_shape)} batch axes, use 1 up to that"
+            )
         self._base, self._reinterpreted_batch_rank = base, rank
         kept = len(base.batch_shape) - rank
         super().__init__(base.batch_shape[:kept], base.batch_shape[kept:] + base.event_shape)

@@ -63,8 +63,9 @@ def register_kl(cls_p, cls_q):
         0.0
     """
     if not (issubclass(cls_p, Distribution) and issubclass(cls_q, Distribution)):
-        raise TypeError(f"register_kl: got {cls_p.__name__} and {cls_q.__name__}; "
-                        "both must be subclasses of Distribution")
+        raise TypeError(
+            f"register_kl: got {cls_p.__name__} and {cls_q.__name__}; both must be subclasses of Distribution"
+        )
 
     def register(function):
         _REGISTER_TABLE[cls_p, cls_q] = function
@@ -77,8 +78,10 @@ def _dispatch(cls_p, cls_q):
     """The function registered for the nearest base classes."""
     found = [pair for pair in _REGISTER_TABLE if issubclass(cls_p, pair[0]) and issubclass(cls_q, pair[1])]
     if not found:
-        raise NotImplementedError(f"kl_divergence: nothing is registered for {cls_p.__name__} and "
-                                  f"{cls_q.__name__}; add it with register_kl")
+        raise NotImplementedError(
+            f"kl_divergence: nothing is registered for {cls_p.__name__} and "
+            f"{cls_q.__name__}; add it with register_kl"
+        )
 
     def by_p(pair):
         return cls_p.__mro__.index(pair[0]), cls_q.__mro__.index(pair[1])
@@ -89,8 +92,10 @@ def _dispatch(cls_p, cls_q):
     left, right = _REGISTER_TABLE[min(found, key=by_p)], _REGISTER_TABLE[min(found, key=by_q)]
     if left is not right:
         names = f"{cls_p.__name__} and {cls_q.__name__}"
-        message = (f"kl_divergence: two registered functions fit {names}; "
-                   f"the one nearest to {cls_p.__name__} is used")
+        message = (
+            f"kl_divergence: two registered functions fit {names}; "
+            f"the one nearest to {cls_p.__name__} is used"
+        )
         warnings.warn(message, RuntimeWarning, stacklevel=3)
     return left
 
@@ -99,8 +104,21 @@ def _own(p, q):
     return p.kl_divergence(q)
 
 
-for _class in (Bernoulli, Binomial, Categorical, Cauchy, ContinuousBernoulli, Normal, MultivariateNormal,
-               Laplace, Geometric, Exponential, Gamma, LogNormal, Poisson):
+for _class in (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Cauchy,
+    ContinuousBernoulli,
+    Normal,
+    MultivariateNormal,
+    Laplace,
+    Geometric,
+    Exponential,
+    Gamma,
+    LogNormal,
+    Poisson,
+):
     register_kl(_class, _class)(_own)
 
 
@@ -129,8 +147,10 @@ def _uniform(p, q):
 def _exponential_family(p, q):
     """A(theta_q) - A(theta_p) - <theta_q - theta_p, A'(theta_p)>."""
     if type(p) is not type(q):
-        raise NotImplementedError(f"kl_divergence: {type(p).__name__} and {type(q).__name__} are of "
-                                  "different exponential families; use register_kl")
+        raise NotImplementedError(
+            f"kl_divergence: {type(p).__name__} and {type(q).__name__} are of "
+            "different exponential families; use register_kl"
+        )
     theta, value, slopes = normalizer_slopes(p)
     others = q._natural_parameters
     found = q._log_normalizer(*others) - value

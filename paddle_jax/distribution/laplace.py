@@ -71,8 +71,9 @@ class Laplace(Distribution):
 
     def icdf(self, value):
         """The value up to which results have the given probability."""
-        term = ((value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc)
-                - 0.5)
+        term = (
+            value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc
+        ) - 0.5
         return self.loc - self.scale * term.sign() * (term.abs() * -2).log1p()
 
     def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed

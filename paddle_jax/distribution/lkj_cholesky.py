@@ -84,8 +84,9 @@ class LKJCholesky(Distribution):
     def log_prob(self, value):
         """The logarithm of the density of Cholesky factors, a Tensor [..., dim, dim]."""
         if not isinstance(value, Tensor):
-            raise ArgumentError(f"LKJCholesky: value: got {type(value).__name__}; give a Tensor [..., "
-                                f"{self.dim}, {self.dim}]")
+            raise ArgumentError(
+                f"LKJCholesky: value: got {type(value).__name__}; give a Tensor [..., {self.dim}, {self.dim}]"
+            )
         rest, eta = self.dim - 1, self.concentration
         order = to_tensor(np.arange(rest - 1, -1, -1), dtype=self.dtype) + 2 * (eta.unsqueeze(-1) - 1)
         unnormalised = (order * value.diagonal(0, -2, -1)[..., 1:].log()).sum(-1)

@@ -62,24 +62,32 @@ class MultivariateNormal(Distribution):
 
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None):
         if not isinstance(loc, (numbers.Real, Tensor)):
-            raise AttributeError(f"MultivariateNormal: loc: got {type(loc).__name__}; "
-                                 "give a number or a Tensor")
+            raise AttributeError(
+                f"MultivariateNormal: loc: got {type(loc).__name__}; give a number or a Tensor"
+            )
         self.dtype = loc.dtype if isinstance(loc, Tensor) else get_default_dtype()
         loc = loc if isinstance(loc, Tensor) else to_tensor(loc, dtype=self.dtype)
         loc = loc.reshape([1]) if loc.ndim == 0 else loc
         self.covariance_matrix = self.precision_matrix = self.scale_tril = None
-        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-                 "scale_tril": scale_tril}
+        given = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
         given = {name: value for name, value in given.items() if value is not None}
         if len(given) != 1:
-            raise ValueError(f"MultivariateNormal: got {sorted(given) or 'no matrix'}; "
-                             "give one of covariance_matrix, precision_matrix, scale_tril")
+            raise ValueError(
+                f"MultivariateNormal: got {sorted(given) or 'no matrix'}; "
+                "give one of covariance_matrix, precision_matrix, scale_tril"
+            )
         ((name, matrix),) = given.items()
         if not isinstance(matrix, Tensor):
             raise AttributeError(f"MultivariateNormal: {name}: got {type(matrix).__name__}; give a Tensor")
         if matrix.ndim < 2 or matrix.shape[-1] != loc.shape[-1]:
-            raise ValueError(f"MultivariateNormal: {name}: got shape {list(matrix.shape)} for loc of shape "
-                             f"{list(loc.shape)}; it must be [..., n, n]")
+            raise ValueError(
+                f"MultivariateNormal: {name}: got shape {list(matrix.shape)} for loc of shape "
+                f"{list(loc.shape)}; it must be [..., n, n]"
+            )
         self._unbroadcasted_scale_tril = self._square_root(name, matrix)
         self.loc = alike(loc, matrix[..., 0])[0]
         setattr(self, name, alike(matrix, loc.unsqueeze(-1))[0])
@@ -135,10 +143,13 @@ class MultivariateNormal(Distribution):
     def kl_divergence(self, other):
         """The divergence from this distribution to another of the same n."""
         if not isinstance(other, MultivariateNormal):
-            raise AttributeError(f"MultivariateNormal: kl_divergence: got {type(other).__name__}; "
-                                 "give a MultivariateNormal distribution")
-        ratio = triangular_solve(*_matched(other._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril),
-                                 upper=False)
+            raise AttributeError(
+                f"MultivariateNormal: kl_divergence: got {type(other).__name__}; "
+                "give a MultivariateNormal distribution"
+            )
+        ratio = triangular_solve(
+            *_matched(other._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril), upper=False
+        )
         traces = sum_rightmost(ratio.pow(2), 2)
         away = batch_mahalanobis(other._unbroadcasted_scale_tril, self.loc - other.loc)
         return other._log_size() - self._log_size() + (traces + away - self.event_shape[0]) / 2

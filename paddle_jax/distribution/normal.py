@@ -90,8 +90,10 @@ class Normal(Distribution):
     def kl_divergence(self, other):
         """The divergence from this normal distribution to another, both real or both complex."""
         if self._complex_gaussian != other._complex_gaussian:
-            raise ValueError("Normal: kl_divergence: one distribution is real and the other complex; "
-                             "they must be of one kind")
+            raise ValueError(
+                "Normal: kl_divergence: one distribution is real and the other complex; "
+                "they must be of one kind"
+            )
         ratio = (self.scale / other.scale).pow(2)
         away = ((self.loc - other.loc).abs() / other.scale).pow(2)
         if self._complex_gaussian:
@@ -105,11 +107,17 @@ def _parameters(owner, loc, scale):
         return loc, scale
     for value in (loc, scale):
         if not isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.number)):
-            raise TypeError(f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; "
-                            "use numbers, lists, arrays or Tensors")
+            raise TypeError(
+                f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; "
+                "use numbers, lists, arrays or Tensors"
+            )
     made = [np.asarray(value) for value in (loc, scale)]
-    double = any(isinstance(v, np.ndarray) and v.dtype.itemsize == 8 * (1 + (v.dtype.kind == "c"))
-                     and v.dtype.kind in "fc" for v in (loc, scale))
+    double = any(
+        isinstance(v, np.ndarray)
+        and v.dtype.itemsize == 8 * (1 + (v.dtype.kind == "c"))
+        and v.dtype.kind in "fc"
+        for v in (loc, scale)
+    )
     real = np.float64 if double else np.float32
     kinds = [np.result_type(real, np.complex64) if m.dtype.kind == "c" else real for m in made]
     return alike(*(to_tensor(m.astype(kind)) for m, kind in zip(made, kinds, strict=True)))

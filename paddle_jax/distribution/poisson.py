@@ -64,8 +64,11 @@ class Poisson(Distribution):
         log_mass = self._log_mass(k, rate)
         inverse = 1 / where(small, zeros_like(self.rate) + _LARGE, self.rate)
         series = -inverse * (1 / 12 + inverse * (1 / 24 + inverse * 19 / 360))
-        return where(small, -(log_mass.exp() * log_mass).sum(0),
-                     (1 + math.log(2 * math.pi) - inverse.log()) / 2 + series)
+        return where(
+            small,
+            -(log_mass.exp() * log_mass).sum(0),
+            (1 + math.log(2 * math.pi) - inverse.log()) / 2 + series,
+        )
 
     def _log_mass(self, k, rate):
         rate = rate.clip(min=finfo(self.dtype).tiny)
@@ -86,8 +89,10 @@ class Poisson(Distribution):
     def kl_divergence(self, other):
         """The divergence from this Poisson distribution to another of the same batch shape."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
-            raise ValueError(f"Poisson: kl_divergence: batch shapes are {self.batch_shape} and "
-                             f"{other.batch_shape}; they must be equal")
+            raise ValueError(
+                f"Poisson: kl_divergence: batch shapes are {self.batch_shape} and "
+                f"{other.batch_shape}; they must be equal"
+            )
         p, q = self.rate, other.rate
         tiny = finfo(self.dtype).tiny
         return p * (p.clip(min=tiny).log() - q.clip(min=tiny).log()) - p + q

@@ -28,8 +28,9 @@ class StudentT(Distribution):
     def __init__(self, df, loc, scale, name=None):
         self.name = name or "StudentT"
         dtype = next((a.dtype for a in (df, loc, scale) if isinstance(a, Tensor)), None)
-        made = as_tensors(*(a if isinstance(a, (float, Tensor)) else self._to_tensor(a)[0]
-                            for a in (df, loc, scale)))
+        made = as_tensors(
+            *(a if isinstance(a, (float, Tensor)) else self._to_tensor(a)[0] for a in (df, loc, scale))
+        )
         self.df, self.loc, self.scale = alike(*(a if dtype is None else a.astype(dtype) for a in made))
         for name_, value in (("df", self.df), ("scale", self.scale)):
             values = concrete(value)

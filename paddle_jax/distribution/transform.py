@@ -19,9 +19,19 @@ from paddle_jax.tensor.ops import sigmoid
 from paddle_jax.tensor.sequences import arange
 
 __all__ = [
-    "Transform", "AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform",
-    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "StackTransform",
-    "StickBreakingTransform", "TanhTransform",
+    "Transform",
+    "AbsTransform",
+    "AffineTransform",
+    "ChainTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
 ]
 
 
@@ -92,8 +102,9 @@ class AffineTransform(Transform):
         return self._scale.abs().log()
 
     def _forward_shape(self, shape):
-        return tuple(broadcast_shape(broadcast_shape(list(shape), list(self._loc.shape)),
-                                     list(self._scale.shape)))
+        return tuple(
+            broadcast_shape(broadcast_shape(list(shape), list(self._loc.shape)), list(self._scale.shape))
+        )
 
     _inverse_shape = _forward_shape
 

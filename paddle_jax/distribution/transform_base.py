@@ -78,8 +78,10 @@ class Transform:
         """
         self._checked("x", x, self._domain)
         if not self._is_injective():
-            raise NotImplementedError(f"{type(self).__name__}: forward_log_det_jacobian: "
-                                      "the transform maps different values to one; it has none")
+            raise NotImplementedError(
+                f"{type(self).__name__}: forward_log_det_jacobian: "
+                "the transform maps different values to one; it has none"
+            )
         return self._call_forward_log_det_jacobian(x)
 
     def inverse_log_det_jacobian(self, y):
@@ -98,14 +100,17 @@ class Transform:
         if not isinstance(value, Tensor):
             raise TypeError(f"{type(self).__name__}: {name}: got {type(value).__name__}; give a Tensor")
         if value.ndim < kind.event_rank:
-            raise ValueError(f"{type(self).__name__}: {name}: got {value.ndim} axes; "
-                             f"it must have at least {kind.event_rank}")
+            raise ValueError(
+                f"{type(self).__name__}: {name}: got {value.ndim} axes; "
+                f"it must have at least {kind.event_rank}"
+            )
         return value
 
     def _checked_shape(self, shape):
         if not isinstance(shape, (list, tuple)):
-            raise TypeError(f"{type(self).__name__}: shape: got {type(shape).__name__}; "
-                            "give a list or tuple of ints")
+            raise TypeError(
+                f"{type(self).__name__}: shape: got {type(shape).__name__}; give a list or tuple of ints"
+            )
         return shape
 
     @property
@@ -127,16 +132,20 @@ class Transform:
             return self._forward_log_det_jacobian(x)
         if hasattr(self, "_inverse_log_det_jacobian"):
             return -self._inverse_log_det_jacobian(self.forward(x))
-        raise NotImplementedError(f"{type(self).__name__}: neither _forward_log_det_jacobian nor "
-                                  "_inverse_log_det_jacobian is defined; define one")
+        raise NotImplementedError(
+            f"{type(self).__name__}: neither _forward_log_det_jacobian nor "
+            "_inverse_log_det_jacobian is defined; define one"
+        )
 
     def _call_inverse_log_det_jacobian(self, y):
         if hasattr(self, "_inverse_log_det_jacobian"):
             return self._inverse_log_det_jacobian(y)
         if hasattr(self, "_forward_log_det_jacobian"):
             return -self._forward_log_det_jacobian(self._inverse(y))
-        raise NotImplementedError(f"{type(self).__name__}: neither _forward_log_det_jacobian nor "
-                                  "_inverse_log_det_jacobian is defined; define one")
+        raise NotImplementedError(
+            f"{type(self).__name__}: neither _forward_log_det_jacobian nor "
+            "_inverse_log_det_jacobian is defined; define one"
+        )
 
     def _forward_shape(self, shape):
         return shape

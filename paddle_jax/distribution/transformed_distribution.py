@@ -25,13 +25,17 @@ class TransformedDistribution(Distribution):
         if not isinstance(base, Distribution):
             raise TypeError(f"TransformedDistribution: base: got {type(base).__name__}; give a Distribution")
         if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
-            raise TypeError(f"TransformedDistribution: transforms: got {type(transforms).__name__}; "
-                            "give a list or tuple of Transforms")
+            raise TypeError(
+                f"TransformedDistribution: transforms: got {type(transforms).__name__}; "
+                "give a list or tuple of Transforms"
+            )
         chain = ChainTransform(transforms)
         rank, shape = chain._domain.event_rank, base.batch_shape + base.event_shape
         if len(shape) < rank:
-            raise ValueError(f"TransformedDistribution: base: its shape is {shape}; "
-                             f"the transforms need at least {rank} axes")
+            raise ValueError(
+                f"TransformedDistribution: base: its shape is {shape}; "
+                f"the transforms need at least {rank} axes"
+            )
         if rank > len(base.event_shape):
             base = Independent(base, rank - len(base.event_shape))
         self._base, self._transforms = base, list(transforms)
@@ -60,7 +64,8 @@ class TransformedDistribution(Distribution):
         for transform in reversed(self._transforms):
             x = transform.inverse(value)
             rank += transform._domain.event_rank - transform._codomain.event_rank
-            total = total - sum_rightmost(transform.forward_log_det_jacobian(x),
-                                          rank - transform._domain.event_rank)
+            total = total - sum_rightmost(
+                transform.forward_log_det_jacobian(x), rank - transform._domain.event_rank
+            )
             value = x
         return total + sum_rightmost(self._base.log_prob(value), rank - len(self._base.event_shape))

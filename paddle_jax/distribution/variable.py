@@ -59,8 +59,10 @@ class Independent(Variable):
     def constraint(self, value):
         """Whether all parts of a Tensor lie in the set of base."""
         if value.ndim < self._reinterpreted_batch_rank:
-            raise ValueError(f"Independent: value: got {value.ndim} axes; "
-                             f"it must have at least {self._reinterpreted_batch_rank}")
+            raise ValueError(
+                f"Independent: value: got {value.ndim} axes; "
+                f"it must have at least {self._reinterpreted_batch_rank}"
+            )
         found = self._base.constraint(value)
         return all_of(found, list(range(-self._reinterpreted_batch_rank, 0)))
 
@@ -85,10 +87,13 @@ class Stack(Variable):
     def constraint(self, value):
         """Whether each slice of a Tensor along the axis lies in the set of its variable."""
         if not -value.ndim <= self._axis < value.ndim:
-            raise ValueError(f"Stack: value: got {value.ndim} axes; the variables are stacked along "
-                             f"axis {self._axis}")
-        return stack([v.constraint(part)
-                      for v, part in zip(self._vars, value.unbind(self._axis), strict=True)], self._axis)
+            raise ValueError(
+                f"Stack: value: got {value.ndim} axes; the variables are stacked along axis {self._axis}"
+            )
+        return stack(
+            [v.constraint(part) for v, part in zip(self._vars, value.unbind(self._axis), strict=True)],
+            self._axis,
+        )
 
 
 real = Real()

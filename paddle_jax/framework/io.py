@@ -36,15 +36,22 @@ from paddle_jax.framework.state_file import (
 from paddle_jax.framework.tensor_record import read_record, write_record
 
 _SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
-_LOAD_CONFIGS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "safetensors",
-                 "allow_pickle")
+_LOAD_CONFIGS = (
+    "model_filename",
+    "params_filename",
+    "keep_name_table",
+    "return_numpy",
+    "safetensors",
+    "allow_pickle",
+)
 
 
 def _check_configs(function, configs, known):
     for name in configs:
         if name not in known:
-            raise ValueError(f"{function}: {name}: not a setting of paddle.{function}; "
-                             f"allowed are {', '.join(known)}.")
+            raise ValueError(
+                f"{function}: {name}: not a setting of paddle.{function}; allowed are {', '.join(known)}."
+            )
 
 
 def _check_protocol(protocol):
@@ -128,8 +135,9 @@ def _encoder(obj, protocol, configs):
         if isinstance(obj, DenseTensor):
             return lambda stream: write_record(np.asarray(obj), stream)
         if not isinstance(obj, Tensor):
-            raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save "
-                                      "one Tensor only.")
+            raise NotImplementedError(
+                f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only."
+            )
         return lambda stream: write_record(elements(obj), stream)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
@@ -146,10 +154,13 @@ def _encoder(obj, protocol, configs):
 
 
 def _only_tensors(obj):
-    if (not isinstance(obj, dict)
-            or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items())):
-        raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; "
-                         "leave it out for other objects.")
+    if not isinstance(obj, dict) or not all(
+        isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()
+    ):
+        raise ValueError(
+            "save: obj: safetensors=True can save a dict of names and Tensors only; "
+            "leave it out for other objects."
+        )
     return {name: elements(tensor) for name, tensor in obj.items()}
 
 
@@ -247,8 +258,10 @@ def load(path, **configs):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     file = Path(path)
     if not file.exists() or not str(path):
-        raise ValueError(f"load: path: {str(path)!r} does not exist; give the full name of the file, "
-                         "such as 'model.pdparams'.")
+        raise ValueError(
+            f"load: path: {str(path)!r} does not exist; give the full name of the file, "
+            "such as 'model.pdparams'."
+        )
     if file.is_dir():
         raise RuntimeError(f"load: path: {path} is a directory; give the full name of a file in it.")
     with file.open("rb") as stream:
@@ -264,8 +277,10 @@ def _loaded(stream, configs, name):
         stream.seek(start)
         content = _read(stream, configs, budget)
         if isinstance(content, _Record) and not isinstance(stream, io.BytesIO) and stream.read(1):
-            raise CorruptFileError("bytes follow the first tensor record; "
-                                   "parameter files of inference models are read with their model")
+            raise CorruptFileError(
+                "bytes follow the first tensor record; "
+                "parameter files of inference models are read with their model"
+            )
         if isinstance(content, dict) and SLICE_TABLE in content:
             content = join_slices(content)
         as_numpy = configs.get("return_numpy", False)
@@ -273,8 +288,9 @@ def _loaded(stream, configs, name):
             return _state_dict(content, _Maker(as_numpy, True, budget), configs.get("keep_name_table", False))
         if configs.get("allow_pickle", False):
             budget.arrays, budget.named = 1, _any_named(content, set())
-        return (_Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays
-                else content)
+        return (
+            _Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays else content
+        )
     except ForkedError:
         raise
     except CorruptFileError as error:
@@ -285,8 +301,9 @@ def _loaded(stream, configs, name):
         raise
     except Exception as error:  # a damaged file fails in as many ways as there are opcodes
         text = shortened(error)
-        raise CorruptFileError(f"load: path: cannot read {name}: it is damaged or not a "
-                               f"checkpoint ({text}).") from error
+        raise CorruptFileError(
+            f"load: path: cannot read {name}: it is damaged or not a checkpoint ({text})."
+        ) from error
 
 
 class _Record:
@@ -331,8 +348,12 @@ def _to_numpy(array):
 
 
 def _is_named(item):
-    return (isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
-            and isinstance(item[1], np.ndarray))
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and isinstance(item[1], np.ndarray)
+    )
 
 
 def _state_dict(content, maker, keep_table):
@@ -389,15 +410,19 @@ class _Maker:
             return item if self._named and not self._as_numpy else self.made(item, None)
         if not item or not isinstance(item, dict | list | tuple):
             return item
-        if len(item) <= 16 and not any(isinstance(part, _HOLDERS)
-                                       for part in (item.values() if isinstance(item, dict) else item)):
+        if len(item) <= 16 and not any(
+            isinstance(part, _HOLDERS) for part in (item.values() if isinstance(item, dict) else item)
+        ):
             return item  # small and without arrays: looked at each time instead of being remembered
         if id(item) in self._seen:
             return self._seen[id(item)][1]
         self._budget.take(200)
         if isinstance(item, tuple):
-            result = (self.made(item[1], item[0]) if _is_named(item)
-                      else tuple([self.convert(part) for part in item]))
+            result = (
+                self.made(item[1], item[0])
+                if _is_named(item)
+                else tuple([self.convert(part) for part in item])
+            )
             result = item if type(result) is tuple and all(map(operator.is_, result, item)) else result
         else:
             self._seen[id(item)] = item, item

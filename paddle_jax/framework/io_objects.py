@@ -12,8 +12,9 @@ def _parse_every_object(obj, condition_func, convert_func):
     if isinstance(obj, list | tuple | set):
         return type(obj)(_parse_every_object(part, condition_func, convert_func) for part in obj)
     if isinstance(obj, dict):
-        return type(obj)((key, _parse_every_object(part, condition_func, convert_func))
-                         for key, part in obj.items())
+        return type(obj)(
+            (key, _parse_every_object(part, condition_func, convert_func)) for key, part in obj.items()
+        )
     return obj
 
 
@@ -28,5 +29,9 @@ def _transformed_from_lodtensor(obj):
 
 
 def _transformed_from_varbase(obj):
-    return (isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], str)
-            and isinstance(obj[1], np.ndarray))
+    return (
+        isinstance(obj, tuple)
+        and len(obj) == 2
+        and isinstance(obj[0], str)
+        and isinstance(obj[1], np.ndarray)
+    )

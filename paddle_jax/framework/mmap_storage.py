@@ -47,7 +47,10 @@ class MmapStorage:
         left = (self._bytes.size - start) // wanted.itemsize
         count = left if stop == -1 else stop - start
         if step != 1 or not (0 <= start <= self._bytes.size and 0 <= count <= left):
-            raise ValueError(f"MmapStorage.get_slice: got {start}:{stop}:{step} of {wanted}; "
-                             f"{left} elements follow byte {start}, and step must be 1")
-        return to_tensor(np.frombuffer(self._bytes[start : start + count * wanted.itemsize].tobytes(),
-                                       wanted))
+            raise ValueError(
+                f"MmapStorage.get_slice: got {start}:{stop}:{step} of {wanted}; "
+                f"{left} elements follow byte {start}, and step must be 1"
+            )
+        return to_tensor(
+            np.frombuffer(self._bytes[start : start + count * wanted.itemsize].tobytes(), wanted)
+        )

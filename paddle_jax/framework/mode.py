@@ -44,8 +44,9 @@ def non_static_only(func):
     @ft.wraps(func)
     def checked(*args, **kwargs):
         if local.ctx.frame.recording:
-            raise AssertionError(f"{func.__name__}: it works in dynamic mode only; "
-                                 "call paddle.disable_static() first")
+            raise AssertionError(
+                f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first"
+            )
         return func(*args, **kwargs)
 
     return checked
@@ -64,8 +65,9 @@ def static_only(func):
     @ft.wraps(func)
     def checked(*args, **kwargs):
         if not local.ctx.frame.recording:
-            raise AssertionError(f"{func.__name__}: it works in static mode only; "
-                                 "call paddle.enable_static() first")
+            raise AssertionError(
+                f"{func.__name__}: it works in static mode only; call paddle.enable_static() first"
+            )
         return func(*args, **kwargs)
 
     return checked

@@ -61,8 +61,10 @@ class Budget:
         """
         self.left -= count
         if self.left < 0:
-            raise CorruptFileError("it asks for far more memory than it takes itself; "
-                                   "if you trust who wrote it, pass allow_pickle=True")
+            raise CorruptFileError(
+                "it asks for far more memory than it takes itself; "
+                "if you trust who wrote it, pass allow_pickle=True"
+            )
 
     def check_keys(self, container, keys):
         """Looks at keys before they go into a dict or set, which stays alive.
@@ -94,9 +96,23 @@ def _weigh(key, left):
     if type(key) in (tuple, frozenset):
         for part in key:
             _weigh(part, left)
-    elif not (type(key) in _PLAIN or type(key) is int and -_WORD < key < _WORD
-              or isinstance(key, (complex | np.generic | dtypes.DType | datetime.date | datetime.time
-                                  | datetime.timedelta | datetime.timezone))):
+    elif not (
+        type(key) in _PLAIN
+        or type(key) is int
+        and -_WORD < key < _WORD
+        or isinstance(
+            key,
+            (
+                complex
+                | np.generic
+                | dtypes.DType
+                | datetime.date
+                | datetime.time
+                | datetime.timedelta
+                | datetime.timezone
+            ),
+        )
+    ):
         raise CorruptFileError(f"it has a {type(key).__name__} as a key")
 
 
@@ -216,6 +232,7 @@ def _plain(cls):
 
 def _container(cls, size):
     """Makes a container of the parts of another one; `size` is what an empty one takes in bytes."""
+
     def make(budget, parts=(), *more):
         if not isinstance(parts, _CONTAINERS):
             raise CorruptFileError(f"it makes a {cls.__name__} of a {type(parts).__name__}")
@@ -263,16 +280,30 @@ class Name:
 
 
 def _names():
-    table = {("numpy", "dtype"): _dtype, ("numpy", "ndarray"): None, ("_codecs", "encode"): _encode,
-             ("argparse", "Namespace"): _namespace}
+    table = {
+        ("numpy", "dtype"): _dtype,
+        ("numpy", "ndarray"): None,
+        ("_codecs", "encode"): _encode,
+        ("argparse", "Namespace"): _namespace,
+    }
     for core in ("numpy.core", "numpy._core"):
-        table |= {(core + ".multiarray", "_reconstruct"): _reconstruct,
-                  (core + ".multiarray", "scalar"): _scalar}
+        table |= {
+            (core + ".multiarray", "_reconstruct"): _reconstruct,
+            (core + ".multiarray", "scalar"): _scalar,
+        }
         table[core + ".numeric", "_frombuffer"] = _build_array
-    plain = {"tuple": _container(tuple, 40), "list": _container(list, 56), "dict": _container(dict, 64),
-             "set": _container(set, 216)}
-    plain |= {"frozenset": _container(frozenset, 216), "complex": _number(complex), "int": _number(int),
-              "float": _number(float)}
+    plain = {
+        "tuple": _container(tuple, 40),
+        "list": _container(list, 56),
+        "dict": _container(dict, 64),
+        "set": _container(set, 216),
+    }
+    plain |= {
+        "frozenset": _container(frozenset, 216),
+        "complex": _number(complex),
+        "int": _number(int),
+        "float": _number(float),
+    }
     plain |= {"range": _number(range), "xrange": _number(range), "slice": _plain(slice)}
     plain |= {"bytes": _buffer(bytes), "bytearray": _buffer(bytearray), "eval": _static_tensor}
     table |= {(module, name): make for module in ("builtins", "__builtin__") for name, make in plain.items()}
@@ -284,8 +315,9 @@ def _names():
     table["paddle", "dtype"] = lambda budget: _PaddleDtype()
     table["paddle_jax._core.dtype", "convert"] = _plain(dtypes.convert)
     table["paddle_jax._core.place", "restored"] = _plain(places.restored)
-    table["paddle.base.libpaddle",
-          "Size"] = lambda budget, lengths: size_of(_container(list, 56)(budget, lengths))
+    table["paddle.base.libpaddle", "Size"] = lambda budget, lengths: size_of(
+        _container(list, 56)(budget, lengths)
+    )
     return table
 
 

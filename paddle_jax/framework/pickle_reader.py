@@ -180,7 +180,7 @@ class _Reader(pickle._Unpickler):
         """A bytearray; its memory is asked for after its content has been read."""
         self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
 
-    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the 
+    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the
 
     def load_memoize(self):
         """Notes the top of the stack down at the next index."""
@@ -216,6 +216,7 @@ class _Reader(pickle._Unpickler):
 
 def _sized(size, make):
     """An opcode that puts a new container of `size` bytes on the stack."""
+
     def load(self):
         budget = self._budget
         budget.left -= size
@@ -228,6 +229,7 @@ def _sized(size, make):
 
 def _short_tuple(count):
     """An opcode that makes a tuple of the top of the stack."""
+
     def load(self):
         budget, stack = self._budget, self.stack
         budget.left -= 40 + 8 * count
@@ -241,23 +243,46 @@ def _short_tuple(count):
     return load
 
 
-_NAMES = ("REDUCE", "NEWOBJ_EX", "BUILD", "MARK", "TUPLE", "LIST", "DICT", "FROZENSET", "APPEND", "APPENDS",
-          "SETITEM", "SETITEMS", "ADDITEMS")
-_OWN = {name: getattr(_Reader, "load_" + name.lower())
-        for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")}
-_OWN |= {name: _Reader.refuse
-         for name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID", "NEXT_BUFFER", "READONLY_BUFFER")}
+_NAMES = (
+    "REDUCE",
+    "NEWOBJ_EX",
+    "BUILD",
+    "MARK",
+    "TUPLE",
+    "LIST",
+    "DICT",
+    "FROZENSET",
+    "APPEND",
+    "APPENDS",
+    "SETITEM",
+    "SETITEMS",
+    "ADDITEMS",
+)
+_OWN = {
+    name: getattr(_Reader, "load_" + name.lower()) for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")
+}
+_OWN |= {
+    name: _Reader.refuse
+    for name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID", "NEXT_BUFFER", "READONLY_BUFFER")
+}
 _OWN |= {"NEWOBJ": _Reader.load_reduce}
-_OWN |= {"BINPUT": lambda self: self._note(self.read(1)[0]),
-         "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little"))}
-_OWN |= {"BINGET": lambda self: self._noted(self.read(1)[0]),
-         "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little"))}
-_OWN |= {"PUT": lambda self: self._note(int(self.readline())),
-         "GET": lambda self: self._noted(int(self.readline()))}
+_OWN |= {
+    "BINPUT": lambda self: self._note(self.read(1)[0]),
+    "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little")),
+}
+_OWN |= {
+    "BINGET": lambda self: self._noted(self.read(1)[0]),
+    "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little")),
+}
+_OWN |= {
+    "PUT": lambda self: self._note(int(self.readline())),
+    "GET": lambda self: self._noted(int(self.readline())),
+}
 _OWN |= {"EMPTY_LIST": _sized(56, list), "EMPTY_DICT": _sized(64, dict), "EMPTY_SET": _sized(216, set)}
 _OWN |= {"TUPLE1": _short_tuple(1), "TUPLE2": _short_tuple(2), "TUPLE3": _short_tuple(3)}
-_TABLE = ({bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()}
-          | {getattr(pickle, name): load for name, load in _OWN.items()})
+_TABLE = {bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()} | {
+    getattr(pickle, name): load for name, load in _OWN.items()
+}
 _TABLE[b""] = _Reader.end
 
 

@@ -24,8 +24,10 @@ def as_bits(array):
     if array.dtype == ml_dtypes.bfloat16:
         return array.view(np.uint16)
     if array.dtype.kind == "V" or array.dtype.name.startswith("float8"):
-        raise TypeError(f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; "
-                        "use safetensors=True.")
+        raise TypeError(
+            f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; "
+            "use safetensors=True."
+        )
     return array
 
 

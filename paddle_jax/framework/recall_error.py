@@ -3,8 +3,10 @@
 import math
 
 AADIFF_ERROR, LOSS_NAN_ERROR = "PaddleRecall error(101): AAdiff", "PaddleRecall error(102): LossNan"
-SHARDING_PAD_NON_ZERO_ERROR, LOSS_INF_ERROR = ("PaddleRecall error(103): ShardingPadNonZero",
-                                               "PaddleRecall error(104): LossInf")
+SHARDING_PAD_NON_ZERO_ERROR, LOSS_INF_ERROR = (
+    "PaddleRecall error(103): ShardingPadNonZero",
+    "PaddleRecall error(104): LossInf",
+)
 
 
 def check_naninf(tensor):

@@ -8,10 +8,24 @@ import safetensors.numpy
 
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
-_NAMES = {"BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "U16": np.uint16, "I16": np.int16,
-          "U32": np.uint32, "I32": np.int32, "U64": np.uint64}
-_NAMES |= {"I64": np.int64, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "F32": np.float32,
-           "F64": np.float64, "C64": np.complex64}
+_NAMES = {
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "U16": np.uint16,
+    "I16": np.int16,
+    "U32": np.uint32,
+    "I32": np.int32,
+    "U64": np.uint64,
+}
+_NAMES |= {
+    "I64": np.int64,
+    "F16": np.float16,
+    "BF16": ml_dtypes.bfloat16,
+    "F32": np.float32,
+    "F64": np.float64,
+    "C64": np.complex64,
+}
 _NAMES |= {"F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2}
 
 
@@ -21,8 +35,9 @@ def encode(arrays, facts=None):
     Raises:
         safetensors.SafetensorError: a dtype has no form in the format.
     """
-    return safetensors.numpy.save({name: np.ascontiguousarray(array).reshape(array.shape)
-                                   for name, array in arrays.items()}, facts)
+    return safetensors.numpy.save(
+        {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, facts
+    )
 
 
 class DamagedError(CorruptFileError, safetensors.SafetensorError):
@@ -36,8 +51,10 @@ def decode(data):
         DamagedError: the bytes are not of this format.
     """
     try:
-        return {name: np.frombuffer(entry["data"], _NAMES[entry["dtype"]]).reshape(entry["shape"])
-                for name, entry in safetensors.deserialize(data)}
+        return {
+            name: np.frombuffer(entry["data"], _NAMES[entry["dtype"]]).reshape(entry["shape"])
+            for name, entry in safetensors.deserialize(data)
+        }
     except (safetensors.SafetensorError, ValueError) as error:
         raise DamagedError(shortened(str(error))) from error
     except KeyError as error:

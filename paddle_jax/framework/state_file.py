@@ -29,7 +29,8 @@ def contains(item, kind, seen=None):
 def is_state_dict(obj):
     """Whether every value is a Tensor, or a dict without Tensors (such as the state of a scheduler)."""
     return isinstance(obj, dict) and all(
-        isinstance(v, Tensor) or (isinstance(v, dict) and not contains(v, Tensor)) for v in obj.values())
+        isinstance(v, Tensor) or (isinstance(v, dict) and not contains(v, Tensor)) for v in obj.values()
+    )
 
 
 def to_plain(state, protocol):
@@ -49,8 +50,9 @@ def slice_big(plain):
             whole[key] = value
             continue
         flat = value.ravel()
-        pieces = {f"{key}@@.{i}": flat[start : start + limit]
-                  for i, start in enumerate(range(0, flat.size, limit))}
+        pieces = {
+            f"{key}@@.{i}": flat[start : start + limit] for i, start in enumerate(range(0, flat.size, limit))
+        }
         table[key] = {"OriginShape": value.shape, "slices": list(pieces)}
         slices |= pieces
     return whole | slices | ({SLICE_TABLE: table} if table else {})

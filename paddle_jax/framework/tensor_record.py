@@ -12,10 +12,24 @@ import numpy as np
 
 from paddle_jax.framework.pickle_names import CorruptFileError
 
-_CODES = {0: np.bool_, 1: np.int16, 2: np.int32, 3: np.int64, 4: np.float16, 5: np.float32, 6: np.float64,
-          20: np.uint8, 21: np.int8}
-_CODES |= {22: ml_dtypes.bfloat16, 23: np.complex64, 24: np.complex128, 32: ml_dtypes.float8_e4m3fn,
-           33: ml_dtypes.float8_e5m2}
+_CODES = {
+    0: np.bool_,
+    1: np.int16,
+    2: np.int32,
+    3: np.int64,
+    4: np.float16,
+    5: np.float32,
+    6: np.float64,
+    20: np.uint8,
+    21: np.int8,
+}
+_CODES |= {
+    22: ml_dtypes.bfloat16,
+    23: np.complex64,
+    24: np.complex128,
+    32: ml_dtypes.float8_e4m3fn,
+    33: ml_dtypes.float8_e5m2,
+}
 _CODE_OF = {np.dtype(dtype): code for code, dtype in _CODES.items()}
 
 

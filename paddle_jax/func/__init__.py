@@ -16,5 +16,18 @@ from paddle_jax.func.jacobians import hessian, jacfwd, jacrev
 from paddle_jax.func.modules import functional_call, stack_states
 from paddle_jax.func.reverse import grad, value_and_grad, vjp
 
-__all__ = ["functional_call", "grad", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "laplacian",
-           "stack_states", "taylor", "value_and_grad", "vjp", "vmap"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "laplacian",
+    "stack_states",
+    "taylor",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

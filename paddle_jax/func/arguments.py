@@ -51,12 +51,16 @@ class Arguments:
         found = []
         for k in (argnums,) if isinstance(argnums, int) else argnums:
             if not -len(self.args) <= k < len(self.args):
-                raise ValueError(f"{name}: argnums: got {argnums}; "
-                                 f"the function was called with {len(self.args)} positional arguments")
+                raise ValueError(
+                    f"{name}: argnums: got {argnums}; "
+                    f"the function was called with {len(self.args)} positional arguments"
+                )
             inexact = [i for i in self.spans[k] if is_inexact(self.tensors[i])]
             if not inexact:
-                raise TypeError(f"{name}: argument {k} has no floating or complex Tensor to differentiate "
-                                "by; choose another one with argnums")
+                raise TypeError(
+                    f"{name}: argument {k} has no floating or complex Tensor to differentiate "
+                    "by; choose another one with argnums"
+                )
             found += inexact
         return found
 
@@ -104,6 +108,7 @@ def split_aux(name, returned, has_aux):
     if not has_aux:
         return returned, None
     if not isinstance(returned, tuple) or len(returned) != 2:
-        raise TypeError(f"{name}: has_aux: the function returned {type(returned).__name__}; "
-                        "it must return (value, aux)")
+        raise TypeError(
+            f"{name}: has_aux: the function returned {type(returned).__name__}; it must return (value, aux)"
+        )
     return returned

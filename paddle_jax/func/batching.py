@@ -36,8 +36,9 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
         [21.0, 43.0]
     """
     if randomness not in _RANDOMNESS:
-        raise ValueError(f"vmap: randomness: got {randomness!r}; "
-                         f"allowed are {', '.join(map(repr, _RANDOMNESS))}")
+        raise ValueError(
+            f"vmap: randomness: got {randomness!r}; allowed are {', '.join(map(repr, _RANDOMNESS))}"
+        )
 
     @ft.wraps(func)
     def batched(*args, **kwargs):
@@ -46,15 +47,19 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
         size = _size(given.tensors, axes)
         structs = [_one(t, axis) for t, axis in zip(given.tensors, axes, strict=True)]
         indexed = randomness == "different"
-        run = trace(lambda *tensors: given.call(func, tensors),
-                    [*structs, jax.ShapeDtypeStruct((), "uint32")] if indexed else structs, indexed)
+        run = trace(
+            lambda *tensors: given.call(func, tensors),
+            [*structs, jax.ShapeDtypeStruct((), "uint32")] if indexed else structs,
+            indexed,
+        )
         n = len(run.structs) - len(run.changed)
         outs = tuple(_out_axes(run, out_axes, n)) + (None,) * len(run.changed)
         key = (tuple(axes), outs, size)
 
         def make(fn):
-            return lambda *arrays: jax.vmap(fn, in_axes=(*axes, *[0] * indexed, *[None] * len(run.taken)),
-                                            out_axes=outs, axis_size=size)(*arrays)
+            return lambda *arrays: jax.vmap(
+                fn, in_axes=(*axes, *[0] * indexed, *[None] * len(run.taken)), out_axes=outs, axis_size=size
+            )(*arrays)
 
         index = [wrap(jnp.arange(size, dtype="uint32"))] if indexed else []
         try:
@@ -70,10 +75,14 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
 
 def _unbatched(run, axes):
     if run.changed and None not in axes:
-        return (f"vmap: the function gives {run.changed[0].name} from outside another value for each sample; "
-                "return the value instead, or call eval() on layers that keep statistics")
-    return ("vmap: out_axes: got None for a result that differs between samples; "
-            "allowed is the axis where the samples are to lie")
+        return (
+            f"vmap: the function gives {run.changed[0].name} from outside another value for each sample; "
+            "return the value instead, or call eval() on layers that keep statistics"
+        )
+    return (
+        "vmap: out_axes: got None for a result that differs between samples; "
+        "allowed is the axis where the samples are to lie"
+    )
 
 
 def _spread(name, axes, structure):
@@ -85,16 +94,19 @@ def _spread(name, axes, structure):
     try:
         return jax.tree.leaves(jax.tree.broadcast(axes, structure, is_leaf=is_none), is_leaf=is_none)
     except ValueError as error:
-        raise ValueError(f"vmap: {name}: got {axes!r}, which does not fit what it stands for: "
-                         f"{error}") from None
+        raise ValueError(
+            f"vmap: {name}: got {axes!r}, which does not fit what it stands for: {error}"
+        ) from None
 
 
 def _axes_of(given, in_axes, kwargs):
     """The batch axis of each Tensor among the arguments, counted from the front."""
     if isinstance(in_axes, list | tuple):
         if len(in_axes) != len(given.args):
-            raise ValueError(f"vmap: in_axes: got {len(in_axes)} entries; "
-                             f"the function was called with {len(given.args)} positional arguments")
+            raise ValueError(
+                f"vmap: in_axes: got {len(in_axes)} entries; "
+                f"the function was called with {len(given.args)} positional arguments"
+            )
         in_axes = tuple(in_axes)
     axes = _spread("in_axes", (in_axes, 0), (given.args, kwargs))
     return [_front("in_axes", axes[i], t._raw.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
@@ -104,24 +116,30 @@ def _front(name, axis, ndim):
     if axis is None:
         return None
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
-        raise ValueError(f"vmap: {name}: got {axis!r} for a Tensor of {ndim} axes; "
-                         f"allowed are None and integers from {-ndim} to {ndim - 1}")
+        raise ValueError(
+            f"vmap: {name}: got {axis!r} for a Tensor of {ndim} axes; "
+            f"allowed are None and integers from {-ndim} to {ndim - 1}"
+        )
     return axis % ndim
 
 
 def _size(tensors, axes):
     sizes = {t._raw.shape[axis] for t, axis in zip(tensors, axes, strict=True) if axis is not None}
     if len(sizes) != 1:
-        found = (f"got batches of {sorted(sizes)}; they must have the same length" if sizes
-                 else "got no Tensor with a batch axis; give at least one")
+        found = (
+            f"got batches of {sorted(sizes)}; they must have the same length"
+            if sizes
+            else "got no Tensor with a batch axis; give at least one"
+        )
         raise ValueError(f"vmap: {found}; see in_axes")
     return sizes.pop()
 
 
 def _one(tensor, axis):
     shape = tensor._raw.shape
-    return jax.ShapeDtypeStruct(shape if axis is None else shape[:axis] + shape[axis + 1 :],
-                                tensor._raw.dtype)
+    return jax.ShapeDtypeStruct(
+        shape if axis is None else shape[:axis] + shape[axis + 1 :], tensor._raw.dtype
+    )
 
 
 def _out_axes(run, out_axes, n):

@@ -18,8 +18,10 @@ def _directions(name, given, tangents):
     for t, v in zip(given.tensors, along.tensors, strict=True):
         if is_inexact(t):
             if t.shape != v.shape or t.dtype != v.dtype:
-                raise ValueError(f"{name}: tangents: got {v.dtype} {list(v.shape)} for an argument of "
-                                 f"{t.dtype} {list(t.shape)}; they must be alike")
+                raise ValueError(
+                    f"{name}: tangents: got {v.dtype} {list(v.shape)} for an argument of "
+                    f"{t.dtype} {list(t.shape)}; they must be alike"
+                )
             found.append(v)
     return found
 
@@ -51,10 +53,13 @@ def jvp(func, primals, tangents):
     def make(fn):
         def computed(*arrays):
             primals, tangents, taken = arrays[:n], arrays[n : n + m], arrays[n + m :]
-            out, derivatives = jax.jvp(_of(fn, chosen, primals, taken), [primals[i] for i in chosen],
-                                       list(tangents))
-            return *[jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d
-                     for y, d in zip(out, derivatives, strict=True)], *out
+            out, derivatives = jax.jvp(
+                _of(fn, chosen, primals, taken), [primals[i] for i in chosen], list(tangents)
+            )
+            return *[
+                jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d
+                for y, d in zip(out, derivatives, strict=True)
+            ], *out
 
         return computed
 
@@ -143,8 +148,13 @@ def _derivatives(fn, x, v, taken, order):
     each of its results."""
     out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
     terms = [[None] * order if terms is None else terms for _, terms in out]
-    return [[p for p, _ in out], *[[jnp.zeros_like(p) if t[j] is None else t[j]
-                                    for (p, _), t in zip(out, terms, strict=True)] for j in range(order)]]
+    return [
+        [p for p, _ in out],
+        *[
+            [jnp.zeros_like(p) if t[j] is None else t[j] for (p, _), t in zip(out, terms, strict=True)]
+            for j in range(order)
+        ],
+    ]
 
 
 def laplacian(func, x):

@@ -34,8 +34,9 @@ class _Plan:
             return [results[k] for k in self.rows], results
 
         def computed(*arrays):
-            blocks, results = jacobian(of_chosen, has_aux=True,
-                                       holomorphic=self.holomorphic)([arrays[i] for i in self.chosen], arrays)
+            blocks, results = jacobian(of_chosen, has_aux=True, holomorphic=self.holomorphic)(
+                [arrays[i] for i in self.chosen], arrays
+            )
             return (*[block for row in blocks for block in row], *results)
 
         return computed

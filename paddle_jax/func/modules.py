@@ -46,12 +46,16 @@ def _replaced(layer, state):
         for name, new in state.items():
             old = named.get(name)
             if old is None:
-                raise KeyError(f"functional_call: state: the layer has no parameter or buffer {name!r}; "
-                               f"it has {sorted(named)}")
+                raise KeyError(
+                    f"functional_call: state: the layer has no parameter or buffer {name!r}; "
+                    f"it has {sorted(named)}"
+                )
             if not isinstance(new, Tensor) or list(new.shape) != list(old.shape):
                 got = f"shape {list(new.shape)}" if isinstance(new, Tensor) else type(new).__name__
-                raise ValueError(f"functional_call: state: {name!r}: got {got}; "
-                                 f"it must be a Tensor of shape {list(old.shape)}")
+                raise ValueError(
+                    f"functional_call: state: {name!r}: got {got}; "
+                    f"it must be a Tensor of shape {list(old.shape)}"
+                )
             for store, key, tensor in homes[id(old)]:
                 swapped.append((store, key, tensor))
                 store[key] = new
@@ -80,6 +84,8 @@ def stack_states(layers):
     """
     states = [dict([*layer.named_parameters(), *layer.named_buffers()]) for layer in layers]
     if not states or any(state.keys() != states[0].keys() for state in states):
-        raise ValueError("stack_states: layers: got layers with different names of parameters; "
-                         "they must be at least one, and of the same kind")
+        raise ValueError(
+            "stack_states: layers: got layers with different names of parameters; "
+            "they must be at least one, and of the same kind"
+        )
     return {name: stack([state[name] for state in states]) for name in states[0]}

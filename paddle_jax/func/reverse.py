@@ -58,8 +58,14 @@ class _Run:
         leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, self.own)
         outward = leads or any(c is not None and not c.stop_gradient for c in cotangents)
         with enable_grad():
-            found = gradients([y for y, _ in outputs_], self.inputs, [c for _, c in outputs_],
-                              retain or outward, outward, [])
+            found = gradients(
+                [y for y, _ in outputs_],
+                self.inputs,
+                [c for _, c in outputs_],
+                retain or outward,
+                outward,
+                [],
+            )
         found = [zeros_like(x) if g is None else g for g, x in zip(found, self.inputs, strict=True)]
         return found if outward else [g.detach() for g in found]
 
@@ -74,8 +80,15 @@ def _shaped(given, argnums, found):
     """Gradients in the structure of the arguments they belong to."""
     parts, found = [], iter(found)
     for k in (argnums,) if isinstance(argnums, int) else argnums:
-        parts.append(given.part(k, [next(found) if is_inexact(given.tensors[i])
-                                        else zeros_like(given.tensors[i]) for i in given.spans[k]]))
+        parts.append(
+            given.part(
+                k,
+                [
+                    next(found) if is_inexact(given.tensors[i]) else zeros_like(given.tensors[i])
+                    for i in given.spans[k]
+                ],
+            )
+        )
     return parts[0] if isinstance(argnums, int) else tuple(parts)
 
 
@@ -93,12 +106,21 @@ def value_and_grad(func, argnums=0, has_aux=False):
         given = Arguments(args, kwargs)
         run = _Run("grad", func, given, argnums)
         value, aux = split_aux("grad", run.returned, has_aux)
-        if (not isinstance(value, Tensor) or value.size != 1 or value._raw.dtype.kind == "c"
-                or not is_inexact(value)):
-            got = (f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, Tensor)
-                   else type(value).__name__)
-            raise TypeError(f"grad: the function returned {got}; it must return one real floating number as "
-                            "a Tensor; take jacrev or vjp for others")
+        if (
+            not isinstance(value, Tensor)
+            or value.size != 1
+            or value._raw.dtype.kind == "c"
+            or not is_inexact(value)
+        ):
+            got = (
+                f"{value.dtype} of shape {list(value.shape)}"
+                if isinstance(value, Tensor)
+                else type(value).__name__
+            )
+            raise TypeError(
+                f"grad: the function returned {got}; it must return one real floating number as "
+                "a Tensor; take jacrev or vjp for others"
+            )
         found = run.pull([value], [None])
         leaves, tree = jax.tree.flatten((value, aux), is_leaf=is_tensor)
         released = iter(run.released([x for x in leaves if is_tensor(x)]))
@@ -164,8 +186,9 @@ def vjp(func, *primals, has_aux=False):
     returned, aux = split_aux("vjp", run.returned, has_aux)
     leaves, tree = jax.tree.flatten(returned, is_leaf=is_tensor)
     if not all(map(is_tensor, leaves)):
-        raise TypeError("vjp: the function returned something that is not a Tensor; "
-                        "return it as aux, with has_aux=True")
+        raise TypeError(
+            "vjp: the function returned something that is not a Tensor; return it as aux, with has_aux=True"
+        )
 
     def pull(cotangents):
         cts, got = jax.tree.flatten(cotangents, is_leaf=is_tensor)

@@ -13,8 +13,20 @@ from jax.experimental import jet
 
 from paddle_jax._core.autograd.dependence import CALLS, is_literal, opened
 
-_LINEAR = {"neg", "reshape", "broadcast_in_dim", "transpose", "reduce_sum", "slice", "squeeze", "copy", "rev",
-           "real", "imag", "expand_dims"}
+_LINEAR = {
+    "neg",
+    "reshape",
+    "broadcast_in_dim",
+    "transpose",
+    "reduce_sum",
+    "slice",
+    "squeeze",
+    "copy",
+    "rev",
+    "real",
+    "imag",
+    "expand_dims",
+}
 _BILINEAR = {"mul", "dot_general"}  # linear in one operand when the other is a constant
 _ADDITIVE = {"add", "sub", "add_any"}
 
@@ -25,8 +37,9 @@ def series(jaxpr, consts, inputs, order):
     inputs: (primal, terms) of each input; terms are the derivatives 1..order along the curve, None for zeros;
     None in place of terms for a constant. Returns the same of each output.
     """
-    known = (dict(zip(jaxpr.constvars, [(c, None) for c in consts], strict=True))
-             | dict(zip(jaxpr.invars, inputs, strict=True)))
+    known = dict(zip(jaxpr.constvars, [(c, None) for c in consts], strict=True)) | dict(
+        zip(jaxpr.invars, inputs, strict=True)
+    )
 
     def read(v):
         return (v.val, None) if is_literal(v) else known[v]
@@ -38,8 +51,10 @@ def series(jaxpr, consts, inputs, order):
 
 
 def _step(eqn, operands, order):
-    primals, moving = ([p for p, _ in operands],
-                       [i for i, (_, terms) in enumerate(operands) if terms is not None])
+    primals, moving = (
+        [p for p, _ in operands],
+        [i for i, (_, terms) in enumerate(operands) if terms is not None],
+    )
     name, params = eqn.primitive.name, eqn.params
 
     def apply(*values):
@@ -52,8 +67,12 @@ def _step(eqn, operands, order):
     if inner is not None:
         return series(*opened(inner), operands, order)
     if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):
-        return [(apply(*primals)[0], [t if t is None else apply(*_with(primals, moving, [t]))[0]
-                                      for t in operands[moving[0]][1]])]
+        return [
+            (
+                apply(*primals)[0],
+                [t if t is None else apply(*_with(primals, moving, [t]))[0] for t in operands[moving[0]][1]],
+            )
+        ]
     if name in _ADDITIVE:
         return [(apply(*primals)[0], [_sum(name, operands, j, apply) for j in range(order)])]
     return _general(apply, primals, moving, [_full(*operands[i]) for i in moving], order, eqn)
@@ -75,8 +94,11 @@ def _sum(name, operands, j, apply):
     one, two = [None if terms is None else terms[j] for _, terms in operands]
     if two is None:
         return one
-    return (apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
-            if one is not None or name == "sub" else two)
+    return (
+        apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
+        if one is not None or name == "sub"
+        else two
+    )
 
 
 def _general(apply, primals, moving, terms, order, eqn):
@@ -89,16 +111,19 @@ def _general(apply, primals, moving, terms, order, eqn):
     if not eqn.primitive.name.startswith("custom_") and eqn.primitive in jet.jet_rules:
         out, series_out = jet.jet(moved, start, terms)
         return list(zip(out, series_out, strict=True))
-    derivatives = along(lambda t: moved(*[_point(x, ts, t) for x, ts in zip(start, terms, strict=True)]),
-                        order)
+    derivatives = along(
+        lambda t: moved(*[_point(x, ts, t) for x, ts in zip(start, terms, strict=True)]), order
+    )
     # the value on its own: a batch of curves shares it
     return [(p, [d[k] for d in derivatives]) for k, p in enumerate(moved(*start))]
 
 
 def _point(primal, terms, t):
     """The curve at t."""
-    return primal + sum((term * (t ** (j + 1) / math.factorial(j + 1)).astype(term.dtype)
-                         for j, term in enumerate(terms)), jnp.zeros_like(primal))
+    return primal + sum(
+        (term * (t ** (j + 1) / math.factorial(j + 1)).astype(term.dtype) for j, term in enumerate(terms)),
+        jnp.zeros_like(primal),
+    )
 
 
 def along(curve, order):

@@ -6,6 +6,15 @@ from paddle_jax.geometric.reindex import reindex_graph, reindex_heter_graph
 from paddle_jax.geometric.sampling.neighbors import sample_neighbors, weighted_sample_neighbors
 
 __all__ = [
-    "send_u_recv", "send_ue_recv", "send_uv", "segment_sum", "segment_mean", "segment_min", "segment_max",
-    "reindex_graph", "reindex_heter_graph", "sample_neighbors", "weighted_sample_neighbors",
+    "send_u_recv",
+    "send_ue_recv",
+    "send_uv",
+    "segment_sum",
+    "segment_mean",
+    "segment_min",
+    "segment_max",
+    "reindex_graph",
+    "reindex_heter_graph",
+    "sample_neighbors",
+    "weighted_sample_neighbors",
 ]

@@ -15,11 +15,14 @@ def _segments(name, data, segment_ids, how):
     need_numbers(name, segment_ids=segment_ids)
     (ids,) = host(name, segment_ids=segment_ids)
     if data.ndim < 1 or len(ids) != data.shape[0]:
-        raise ArgumentError(f"{name}: segment_ids: got {len(ids)} numbers for data of shape "
-                            f"{list(data.shape)}; give one per row")
+        raise ArgumentError(
+            f"{name}: segment_ids: got {len(ids)} numbers for data of shape "
+            f"{list(data.shape)}; give one per row"
+        )
     if np.any(ids[1:] < ids[:-1]):
-        raise ArgumentError(f"{name}: segment_ids: they must be sorted, but a number is smaller than "
-                            "the one before it")
+        raise ArgumentError(
+            f"{name}: segment_ids: they must be sorted, but a number is smaller than the one before it"
+        )
     if len(ids) and ids[0] < 0:
         raise IndexError(f"{name}: segment_ids: got {ids[0]}; they must be >= 0")
     return pooled(data, segment_ids.reshape([-1]), int(ids[-1]) + 1 if len(ids) else 0, how)

@@ -22,11 +22,15 @@ def pooled(x, index, count, how):
     if how == "sum":
         return jax.ops.segment_sum(x, index, count)
     if how == "mean":
-        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index,
-                                    count).reshape(-1, *[1] * (x.ndim - 1))
+        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(
+            -1, *[1] * (x.ndim - 1)
+        )
         total, sizes = jax.ops.segment_sum(x, index, count), jnp.maximum(sizes, 1)
-        return (total // sizes.astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.integer)
-                else total / sizes.astype(x.dtype))
+        return (
+            total // sizes.astype(x.dtype)
+            if jnp.issubdtype(x.dtype, jnp.integer)
+            else total / sizes.astype(x.dtype)
+        )
     return _extremes(x, index, count, how)
 
 
@@ -63,8 +67,10 @@ def need_numbers(name, **arguments):
     need_tensors(name, **arguments)
     kinds = {argument: value._raw.dtype.name for argument, value in arguments.items()}
     if not set(kinds.values()) <= {"int32", "int64"} or len(set(kinds.values())) > 1:
-        raise ArgumentError(f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; "
-                            "they must all be int32 or all int64")
+        raise ArgumentError(
+            f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; "
+            "they must all be int32 or all int64"
+        )
 
 
 def host(name, **arguments):

@@ -51,8 +51,10 @@ def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=Non
         ([1, 2, 2, 0], [0, 1, 0, 1], [0, 1, 5])
     """
     if not isinstance(neighbors, (list, tuple)) or not isinstance(count, (list, tuple)):
-        raise ArgumentError(f"reindex_graph: neighbors: got {type(neighbors).__name__}; "
-                            "give a list of Tensors, and one of counts")
+        raise ArgumentError(
+            f"reindex_graph: neighbors: got {type(neighbors).__name__}; "
+            "give a list of Tensors, and one of counts"
+        )
     need_tensors("reindex_graph", x=x)
     if x._raw.dtype.kind != "i":
         raise RuntimeError(f"reindex_graph: x: got dtype {x._raw.dtype.name}; it must be int32 or int64")

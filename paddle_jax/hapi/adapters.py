@@ -33,8 +33,10 @@ def computed(metrics, outputs, labels):
     """What `compute` gives for the metrics that look at no value in it, None for others: what is recorded
     before `optimizer.step()` belongs to the program of the step."""
     with no_grad():
-        return [metric.compute(*outputs, *labels) if type(metric).compute is Accuracy.compute else None
-                for metric in metrics]
+        return [
+            metric.compute(*outputs, *labels) if type(metric).compute is Accuracy.compute else None
+            for metric in metrics
+        ]
 
 
 def measure(metrics, outputs, labels, ahead=None):
@@ -55,7 +57,7 @@ class DynamicGraphAdapter:
 
     @property
     def mode(self):
-        """"train", "eval" or "test"."""
+        """ "train", "eval" or "test"."""
         return self.model.mode
 
     @mode.setter
@@ -70,8 +72,11 @@ class DynamicGraphAdapter:
 
     def _precision(self):
         model = self.model
-        return (amp.auto_cast(level=model._amp_level, **model._amp_lists) if model._amp_level != "O0"
-                else contextlib.nullcontext())
+        return (
+            amp.auto_cast(level=model._amp_level, **model._amp_lists)
+            if model._amp_level != "O0"
+            else contextlib.nullcontext()
+        )
 
     def _forward(self, inputs, labels):
         """(outputs, losses, labels)"""
@@ -79,16 +84,20 @@ class DynamicGraphAdapter:
         with self._precision():
             outputs = listed(model.network(*_tensors(inputs)))
             labels = _tensors(labels)
-            losses = (listed(model._loss(*outputs, *labels))
-                      if model._loss is not None or self.mode == "train" else [])
+            losses = (
+                listed(model._loss(*outputs, *labels))
+                if model._loss is not None or self.mode == "train"
+                else []
+            )
         return outputs, losses, labels
 
     def train_batch(self, inputs, labels=None, update=True):
         """See Model.train_batch."""
         model = self.model
         if model._optimizer is None:
-            raise AssertionError("Model.train_batch: the model is not ready; "
-                                 "call prepare() with an optimizer first")
+            raise AssertionError(
+                "Model.train_batch: the model is not ready; call prepare() with an optimizer first"
+            )
         self._begin("train")
         outputs, losses, labels = self._forward(inputs, labels)
         total = losses[0] if len(losses) == 1 else add_n(losses)

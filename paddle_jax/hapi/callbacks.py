@@ -77,13 +77,23 @@ class CallbackList:
 
 
 def config_callbacks(
-        callbacks=None, model=None, batch_size=None, epochs=None, steps=None, log_freq=2, verbose=2,
-        save_freq=1, save_dir=None, metrics=None, mode="train",
-    ):
+    callbacks=None,
+    model=None,
+    batch_size=None,
+    epochs=None,
+    steps=None,
+    log_freq=2,
+    verbose=2,
+    save_freq=1,
+    save_dir=None,
+    metrics=None,
+    mode="train",
+):
     """The callbacks of a run: those given, and of progress, checkpoints and learning rates those
     that are missing."""
-    chosen = (list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None
-              else [callbacks])
+    chosen = (
+        list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None else [callbacks]
+    )
 
     def has(kind):
         return any(isinstance(callback, kind) for callback in chosen)
@@ -101,8 +111,9 @@ def config_callbacks(
     made = CallbackList(chosen)
     made.set_model(model)
     metrics = metrics or [] if mode != "test" else []
-    made.set_params({"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose,
-                     "metrics": metrics})
+    made.set_params(
+        {"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": metrics}
+    )
     return made
 
 
@@ -133,9 +144,11 @@ class _Timer:
     def shown(self):
         """What verbose=3 adds to a report."""
         steps, whole = self.steps or 1, self.whole or 1e-12
-        return [("avg_reader_cost", f"{self.reading / steps:.5f} sec"),
-                ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
-                ("ips", f"{self.samples / whole:.5f} samples/sec")]
+        return [
+            ("avg_reader_cost", f"{self.reading / steps:.5f} sec"),
+            ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
+            ("ips", f"{self.samples / whole:.5f} samples/sec"),
+        ]
 
 
 class ProgBarLogger(Callback):
@@ -166,11 +179,14 @@ class ProgBarLogger(Callback):
         if not self.epochs:
             raise AssertionError(f"ProgBarLogger: epochs: got {self.epochs}; it must be positive")
         if not self.train_metrics:
-            raise AssertionError("ProgBarLogger: params: there is nothing to report; "
-                                 "prepare the model with a loss or metrics")
+            raise AssertionError(
+                "ProgBarLogger: params: there is nothing to report; prepare the model with a loss or metrics"
+            )
         if self._is_print():
-            print("The loss value printed in the log is the current step, and the metric is the average "
-                  "value of previous steps.")
+            print(
+                "The loss value printed in the log is the current step, and the metric is the average "
+                "value of previous steps."
+            )
 
     def on_epoch_begin(self, epoch=None, logs=None):
         """Begins a bar."""
@@ -202,8 +218,11 @@ class ProgBarLogger(Callback):
         setattr(self, f"{mode}_step", getattr(self, f"{mode}_step") + 1)
         timer = getattr(self, f"_{mode}_timer")
         timer.done((logs or {}).get("batch_size", 1))
-        if (self._is_print() and getattr(self, f"{mode}_step") % self.log_freq == 0
-                and (steps is None or getattr(self, f"{mode}_step") < steps)):
+        if (
+            self._is_print()
+            and getattr(self, f"{mode}_step") % self.log_freq == 0
+            and (steps is None or getattr(self, f"{mode}_step") < steps)
+        ):
             self._updates(logs, mode)
         timer.reset()
 
@@ -348,5 +367,15 @@ class LRScheduler(Callback):
             self._step()
 
 
-__all__ = ["Callback", "CallbackList", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger",
-           "ReduceLROnPlateau", "VisualDL", "WandbCallback", "config_callbacks"]
+__all__ = [
+    "Callback",
+    "CallbackList",
+    "EarlyStopping",
+    "LRScheduler",
+    "ModelCheckpoint",
+    "ProgBarLogger",
+    "ReduceLROnPlateau",
+    "VisualDL",
+    "WandbCallback",
+    "config_callbacks",
+]

@@ -79,8 +79,10 @@ def count_zero_ops(m, x, y):
 
 def count_parameters(m, x, y):
     """Notes the number of parameters."""
-    own = [*m.parameters(include_sublayers=False),
-           *(m._buffers[name] for name in ("_mean", "_variance") if name in m._buffers)]
+    own = [
+        *m.parameters(include_sublayers=False),
+        *(m._buffers[name] for name in ("_mean", "_variance") if name in m._buffers),
+    ]
     m.total_params = sum(parameter.size for parameter in own)
 
 
@@ -91,13 +93,25 @@ def count_io_info(m, x, y):
 
 
 register_hooks = {
-    nn.Conv1D: count_convNd, nn.Conv2D: count_convNd, nn.Conv3D: count_convNd,
-    nn.Conv1DTranspose: count_convNd, nn.Conv2DTranspose: count_convNd, nn.Conv3DTranspose: count_convNd,
-    nn.layer.norm.BatchNorm2D: count_bn, nn.BatchNorm: count_bn, nn.ReLU: count_zero_ops,
-    nn.ReLU6: count_zero_ops, nn.LeakyReLU: count_leaky_relu, nn.Linear: count_linear,
-    nn.Dropout: count_zero_ops, nn.AvgPool1D: count_avgpool, nn.AvgPool2D: count_avgpool,
-    nn.AvgPool3D: count_avgpool, nn.AdaptiveAvgPool1D: count_adap_avgpool,
-    nn.AdaptiveAvgPool2D: count_adap_avgpool, nn.AdaptiveAvgPool3D: count_adap_avgpool,
+    nn.Conv1D: count_convNd,
+    nn.Conv2D: count_convNd,
+    nn.Conv3D: count_convNd,
+    nn.Conv1DTranspose: count_convNd,
+    nn.Conv2DTranspose: count_convNd,
+    nn.Conv3DTranspose: count_convNd,
+    nn.layer.norm.BatchNorm2D: count_bn,
+    nn.BatchNorm: count_bn,
+    nn.ReLU: count_zero_ops,
+    nn.ReLU6: count_zero_ops,
+    nn.LeakyReLU: count_leaky_relu,
+    nn.Linear: count_linear,
+    nn.Dropout: count_zero_ops,
+    nn.AvgPool1D: count_avgpool,
+    nn.AvgPool2D: count_avgpool,
+    nn.AvgPool3D: count_avgpool,
+    nn.AdaptiveAvgPool1D: count_adap_avgpool,
+    nn.AdaptiveAvgPool2D: count_adap_avgpool,
+    nn.AdaptiveAvgPool3D: count_adap_avgpool,
 }
 
 
@@ -124,8 +138,11 @@ def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
         if layer is model or layer in inside:
             continue
         found[layer] = entry = _Counted(layer)
-        hooks.append(layer.register_forward_post_hook(
-            lambda _, x, y, count=count, entry=entry: _called(count, entry, x, y)))
+        hooks.append(
+            layer.register_forward_post_hook(
+                lambda _, x, y, count=count, entry=entry: _called(count, entry, x, y)
+            )
+        )
     training = model.training
     model.eval()
     try:
@@ -137,13 +154,22 @@ def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
         if training:
             model.train()
     rows = [entry for entry in found.values() if entry.input_shape is not None]
-    total, params = (int(sum(int(entry.total_ops) for entry in rows)),
-                     int(sum(int(entry.total_params) for entry in rows)))
+    total, params = (
+        int(sum(int(entry.total_ops) for entry in rows)),
+        int(sum(int(entry.total_params) for entry in rows)),
+    )
     if print_detail:
         table = Table(["Layer Name", "Input Shape", "Output Shape", "Params", "Flops"])
         for entry in rows:
-            table.add_row([entry.full_name(), entry.input_shape.tolist(), entry.output_shape.tolist(),
-                           int(entry.total_params), int(entry.total_ops)])
+            table.add_row(
+                [
+                    entry.full_name(),
+                    entry.input_shape.tolist(),
+                    entry.output_shape.tolist(),
+                    int(entry.total_params),
+                    int(entry.total_ops),
+                ]
+            )
         table.print_table()
     print(f"Total Flops: {total}     Total Params: {params}")
     return total
@@ -156,8 +182,10 @@ def _counter(kind, custom, told):
     elif kind in register_hooks:
         count, text = register_hooks[kind], f"{kind}'s flops has been counted"
     else:
-        count, text = (count_zero_ops,
-                       f"Cannot find suitable count function for {kind}. Treat it as zero FLOPs.")
+        count, text = (
+            count_zero_ops,
+            f"Cannot find suitable count function for {kind}. Treat it as zero FLOPs.",
+        )
     if kind not in told:
         print(text)
         told.add(kind)

@@ -17,8 +17,10 @@ from paddle_jax.utils import download
 __all__ = []
 
 _CONFIG, _DEPENDENCIES = "hubconf", "dependencies"
-_ARCHIVES = {"github": "https://github.com/{}/{}/archive/{}.zip",
-             "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip"}
+_ARCHIVES = {
+    "github": "https://github.com/{}/{}/archive/{}.zip",
+    "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip",
+}
 _BRANCHES = {"github": "main", "gitee": "master"}
 
 
@@ -106,8 +108,10 @@ def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=No
     if check_hash:
         wanted = path.name.split(".")[0].rsplit("-", 1)[-1]
         if not download._md5(path).startswith(wanted):
-            raise RuntimeError(f"load_state_dict_from_url: check_hash: the MD5 of {path} does not begin with "
-                               f"{wanted}; delete the file and try again")
+            raise RuntimeError(
+                f"load_state_dict_from_url: check_hash: the MD5 of {path} does not begin with "
+                f"{wanted}; delete the file and try again"
+            )
     if zipfile.is_zipfile(path):
         path = _unpacked(path)
     return load_file(str(path), return_numpy=map_location in ("numpy", "np"))
@@ -118,8 +122,10 @@ def _unpacked(path):
     with zipfile.ZipFile(path) as archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
         if len(names) != 1:
-            raise RuntimeError(f"load_state_dict_from_url: url: {path.name} holds {len(names)} files; "
-                               "an archive must hold one")
+            raise RuntimeError(
+                f"load_state_dict_from_url: url: {path.name} holds {len(names)} files; "
+                "an archive must hold one"
+            )
         return Path(archive.extract(names[0], path.parent))
 
 
@@ -168,8 +174,9 @@ def _parse_repo_info(repo, source):
     location, _, branch = repo.partition(":")
     parts = location.split("/")
     if len(parts) != 2 or ":" in branch or not all(parts):
-        raise ValueError(f'hub: repo_dir: got {repo!r}; it must be "owner/repository" or '
-                         '"owner/repository:branch"')
+        raise ValueError(
+            f'hub: repo_dir: got {repo!r}; it must be "owner/repository" or "owner/repository:branch"'
+        )
     return parts[0], parts[1], branch or _BRANCHES[source]
 
 
@@ -194,8 +201,9 @@ def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
             top = {member.split("/")[0] for member in packed.namelist()}
             packed.extractall(fresh)  # it drops what leads outside
         if len(top) != 1:
-            raise RuntimeError(f"hub: repo_dir: the archive {url} holds {len(top)} top folders; "
-                               "one is expected")
+            raise RuntimeError(
+                f"hub: repo_dir: the archive {url} holds {len(top)} top folders; one is expected"
+            )
         shutil.rmtree(folder, ignore_errors=True)
         (fresh / top.pop()).replace(folder)
         shutil.rmtree(fresh, ignore_errors=True)
@@ -210,11 +218,15 @@ def _check_module_exists(name):
 
 def _check_dependencies(m):
     needed = getattr(m, _DEPENDENCIES, None)
-    missing = ([name for name in needed or [] if not _check_module_exists(name)]
-               if isinstance(needed, builtins.list | tuple) else [])
+    missing = (
+        [name for name in needed or [] if not _check_module_exists(name)]
+        if isinstance(needed, builtins.list | tuple)
+        else []
+    )
     if missing:
-        raise RuntimeError("hub: repo_dir: hubconf.py needs modules that are not installed: "
-                           f"{', '.join(missing)}")
+        raise RuntimeError(
+            f"hub: repo_dir: hubconf.py needs modules that are not installed: {', '.join(missing)}"
+        )
 
 
 def _load_entry_from_hubconf(m, name):

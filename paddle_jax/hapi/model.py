@@ -27,8 +27,14 @@ from paddle_jax.utils.nested import flatten
 __all__ = []
 
 _LISTS = ("custom_white_list", "custom_black_list")
-_SCALER = ("init_loss_scaling", "incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf",
-           "use_dynamic_loss_scaling")
+_SCALER = (
+    "init_loss_scaling",
+    "incr_ratio",
+    "decr_ratio",
+    "incr_every_n_steps",
+    "decr_every_n_nan_or_inf",
+    "use_dynamic_loss_scaling",
+)
 _STATIC_ONLY = ("custom_black_varnames", "use_pure_fp16", "use_fp16_guard")
 
 
@@ -124,8 +130,10 @@ class Model:
     def _remember(self, inputs, result):
         if in_dynamic_mode():
             arrays = [each if isinstance(each, Tensor) else np.asarray(each) for each in listed(inputs)]
-            self._input_info = ([list(each.shape) for each in arrays],
-                                [str(each.dtype).removeprefix("paddle.") for each in arrays])
+            self._input_info = (
+                [list(each.shape) for each in arrays],
+                [str(each.dtype).removeprefix("paddle.") for each in arrays],
+            )
         return result
 
     # settings -----------------------------------------------------------------------------------------------
@@ -148,12 +156,17 @@ class Model:
             >>> model = paddle.Model(paddle.nn.Linear(2, 1))
             >>> model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.MSELoss())
         """
-        _check(loss is None or callable(loss),
-               f"Model.prepare: loss: got {type(loss).__name__}; it must be a Layer or a callable", TypeError)
+        _check(
+            loss is None or callable(loss),
+            f"Model.prepare: loss: got {type(loss).__name__}; it must be a Layer or a callable",
+            TypeError,
+        )
         metrics = listed(metrics)
         for metric in metrics:
-            _check(isinstance(metric, Metric), f"Model.prepare: metrics: got {type(metric).__name__}; "
-                                               "it must be a Metric or a list of them")
+            _check(
+                isinstance(metric, Metric),
+                f"Model.prepare: metrics: got {type(metric).__name__}; it must be a Metric or a list of them",
+            )
         self._place = get_device()
         self._optimizer, self._loss, self._metrics = optimizer, loss, metrics
         self._prepare_amp(amp_configs)
@@ -165,16 +178,25 @@ class Model:
             return
         configs = {"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs)
         level = configs.pop("level", "O1")
-        _check(level in ("O0", "O1", "O2"),
-               f"Model.prepare: amp_configs: the level is {level!r}; it must be 'O0', 'O1' or 'O2'",
-               ValueError)
+        _check(
+            level in ("O0", "O1", "O2"),
+            f"Model.prepare: amp_configs: the level is {level!r}; it must be 'O0', 'O1' or 'O2'",
+            ValueError,
+        )
         self._amp_level = level
         unknown = tuple(key for key in configs if key not in (*_LISTS, *_SCALER, *_STATIC_ONLY))
-        _check(not unknown, f"Model.prepare: amp_configs: unknown keys {unknown}; "
-                            f"allowed are level, {', '.join((*_LISTS, *_SCALER))}", ValueError)
+        _check(
+            not unknown,
+            f"Model.prepare: amp_configs: unknown keys {unknown}; "
+            f"allowed are level, {', '.join((*_LISTS, *_SCALER))}",
+            ValueError,
+        )
         static = [key for key in configs if key in _STATIC_ONLY]
-        _check(not static or not in_dynamic_mode(),
-               f"Model.prepare: amp_configs: {static} is for static mode only", ValueError)
+        _check(
+            not static or not in_dynamic_mode(),
+            f"Model.prepare: amp_configs: {static} is for static mode only",
+            ValueError,
+        )
         if level == "O0" or not in_dynamic_mode():
             return
         self._amp_lists = {key: configs[key] for key in _LISTS if key in configs}
@@ -192,15 +214,21 @@ class Model:
         if specs is None:
             names = _parameters_of(self.network.forward) if is_input else []
             return [InputSpec([None], "float32", name) for name in names] if is_input else []
-        _check(not isinstance(specs, str | dict),
-               f"Model: inputs: got {specs!r}; it must be an InputSpec, or a list or tuple of them")
+        _check(
+            not isinstance(specs, str | dict),
+            f"Model: inputs: got {specs!r}; it must be an InputSpec, or a list or tuple of them",
+        )
         specs = listed(specs)
         for number, spec in enumerate(specs):
             if not isinstance(spec, InputSpec):
-                raise AttributeError(f"Model: inputs: item {number} is {type(spec).__name__}; "
-                                     "it must be an InputSpec")
-            _check(spec.name is not None,
-                   f"Model: inputs: InputSpec number {number} has no name; give it one", ValueError)
+                raise AttributeError(
+                    f"Model: inputs: item {number} is {type(spec).__name__}; it must be an InputSpec"
+                )
+            _check(
+                spec.name is not None,
+                f"Model: inputs: InputSpec number {number} has no name; give it one",
+                ValueError,
+            )
         return specs
 
     # files --------------------------------------------------------------------------------------------------
@@ -234,11 +262,15 @@ class Model:
         specs = self._inputs
         if any(spec.shape == (-1,) for spec in specs) and self._input_info is not None:
             names = [spec.name for spec in specs]
-            specs = [InputSpec([None, *shape[1:]], dtype, name)
-                     for shape, dtype, name in zip(*self._input_info, names, strict=False)]
+            specs = [
+                InputSpec([None, *shape[1:]], dtype, name)
+                for shape, dtype, name in zip(*self._input_info, names, strict=False)
+            ]
         elif self._specs_unknown():
-            raise RuntimeError("Model.save: training: shapes of the inputs are not known; "
-                               "give Model inputs=[InputSpec(...)], or run a batch before")
+            raise RuntimeError(
+                "Model.save: training: shapes of the inputs are not known; "
+                "give Model inputs=[InputSpec(...)], or run a batch before"
+            )
         save_program(self.network, path, input_spec=specs)
 
     def _specs_unknown(self):
@@ -270,17 +302,33 @@ class Model:
         state = None
         if not reset_optimizer and self._optimizer is not None and Path(prefix + ".pdopt").is_file():
             state = load_file(prefix + ".pdopt")
-        scaler = (load_file(prefix + ".pdscaler")
-                  if self._scaler is not None and Path(prefix + ".pdscaler").is_file() else None)
+        scaler = (
+            load_file(prefix + ".pdscaler")
+            if self._scaler is not None and Path(prefix + ".pdscaler").is_file()
+            else None
+        )
         self._adapter.load(pairs, state, scaler)
 
     # loops --------------------------------------------------------------------------------------------------
 
     def fit(
-            self, train_data=None, eval_data=None, batch_size=1, epochs=1, eval_freq=1, log_freq=10,
-            save_dir=None, save_freq=1, verbose=2, drop_last=False, shuffle=True, num_workers=0,
-            callbacks=None, accumulate_grad_batches=1, num_iters=None,
-        ):
+        self,
+        train_data=None,
+        eval_data=None,
+        batch_size=1,
+        epochs=1,
+        eval_freq=1,
+        log_freq=10,
+        save_dir=None,
+        save_freq=1,
+        verbose=2,
+        drop_last=False,
+        shuffle=True,
+        num_workers=0,
+        callbacks=None,
+        accumulate_grad_batches=1,
+        num_iters=None,
+    ):
         """Trains the network.
 
         Args:
@@ -315,12 +363,14 @@ class Model:
             step 1/2 - loss: ... - ...s/step
             step 2/2 - loss: ... - ...s/step
         """
-        _check(train_data is not None,
-               "Model.fit: train_data: got None; it must be a Dataset or a DataLoader")
+        _check(
+            train_data is not None, "Model.fit: train_data: got None; it must be a Dataset or a DataLoader"
+        )
         train_size, eval_size = _sizes(batch_size)
         train_loader = self._loader(train_data, train_size, shuffle, drop_last, num_workers)
-        eval_loader = (None if eval_data is None
-                       else self._loader(eval_data, eval_size, False, False, num_workers))
+        eval_loader = (
+            None if eval_data is None else self._loader(eval_data, eval_size, False, False, num_workers)
+        )
         self._accumulate = accumulate_grad_batches
         steps = self._len_data_loader(train_loader)
         self._set_num_iters("fit", num_iters)
@@ -329,8 +379,15 @@ class Model:
         elif num_iters is not None:
             epochs = 1
         chosen = config_callbacks(
-            callbacks, model=self, epochs=epochs, steps=steps, log_freq=log_freq, save_freq=save_freq,
-            save_dir=save_dir, verbose=verbose, metrics=self._metrics_name(),
+            callbacks,
+            model=self,
+            epochs=epochs,
+            steps=steps,
+            log_freq=log_freq,
+            save_freq=save_freq,
+            save_dir=save_dir,
+            verbose=verbose,
+            metrics=self._metrics_name(),
         )
         if eval_loader is None and any(isinstance(callback, EarlyStopping) for callback in chosen):
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
@@ -347,8 +404,9 @@ class Model:
         chosen.on_end("train", logs)
         self._test_dataloader = None
 
-    def evaluate(self, eval_data, batch_size=1, log_freq=10, verbose=2, num_workers=0, callbacks=None,
-                 num_iters=None):
+    def evaluate(
+        self, eval_data, batch_size=1, log_freq=10, verbose=2, num_workers=0, callbacks=None, num_iters=None
+    ):
         """Computes losses and metrics over a data set. Arguments as for `fit`.
 
         Returns:
@@ -366,8 +424,9 @@ class Model:
         self._test_dataloader = loader
         self._set_num_iters("evaluate", num_iters)
         names = self._metrics_name()
-        chosen = config_callbacks(callbacks, model=self, log_freq=log_freq, verbose=verbose, metrics=names,
-                                  mode="eval")
+        chosen = config_callbacks(
+            callbacks, model=self, log_freq=log_freq, verbose=verbose, metrics=names, mode="eval"
+        )
         logs = self._evaluated(loader, chosen, {}, num_iters)
         self._test_dataloader = None
         return {name: logs[name] for name in names if name in logs}
@@ -411,8 +470,10 @@ class Model:
 
     def _set_num_iters(self, where, num_iters):
         if num_iters is not None:
-            _check(isinstance(num_iters, int) and num_iters > 0,
-                   f"Model.{where}: num_iters: got {num_iters!r}; it must be a positive int")
+            _check(
+                isinstance(num_iters, int) and num_iters > 0,
+                f"Model.{where}: num_iters: got {num_iters!r}; it must be a positive int",
+            )
         self.num_iters = num_iters
 
     def _loader(self, data, batch_size, shuffle, drop_last, num_workers):
@@ -453,8 +514,9 @@ class Model:
             results = self.train_batch(inputs, labels, update=(step + 1) % self._accumulate == 0 or last)
         else:
             results = self.eval_batch(inputs, labels)
-        losses, measured = (results if self._metrics and self._loss else ([], results) if self._metrics
-                            else (results, []))
+        losses, measured = (
+            results if self._metrics and self._loss else ([], results) if self._metrics else (results, [])
+        )
         if self._loss:
             logs["loss"] = [float(np.mean(loss)) for loss in losses]
         for metric in self._metrics:
@@ -479,8 +541,9 @@ class Model:
             metric.reset()
 
     def _metrics_name(self):
-        return ((["loss"] if self._loss else [])
-                + [name for metric in self._metrics for name in listed(metric.name())])
+        return (["loss"] if self._loss else []) + [
+            name for metric in self._metrics for name in listed(metric.name())
+        ]
 
     def _len_data_loader(self, data_loader):
         try:
@@ -494,8 +557,9 @@ def _mismatch(name, parameter, value):
     if value is None:
         return f"{name} is not found in the providing file."
     if list(value.shape) != list(parameter.shape):
-        return (f"{name} receives a shape {list(value.shape)}, but the expected shape is "
-                f"{list(parameter.shape)}.")
+        return (
+            f"{name} receives a shape {list(value.shape)}, but the expected shape is {list(parameter.shape)}."
+        )
     return None
 
 
@@ -504,8 +568,9 @@ def _parameters_of(forward):
     has compiled it."""
     forward = getattr(forward, "dygraph_function", forward)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [name for name, parameter in inspect.signature(forward).parameters.items()
-            if parameter.kind in kinds]
+    return [
+        name for name, parameter in inspect.signature(forward).parameters.items() if parameter.kind in kinds
+    ]
 
 
 def _sizes(batch_size):
@@ -513,6 +578,7 @@ def _sizes(batch_size):
     if isinstance(batch_size, list | tuple) and len(batch_size) == 2:
         return batch_size
     if not isinstance(batch_size, numbers.Integral):
-        raise TypeError(f"Model.fit: batch_size: got {batch_size!r}; "
-                        "it must be an int, or a list or tuple of two")
+        raise TypeError(
+            f"Model.fit: batch_size: got {batch_size!r}; it must be an int, or a list or tuple of two"
+        )
     return batch_size, batch_size

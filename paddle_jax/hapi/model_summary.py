@@ -63,10 +63,14 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
     inner, inside = model.sublayers(), inside_recurrent(model)
     for layer in [*inner, model]:
         container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
-        if (not container and (layer is not model or not inner or isinstance(layer, RNNBase))
-                and layer not in inside):
+        if (
+            not container
+            and (layer is not model or not inner or isinstance(layer, RNNBase))
+            and layer not in inside
+        ):
             hooks.append(
-                layer.register_forward_post_hook(lambda layer, args, out: _note(rows, layer, args, out)))
+                layer.register_forward_post_hook(lambda layer, args, out: _note(rows, layer, args, out))
+            )
     try:
         with no_grad():
             if input is not None:
@@ -82,8 +86,12 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
 
 def inside_recurrent(model):
     """The Layers within LSTM, GRU and SimpleRNN, which count as one each."""
-    return {inner for layer in model.sublayers(include_self=True) if isinstance(layer, RNNBase)
-            for inner in layer.sublayers()}
+    return {
+        inner
+        for layer in model.sublayers(include_self=True)
+        if isinstance(layer, RNNBase)
+        for inner in layer.sublayers()
+    }
 
 
 def _sizes(size):
@@ -92,13 +100,15 @@ def _sizes(size):
         return [_known((size,))]
     if isinstance(size, InputSpec):
         return [_known(size.shape)]
-    if (isinstance(size, tuple | list)
-            and all(each is None or isinstance(each, numbers.Integral) for each in size)):
+    if isinstance(size, tuple | list) and all(
+        each is None or isinstance(each, numbers.Integral) for each in size
+    ):
         return [_known(size)] if isinstance(size, tuple) else [_known((each,)) for each in size]
     if isinstance(size, tuple | list):
         return [found for each in size for found in _sizes(each)]
-    raise TypeError(f"summary: input_size: got {size!r}; it must be a tuple of ints, an InputSpec, "
-                    "or a list of them")
+    raise TypeError(
+        f"summary: input_size: got {size!r}; it must be a tuple of ints, an InputSpec, or a list of them"
+    )
 
 
 def _known(shape):
@@ -125,8 +135,9 @@ def _shape(value, other=None):
 def _given(value):
     """The shapes of all Tensors in an input."""
     if isinstance(value, dict | list | tuple):
-        return [shape for each in (value.values() if isinstance(value, dict) else value)
-                for shape in _given(each)]
+        return [
+            shape for each in (value.values() if isinstance(value, dict) else value) for shape in _given(each)
+        ]
     return [_shape(value)] if isinstance(value, Tensor) else []
 
 
@@ -166,13 +177,28 @@ def _table(rows, given):
     widths = [max([width, *(len(row[i]) for row in cells)]) for i, width in enumerate(_WIDTHS)]
     rule = sum(widths) + 5
     total, trainable = sum(row[2] for row in rows.values()), sum(row[3] for row in rows.values())
-    sizes = [sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
-             2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE, total * 4 / _MEGABYTE]
-    lines = ["-" * rule, _line(_TITLES, widths), "=" * rule, *(_line(row, widths) for row in cells),
-             "=" * rule, f"Total params: {total:,}", f"Trainable params: {trainable:,}",
-             f"Non-trainable params: {total - trainable:,}", "-" * rule, f"Input size (MB): {sizes[0]:.2f}",
-             f"Forward/backward pass size (MB): {sizes[1]:.2f}", f"Params size (MB): {sizes[2]:.2f}",
-             f"Estimated Total Size (MB): {sum(sizes):.2f}", "-" * rule, ""]
+    sizes = [
+        sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
+        2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE,
+        total * 4 / _MEGABYTE,
+    ]
+    lines = [
+        "-" * rule,
+        _line(_TITLES, widths),
+        "=" * rule,
+        *(_line(row, widths) for row in cells),
+        "=" * rule,
+        f"Total params: {total:,}",
+        f"Trainable params: {trainable:,}",
+        f"Non-trainable params: {total - trainable:,}",
+        "-" * rule,
+        f"Input size (MB): {sizes[0]:.2f}",
+        f"Forward/backward pass size (MB): {sizes[1]:.2f}",
+        f"Params size (MB): {sizes[2]:.2f}",
+        f"Estimated Total Size (MB): {sum(sizes):.2f}",
+        "-" * rule,
+        "",
+    ]
     return "\n".join(lines), {"total_params": np.int64(total), "trainable_params": np.int64(trainable)}
 
 

@@ -11,25 +11,29 @@ _UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))  # from so many 
 
 def _value(value):
     """One number of a report."""
-    if (isinstance(value, float | np.floating)
-            or (isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind == "f")):
+    if isinstance(value, float | np.floating) or (
+        isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind == "f"
+    ):
         value = float(np.reshape(value, ()))
         return f"{value:.4e}" if abs(value) <= 1e-3 else f"{value:.4f}"
     return str(value)
 
 
 def _values(values):
-    """" - name: number number" for each."""
+    """ " - name: number number" for each."""
     parts = []
     for name, value in values.items() if isinstance(values, dict) else values:
-        parts.append(f" - {name}:" + "".join(f" {_value(each)}"
-                                             for each in (value if isinstance(value, list) else [value])))
+        parts.append(
+            f" - {name}:"
+            + "".join(f" {_value(each)}" for each in (value if isinstance(value, list) else [value]))
+        )
     return "".join(parts)
 
 
 def _pace(seconds, name):
-    factor, unit = next((factor, unit) for limit, factor, unit in _UNITS
-                        if seconds >= limit or seconds == 0.0)
+    factor, unit = next(
+        (factor, unit) for limit, factor, unit in _UNITS if seconds >= limit or seconds == 0.0
+    )
     return f" - {seconds * factor:.0f}{unit}/{name}"
 
 

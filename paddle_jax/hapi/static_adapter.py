@@ -23,7 +23,7 @@ class StaticGraphAdapter:
 
     @property
     def mode(self):
-        """"train", "eval" or "test"."""
+        """ "train", "eval" or "test"."""
         return self.model.mode
 
     @mode.setter
@@ -45,8 +45,9 @@ class StaticGraphAdapter:
         program = Program()
         with program_guard(program, startup):
             inputs = [data(spec.name, spec.shape, spec.dtype) for spec in model._inputs]
-            labels = ([data(spec.name, spec.shape, spec.dtype) for spec in model._labels] if mode != "test"
-                      else [])
+            labels = (
+                [data(spec.name, spec.shape, spec.dtype) for spec in model._labels] if mode != "test" else []
+            )
             outputs = listed(model.network(*inputs))
             losses, measured = [], []
             if mode != "test" and model._loss is not None:
@@ -64,33 +65,41 @@ class StaticGraphAdapter:
         model = self.model
         if model._amp_level == "O0":
             return model._optimizer
-        lists = CustomOpLists(model._amp_lists.get("custom_white_list"),
-                              model._amp_lists.get("custom_black_list"))
+        lists = CustomOpLists(
+            model._amp_lists.get("custom_white_list"), model._amp_lists.get("custom_black_list")
+        )
         return decorate(model._optimizer, lists, level=model._amp_level)
 
     def _run(self, mode, inputs, labels):
         self.mode = mode
         program, taken, known, outputs, losses, measured = self._programs[mode]
         values = [to_numpy(each) for each in (*listed(inputs), *listed(labels))]
-        feed = {variable.name: np.asarray(value)
-                for variable, value in zip((*taken, *known), values, strict=False)}
+        feed = {
+            variable.name: np.asarray(value)
+            for variable, value in zip((*taken, *known), values, strict=False)
+        }
         wanted = outputs if mode == "test" else [*losses, *(each for one in measured for each in one)]
         found = self._executor.run(program, feed=feed, fetch_list=list(wanted))
         if mode == "test":
             return found
         results, rest = found[: len(losses)], iter(found[len(losses) :])
-        reports = [metric.update(*(next(rest) for _ in one))
-                   for metric, one in zip(self.model._metrics, measured, strict=True)]
+        reports = [
+            metric.update(*(next(rest) for _ in one))
+            for metric, one in zip(self.model._metrics, measured, strict=True)
+        ]
         return (results, reports) if reports and losses else reports if self.model._metrics else results
 
     def train_batch(self, inputs, labels=None, update=True):
         """See Model.train_batch."""
         if "train" not in self._programs:
-            raise AssertionError("Model.train_batch: the model is not ready; "
-                                 "call prepare() with an optimizer and a loss first")
+            raise AssertionError(
+                "Model.train_batch: the model is not ready; call prepare() with an optimizer and a loss first"
+            )
         if not update:
-            raise AssertionError("Model.train_batch: update: got False; gradients are not added up in static "
-                                 "mode, use dynamic mode")
+            raise AssertionError(
+                "Model.train_batch: update: got False; gradients are not added up in static "
+                "mode, use dynamic mode"
+            )
         return self._run("train", inputs, labels)
 
     def eval_batch(self, inputs, labels=None):
@@ -107,8 +116,10 @@ class StaticGraphAdapter:
 
     def save(self, path):
         """Writes weights and the state of the optimizer."""
-        save_file({name: variable.get_value() for name, variable in self.model.network.state_dict().items()},
-                  f"{path}.pdparams")
+        save_file(
+            {name: variable.get_value() for name, variable in self.model.network.state_dict().items()},
+            f"{path}.pdparams",
+        )
         if "train" in self._programs:
             save_file(self._state(), f"{path}.pdopt")
 
@@ -116,8 +127,11 @@ class StaticGraphAdapter:
         """What the training program keeps besides the network, and the state of the schedule."""
         program, values = self._programs["train"][0], global_scope().values
         network = {variable.name for variable in self.model.network.state_dict().values()}
-        state = {name: program.vars[name].get_value() for name in program.vars
-                 if name in values and name not in network}
+        state = {
+            name: program.vars[name].get_value()
+            for name in program.vars
+            if name in values and name not in network
+        }
         schedule = self.model._optimizer._learning_rate
         return state | ({"LR_Scheduler": schedule.state_dict()} if isinstance(schedule, LRScheduler) else {})
 
@@ -129,8 +143,9 @@ class StaticGraphAdapter:
             schedule = optim_state.pop("LR_Scheduler", None)
             if schedule is not None and isinstance(self.model._optimizer._learning_rate, LRScheduler):
                 self.model._optimizer._learning_rate.set_state_dict(schedule)
-            set_program_state(self._programs["train"][0],
-                              {name: to_numpy(value) for name, value in optim_state.items()})
+            set_program_state(
+                self._programs["train"][0], {name: to_numpy(value) for name, value in optim_state.items()}
+            )
 
     def save_inference_model(self, path):
         """Writes the program of prediction."""

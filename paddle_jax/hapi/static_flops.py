@@ -30,16 +30,21 @@ class Table:
             ValueError: it has another number of cells than there are columns.
         """
         if len(row_str) != len(self.table_heads):
-            raise ValueError(f"Table.add_row: row_str: got {len(row_str)} cells; "
-                             f"the table has {len(self.table_heads)} columns")
+            raise ValueError(
+                f"Table.add_row: row_str: got {len(row_str)} cells; "
+                f"the table has {len(self.table_heads)} columns"
+            )
         self.data.append([str(cell) for cell in row_str])
-        self.table_len = [max(width, len(cell))
-                          for width, cell in zip(self.table_len, self.data[-1], strict=True)]
+        self.table_len = [
+            max(width, len(cell)) for width, cell in zip(self.table_len, self.data[-1], strict=True)
+        ]
 
     def print_row(self, row):
         """Prints cells, each in the middle of its column."""
-        print("".join(f"| {str(cell).center(width)} "
-                      for cell, width in zip(row, self.table_len, strict=True)) + "|")
+        print(
+            "".join(f"| {str(cell).center(width)} " for cell, width in zip(row, self.table_len, strict=True))
+            + "|"
+        )
 
     def print_shelf(self):
         """Prints a line of the frame."""

@@ -46,8 +46,16 @@ class EarlyStopping(Callback):
         3
     """
 
-    def __init__(self, monitor="loss", mode="auto", patience=0, verbose=1, min_delta=0, baseline=None,
-                 save_best_model=True):
+    def __init__(
+        self,
+        monitor="loss",
+        mode="auto",
+        patience=0,
+        verbose=1,
+        min_delta=0,
+        baseline=None,
+        save_best_model=True,
+    ):
         super().__init__()
         self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
         self.wait_epoch = self.stopped_epoch = 0
@@ -104,8 +112,17 @@ class ReduceLROnPlateau(Callback):
         0.5
     """
 
-    def __init__(self, monitor="loss", factor=0.1, patience=10, verbose=1, mode="auto", min_delta=1e-4,
-                 cooldown=0, min_lr=0):
+    def __init__(
+        self,
+        monitor="loss",
+        factor=0.1,
+        patience=10,
+        verbose=1,
+        mode="auto",
+        min_delta=1e-4,
+        cooldown=0,
+        min_lr=0,
+    ):
         super().__init__()
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau: factor: got {factor}; it must be less than 1")

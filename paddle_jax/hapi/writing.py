@@ -96,10 +96,17 @@ class WandbCallback(_Writer):
 
     def __init__(self, project=None, entity=None, name=None, dir=None, mode=None, job_type=None, **kwargs):
         super().__init__()
-        self.wandb = try_import("wandb", "You want to use `wandb` which is not installed yet; "
-                                         "install it with `pip install wandb`")
-        given = {"project": project, "entity": entity, "name": name, "dir": dir, "mode": mode,
-                 "job_type": job_type}
+        self.wandb = try_import(
+            "wandb", "You want to use `wandb` which is not installed yet; install it with `pip install wandb`"
+        )
+        given = {
+            "project": project,
+            "entity": entity,
+            "name": name,
+            "dir": dir,
+            "mode": mode,
+            "job_type": job_type,
+        }
         self.wandb_args = given | kwargs
         self._run = None
         self.epochs = self.steps = None

@@ -4,8 +4,11 @@ import json
 import warnings
 from pathlib import Path
 
-_TOPICS = {"kernel": {"enable": bool, "tuning_range": list}, "layout": {"enable": bool},
-           "dataloader": {"enable": bool, "tuning_steps": int}}
+_TOPICS = {
+    "kernel": {"enable": bool, "tuning_range": list},
+    "layout": {"enable": bool},
+    "dataloader": {"enable": bool, "tuning_steps": int},
+}
 
 
 def set_config(config=None):
@@ -22,15 +25,19 @@ def set_config(config=None):
         try:
             config = json.loads(Path(config).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            warnings.warn(f"set_config: config: {config!r} is not read ({error}); nothing is changed.",
-                          stacklevel=2)
+            warnings.warn(
+                f"set_config: config: {config!r} is not read ({error}); nothing is changed.", stacklevel=2
+            )
             return
     for topic, known in _TOPICS.items():
         given = (config or {}).get(topic, {})
         for key, kind in known.items():
             if key in given and not isinstance(given[key], kind):
-                warnings.warn(f"set_config: {topic}: {key}: got {type(given[key]).__name__}; "
-                              f"it must be {kind.__name__}.", stacklevel=2)
+                warnings.warn(
+                    f"set_config: {topic}: {key}: got {type(given[key]).__name__}; "
+                    f"it must be {kind.__name__}.",
+                    stacklevel=2,
+                )
 
 
 __all__ = ["set_config"]

@@ -29,8 +29,15 @@ class Config:
     def __init__(self, prog_file="", params_file=""):
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False
         self._gpu, self._gpu_id, self._pool_mb, self._threads, self._used = False, 0, 100, 1, False
-        self._on = {"ir_optim": True, "memory_optim": False, "mkldnn": True, "glog": True, "profile": False,
-                    "input_names": False, "new_ir": True}
+        self._on = {
+            "ir_optim": True,
+            "memory_optim": False,
+            "mkldnn": True,
+            "glog": True,
+            "profile": False,
+            "input_names": False,
+            "new_ir": True,
+        }
         self._deleted, self._cache_dir, self._level = set(), "", 2
 
     # files --------------------------------------------------------------------------------------------------
@@ -49,8 +56,11 @@ class Config:
 
     def set_model_buffer(self, prog_buffer, prog_buffer_size, params_buffer, params_buffer_size):
         """Sets the contents of both files (bytes) instead of their names."""
-        self._prog, self._params, self._buffer = (_bytes(prog_buffer, prog_buffer_size),
-                                                  _bytes(params_buffer, params_buffer_size), True)
+        self._prog, self._params, self._buffer = (
+            _bytes(prog_buffer, prog_buffer_size),
+            _bytes(params_buffer, params_buffer_size),
+            True,
+        )
 
     def model_dir(self):
         """The directory of the model: "", since files are named one by one."""
@@ -168,9 +178,14 @@ class Config:
 
     def summary(self):
         """A table of what is set, as text."""
-        rows = {"model_file": "(in memory)" if self._buffer else self._prog,
-                "params_file": "(in memory)" if self._buffer else self._params, "use_gpu": self.use_gpu(),
-                "ir_optim": self._on["ir_optim"], "memory_optim": self._on["memory_optim"], "compiler": "XLA"}
+        rows = {
+            "model_file": "(in memory)" if self._buffer else self._prog,
+            "params_file": "(in memory)" if self._buffer else self._params,
+            "use_gpu": self.use_gpu(),
+            "ir_optim": self._on["ir_optim"],
+            "memory_optim": self._on["memory_optim"],
+            "compiler": "XLA",
+        }
         wide = max(len(str(value)) for value in rows.values())
         return "\n".join(f"| {name:<16} | {str(value):<{wide}} |" for name, value in rows.items()) + "\n"
 
@@ -196,36 +211,76 @@ def _answer(name, value, what):
     return query
 
 
-_PASSES, _TRT, _KERNELS = ("XLA compiles the model whole", "XLA takes the place of TensorRT",
-                           "XLA's kernels are used")
+_PASSES, _TRT, _KERNELS = (
+    "XLA compiles the model whole",
+    "XLA takes the place of TensorRT",
+    "XLA's kernels are used",
+)
 for _name, _what in {
-        "enable_cinn": _PASSES, "switch_use_feed_fetch_ops": "inputs and outputs go through handles",
-        "enable_custom_passes": _PASSES, "enable_new_executor": _PASSES,
-        "enable_profile": "use paddle.profiler", "enable_save_optim_model": _PASSES,
-        "use_optimized_model": _PASSES, "switch_ir_debug": _PASSES, "enable_low_precision_io": _PASSES,
-        "exp_disable_mixed_precision_ops": _PASSES, "exp_enable_mixed_precision_ops": _PASSES,
-        "exp_enable_use_cutlass": _KERNELS, "collect_shape_range_info": _TRT, "enable_tensorrt_engine": _TRT,
-        "enable_tensorrt_memory_optim": _TRT, "enable_tensorrt_varseqlen": _TRT, "enable_tensorrt_dla": _TRT,
-        "enable_tensorrt_inspector": _TRT, "enable_tensorrt_explicit_quantization": _TRT,
-        "mark_trt_engine_outputs": _TRT, "enable_tuned_tensorrt_dynamic_shape": _TRT,
-        "set_tensorrt_optimization_level": _TRT, "set_trt_dynamic_shape_info": _TRT,
-        "exp_disable_tensorrt_ops": _TRT, "exp_disable_tensorrt_subgraph": _TRT,
-        "exp_disable_tensorrt_dynamic_shape_ops": _TRT, "exp_specify_tensorrt_subgraph_precision": _TRT,
-        "enable_onnxruntime": _KERNELS, "disable_onnxruntime": _KERNELS, "enable_ort_optimization": _KERNELS,
-        "enable_openvino_engine": _KERNELS, "enable_mkldnn_bfloat16": _KERNELS,
-        "enable_mkldnn_int8": _KERNELS, "enable_onednn_bfloat16": _KERNELS, "enable_onednn_int8": _KERNELS,
-        "disable_mkldnn_fc_passes": _KERNELS, "disable_onednn_fc_passes": _KERNELS,
-        "set_mkldnn_cache_capacity": _KERNELS, "set_onednn_cache_capacity": _KERNELS,
-        "set_mkldnn_op": _KERNELS, "set_onednn_op": _KERNELS, "set_bfloat16_op": _KERNELS,
-    }.items():
+    "enable_cinn": _PASSES,
+    "switch_use_feed_fetch_ops": "inputs and outputs go through handles",
+    "enable_custom_passes": _PASSES,
+    "enable_new_executor": _PASSES,
+    "enable_profile": "use paddle.profiler",
+    "enable_save_optim_model": _PASSES,
+    "use_optimized_model": _PASSES,
+    "switch_ir_debug": _PASSES,
+    "enable_low_precision_io": _PASSES,
+    "exp_disable_mixed_precision_ops": _PASSES,
+    "exp_enable_mixed_precision_ops": _PASSES,
+    "exp_enable_use_cutlass": _KERNELS,
+    "collect_shape_range_info": _TRT,
+    "enable_tensorrt_engine": _TRT,
+    "enable_tensorrt_memory_optim": _TRT,
+    "enable_tensorrt_varseqlen": _TRT,
+    "enable_tensorrt_dla": _TRT,
+    "enable_tensorrt_inspector": _TRT,
+    "enable_tensorrt_explicit_quantization": _TRT,
+    "mark_trt_engine_outputs": _TRT,
+    "enable_tuned_tensorrt_dynamic_shape": _TRT,
+    "set_tensorrt_optimization_level": _TRT,
+    "set_trt_dynamic_shape_info": _TRT,
+    "exp_disable_tensorrt_ops": _TRT,
+    "exp_disable_tensorrt_subgraph": _TRT,
+    "exp_disable_tensorrt_dynamic_shape_ops": _TRT,
+    "exp_specify_tensorrt_subgraph_precision": _TRT,
+    "enable_onnxruntime": _KERNELS,
+    "disable_onnxruntime": _KERNELS,
+    "enable_ort_optimization": _KERNELS,
+    "enable_openvino_engine": _KERNELS,
+    "enable_mkldnn_bfloat16": _KERNELS,
+    "enable_mkldnn_int8": _KERNELS,
+    "enable_onednn_bfloat16": _KERNELS,
+    "enable_onednn_int8": _KERNELS,
+    "disable_mkldnn_fc_passes": _KERNELS,
+    "disable_onednn_fc_passes": _KERNELS,
+    "set_mkldnn_cache_capacity": _KERNELS,
+    "set_onednn_cache_capacity": _KERNELS,
+    "set_mkldnn_op": _KERNELS,
+    "set_onednn_op": _KERNELS,
+    "set_bfloat16_op": _KERNELS,
+}.items():
     setattr(Config, _name, _accepted(_name, _what))
-for _name in ("tensorrt_engine_enabled", "tensorrt_dla_enabled", "tensorrt_dynamic_shape_enabled",
-              "tensorrt_explicit_quantization_enabled", "tensorrt_inspector_enabled",
-              "tensorrt_varseqlen_enabled", "trt_allow_build_at_runtime", "tuned_tensorrt_dynamic_shape",
-              "shape_range_info_collected", "onnxruntime_enabled", "openvino_engine_enabled",
-              "mkldnn_int8_enabled", "onednn_int8_enabled", "use_xpu", "use_feed_fetch_ops_enabled"):
+for _name in (
+    "tensorrt_engine_enabled",
+    "tensorrt_dla_enabled",
+    "tensorrt_dynamic_shape_enabled",
+    "tensorrt_explicit_quantization_enabled",
+    "tensorrt_inspector_enabled",
+    "tensorrt_varseqlen_enabled",
+    "trt_allow_build_at_runtime",
+    "tuned_tensorrt_dynamic_shape",
+    "shape_range_info_collected",
+    "onnxruntime_enabled",
+    "openvino_engine_enabled",
+    "mkldnn_int8_enabled",
+    "onednn_int8_enabled",
+    "use_xpu",
+    "use_feed_fetch_ops_enabled",
+):
     setattr(Config, _name, _answer(_name, False, "there is no such engine here"))
-Config.tensorrt_precision_mode = _answer("tensorrt_precision_mode", PrecisionType.Float32,
-                                         "there is no TensorRT here")
+Config.tensorrt_precision_mode = _answer(
+    "tensorrt_precision_mode", PrecisionType.Float32, "there is no TensorRT here"
+)
 Config.tensorrt_optimization_level = _answer("tensorrt_optimization_level", 3, "there is no TensorRT here")
 Config.shape_range_info_path = _answer("shape_range_info_path", "", "there is no TensorRT here")

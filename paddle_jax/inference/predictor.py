@@ -15,8 +15,10 @@ from paddle_jax.framework.pir.program import parse
 from paddle_jax.inference.types import DataType
 from paddle_jax.version import full_version
 
-_TYPES = {np.dtype(name.lower()): DataType.__members__[name]
-          for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")}
+_TYPES = {
+    np.dtype(name.lower()): DataType.__members__[name]
+    for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")
+}
 _TYPES[np.dtype(ml_dtypes.bfloat16)] = DataType.BFLOAT16
 
 
@@ -45,8 +47,9 @@ class Tensor:
             RuntimeError: there is none yet.
         """
         if self._array is None:
-            raise RuntimeError(f"copy_to_cpu: {self._name} has no value yet; "
-                               "set it, or run the predictor first")
+            raise RuntimeError(
+                f"copy_to_cpu: {self._name} has no value yet; set it, or run the predictor first"
+            )
         return np.array(self._array)
 
     def share_external_data(self, data):
@@ -58,8 +61,9 @@ class Tensor:
             TypeError: data is no Tensor.
         """
         if not isinstance(data, EagerTensor):
-            raise TypeError(f"share_external_data: data: got {type(data).__name__}; "
-                            "it must be a paddle.Tensor")
+            raise TypeError(
+                f"share_external_data: data: got {type(data).__name__}; it must be a paddle.Tensor"
+            )
         self._array, self._shape = data._value, list(data.shape)
 
     def reshape(self, shape):
@@ -109,8 +113,10 @@ class Predictor:
 
     def __init__(self, config):
         if config._used:
-            raise ValueError("create_predictor: config: it was used for another predictor; "
-                             "make a new Config, or use predictor.clone()")
+            raise ValueError(
+                "create_predictor: config: it was used for another predictor; "
+                "make a new Config, or use predictor.clone()"
+            )
         program, arrays = _model(config)
         self._runner = Runner(program)
         self._arrays = {name: uploaded(np.array(array)) for name, array in arrays.items()}
@@ -120,8 +126,9 @@ class Predictor:
     def _make_handles(self):
         program = self._runner.program
         self._inputs = {name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.feeds}
-        self._outputs = {name: Tensor(name, dtypes.convert(dtype).np)
-                         for name, _, _, dtype in program.fetches}
+        self._outputs = {
+            name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.fetches
+        }
 
     def clone(self):
         """Another Predictor of the same model, with inputs and outputs of its own; parameters and compiled
@@ -174,21 +181,27 @@ class Predictor:
             return None
         inputs = list(inputs)
         if not all(isinstance(one, EagerTensor) for one in inputs):
-            raise TypeError("Predictor.run: inputs: it must be a list of Tensors; "
-                            "NumPy arrays go into the input handles")
+            raise TypeError(
+                "Predictor.run: inputs: it must be a list of Tensors; NumPy arrays go into the input handles"
+            )
         if len(inputs) != len(self._inputs):
-            raise ValueError(f"Predictor.run: inputs: got {len(inputs)}; "
-                             f"the model takes {len(self._inputs)}: {', '.join(self._inputs)}")
+            raise ValueError(
+                f"Predictor.run: inputs: got {len(inputs)}; "
+                f"the model takes {len(self._inputs)}: {', '.join(self._inputs)}"
+            )
         return [wrap(array) for array in self._call([one._value for one in inputs])]
 
     def _call(self, arrays):
         for array, (name, _, shape, dtype) in zip(arrays, self._runner.program.feeds, strict=True):
             if array.dtype != dtypes.convert(dtype).np:
-                raise ValueError(f"Predictor.run: {name}: got {array.dtype}; the model takes {dtype}; "
-                                 f"use .astype('{dtype}')")
+                raise ValueError(
+                    f"Predictor.run: {name}: got {array.dtype}; the model takes {dtype}; "
+                    f"use .astype('{dtype}')"
+                )
             if array.ndim != len(shape):
-                raise ValueError(f"Predictor.run: {name}: got shape {list(array.shape)}; "
-                                 f"the model takes {shape}")
+                raise ValueError(
+                    f"Predictor.run: {name}: got shape {list(array.shape)}; the model takes {shape}"
+                )
         return self._runner.arrays(self._arrays, arrays)
 
     def clear_intermediate_tensor(self):
@@ -201,15 +214,18 @@ class Predictor:
 
 def _value(handle):
     if handle._array is None:
-        raise RuntimeError(f"Predictor.run: input {handle._name!r} has no value; "
-                           f"call get_input_handle({handle._name!r}).copy_from_cpu(array) first")
+        raise RuntimeError(
+            f"Predictor.run: input {handle._name!r} has no value; "
+            f"call get_input_handle({handle._name!r}).copy_from_cpu(array) first"
+        )
     return handle._array
 
 
 def _handle(kind, handles, name):
     if name not in handles:
-        raise RuntimeError(f"get_{kind}_handle: {name!r} is no {kind} of the model; "
-                           f"it has {', '.join(handles)}")
+        raise RuntimeError(
+            f"get_{kind}_handle: {name!r} is no {kind} of the model; it has {', '.join(handles)}"
+        )
     return handles[name]
 
 
@@ -218,13 +234,16 @@ def _model(config):
     if config.model_from_memory():
         try:
             program = parse(config._prog)
-            return (program,
-                    parameters.decode(config._params, program.parameters) if program.parameters else {})
+            return (
+                program,
+                parameters.decode(config._params, program.parameters) if program.parameters else {},
+            )
         except CorruptFileError as error:
             raise CorruptModelError(f"create_predictor: cannot read the model in memory: {error}.") from error
     if not config.prog_file():
-        raise RuntimeError("create_predictor: config: no model is set; use Config(prog_file, "
-                           "params_file) or set_model")
+        raise RuntimeError(
+            "create_predictor: config: no model is set; use Config(prog_file, params_file) or set_model"
+        )
     try:
         program = read_program("create_predictor", config.prog_file())
         return program, read_parameters("create_predictor", config.params_file(), program)

@@ -9,8 +9,9 @@ class _Member:
     def __new__(cls, value):
         found = next((m for m in cls.__members__.values() if m.value == value), None)
         if found is None:
-            raise ValueError(f"{cls.__name__}: {value!r} is no value of it; "
-                             f"there are {', '.join(cls.__members__)}")
+            raise ValueError(
+                f"{cls.__name__}: {value!r} is no value of it; there are {', '.join(cls.__members__)}"
+            )
         return found
 
     @classmethod
@@ -92,13 +93,29 @@ class PrecisionType(_Member):
     Float32: "PrecisionType"
 
 
-DataType._fill("PaddleDType", {name: i for i, name in enumerate(
-    ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64", "BFLOAT16"))})
+DataType._fill(
+    "PaddleDType",
+    {
+        name: i
+        for i, name in enumerate(
+            ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64", "BFLOAT16")
+        )
+    },
+)
 PlaceType._fill("PaddlePlace", {"UNK": -1, "CPU": 0, "GPU": 1, "XPU": 2, "CUSTOM": 4})
 PrecisionType._fill("Precision", {"Float32": 0, "Int8": 1, "Half": 2, "Bfloat16": 3})
 
-BYTES = {DataType.FLOAT32: 4, DataType.INT64: 8, DataType.INT32: 4, DataType.UINT8: 1, DataType.INT8: 1,
-         DataType.FLOAT16: 2, DataType.BOOL: 1, DataType.FLOAT64: 8, DataType.BFLOAT16: 2}
+BYTES = {
+    DataType.FLOAT32: 4,
+    DataType.INT64: 8,
+    DataType.INT32: 4,
+    DataType.UINT8: 1,
+    DataType.INT8: 1,
+    DataType.FLOAT16: 2,
+    DataType.BOOL: 1,
+    DataType.FLOAT64: 8,
+    DataType.BFLOAT16: 2,
+}
 
 
 def get_num_bytes_of_data_type(dtype):

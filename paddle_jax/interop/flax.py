@@ -46,8 +46,11 @@ class FlaxLayer(Layer):
         self._names = []
         for state, is_param in ((params, True), (rest, False)):
             for path, value in jax.tree_util.tree_leaves_with_path(state):
-                name = "_".join(str(getattr(p, "key", getattr(p, "name", p))) for p in path
-                                if getattr(p, "name", None) != "value")
+                name = "_".join(
+                    str(getattr(p, "key", getattr(p, "name", p)))
+                    for p in path
+                    if getattr(p, "name", None) != "value"
+                )
                 self._names.append(name)
                 raw = jax.random.key_data(value) if _is_key(value) else jnp.asarray(value)
                 if is_param:
@@ -84,8 +87,10 @@ class FlaxLayer(Layer):
         n, n_params, made = len(self._names), len(jax.tree.leaves(params)), {}
 
         def call(*flat):
-            values = [jax.random.wrap_key_data(v) if key else v
-                      for v, key in zip(flat[:n], self._is_key, strict=True)]
+            values = [
+                jax.random.wrap_key_data(v) if key else v
+                for v, key in zip(flat[:n], self._is_key, strict=True)
+            ]
             module = nnx.merge(graph, *jax.tree.unflatten(shapes, values))
             leaves = list(fixed)
             for i, value in zip(at, flat[n:], strict=True):

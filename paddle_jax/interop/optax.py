@@ -38,30 +38,40 @@ class OptaxOptimizer(Optimizer):
     """
 
     def __init__(self, transformation, parameters, learning_rate=None):
-        if (not callable(getattr(transformation, "init", None))
-                or not callable(getattr(transformation, "update", None))):
-            raise TypeError(f"OptaxOptimizer: transformation: got {type(transformation).__name__}; "
-                            "pass an optax GradientTransformation")
+        if not callable(getattr(transformation, "init", None)) or not callable(
+            getattr(transformation, "update", None)
+        ):
+            raise TypeError(
+                f"OptaxOptimizer: transformation: got {type(transformation).__name__}; "
+                "pass an optax GradientTransformation"
+            )
         super().__init__(1.0 if learning_rate is None else learning_rate, parameters)
         self._transformation, self._scaled = transformation, learning_rate is not None
         self._params = [p for p in self._parameter_list if not p.stop_gradient]
         state = jax.jit(transformation.init)([p._value for p in self._params])
         leaves, self._tree = jax.tree.flatten(state)
         self._state = [wrap(leaf) for leaf in leaves]
-        self._names = ["optax" + jax.tree_util.keystr(path)
-                       for path, _ in jax.tree_util.tree_leaves_with_path(state)]
+        self._names = [
+            "optax" + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(state)
+        ]
         self._kernel = Kernel("optax_update", self._updated, nondiff=True)
 
     def _updated(self, *flat):
         n = len(self._params)
-        lr, params, grads, state = (flat[0], list(flat[1 : n + 1]), list(flat[n + 1 : 2 * n + 1]),
-                                    jax.tree.unflatten(self._tree, flat[2 * n + 1 :]))
+        lr, params, grads, state = (
+            flat[0],
+            list(flat[1 : n + 1]),
+            list(flat[n + 1 : 2 * n + 1]),
+            jax.tree.unflatten(self._tree, flat[2 * n + 1 :]),
+        )
         updates, state = self._transformation.update(grads, state, params)
         if self._scaled:
             updates = jax.tree.map(lambda u: -lr.astype(u.dtype) * u, updates)
         # as optax.apply_updates, which would import optax here
-        return (*[(p + u).astype(p.dtype) for p, u in zip(params, updates, strict=True)],
-                *jax.tree.leaves(state))
+        return (
+            *[(p + u).astype(p.dtype) for p, u in zip(params, updates, strict=True)],
+            *jax.tree.leaves(state),
+        )
 
     def step(self):
         """Updates all parameters that were trainable when the optimizer was made."""
@@ -89,10 +99,13 @@ class OptaxOptimizer(Optimizer):
             value = state_dict.get(name)
             if value is None or list(np.shape(value)) != list(tensor.shape):
                 got = "nothing" if value is None else f"shape {list(np.shape(value))}"
-                raise ValueError(f"OptaxOptimizer.set_state_dict: {name}: got {got}; "
-                                 f"a Tensor of shape {list(tensor.shape)} is needed")
-            found.append(jnp.asarray(value._value if isinstance(value, Tensor)
-                                     else value).astype(tensor._raw.dtype))
+                raise ValueError(
+                    f"OptaxOptimizer.set_state_dict: {name}: got {got}; "
+                    f"a Tensor of shape {list(tensor.shape)} is needed"
+                )
+            found.append(
+                jnp.asarray(value._value if isinstance(value, Tensor) else value).astype(tensor._raw.dtype)
+            )
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
         for tensor, value in zip(self._state, found, strict=True):

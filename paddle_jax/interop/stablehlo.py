@@ -28,8 +28,10 @@ _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 def _check_installed(what):
     if importlib.util.find_spec("flatbuffers") is None:
-        raise ImportError(f"{what}: it needs the package flatbuffers, which jax.export writes with; "
-                          "pip install 'paddle_jax[stablehlo]'")
+        raise ImportError(
+            f"{what}: it needs the package flatbuffers, which jax.export writes with; "
+            "pip install 'paddle_jax[stablehlo]'"
+        )
 
 
 @ft.cache
@@ -72,22 +74,33 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         raise ValueError(f"save_stablehlo: platforms: got {platforms}; allowed are {', '.join(_PLATFORMS)}")
     if not isinstance(vjp_order, int) or not 0 <= vjp_order <= 3:
         raise ValueError(f"save_stablehlo: vjp_order: got {vjp_order!r}; it must be 0, 1, 2 or 3")
-    if (not isinstance(input_spec, list | tuple)
-            or not all(hasattr(s, "shape") and hasattr(s, "dtype") for s in input_spec)):
-        raise ValueError("save_stablehlo: input_spec: it must be a list of paddle.static.InputSpec, "
-                         "one for each argument")
+    if not isinstance(input_spec, list | tuple) or not all(
+        hasattr(s, "shape") and hasattr(s, "dtype") for s in input_spec
+    ):
+        raise ValueError(
+            "save_stablehlo: input_spec: it must be a list of paddle.static.InputSpec, one for each argument"
+        )
     held = dict(layer.state_dict()) if isinstance(layer, Layer) else {}
     held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
     arrays = {name: looked_at(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
-    program = bytes(_exported(layer, kinds, [_described(spec) for spec in input_spec],
-                              platforms).serialize(vjp_order=vjp_order))
-    trained = [name for name, tensor in held.items()
-               if isinstance(tensor, Parameter) and not tensor.stop_gradient]
-    facts = {"names": json.dumps(list(held)), "trained": json.dumps(trained), "program": _digest(program),
-             "data": _digest(*_parts(arrays))}
-    replace_files({f"{path}.stablehlo": program,
-                   f"{path}.safetensors": safetensors_file.encode(arrays, facts)})
+    program = bytes(
+        _exported(layer, kinds, [_described(spec) for spec in input_spec], platforms).serialize(
+            vjp_order=vjp_order
+        )
+    )
+    trained = [
+        name for name, tensor in held.items() if isinstance(tensor, Parameter) and not tensor.stop_gradient
+    ]
+    facts = {
+        "names": json.dumps(list(held)),
+        "trained": json.dumps(trained),
+        "program": _digest(program),
+        "data": _digest(*_parts(arrays)),
+    }
+    replace_files(
+        {f"{path}.stablehlo": program, f"{path}.safetensors": safetensors_file.encode(arrays, facts)}
+    )
 
 
 def _digest(*data):
@@ -113,11 +126,16 @@ def _exported(layer, kinds, inputs, platforms):
 
     def program(function):
         def fn(parameters, *inputs):
-            state, given = ({name: _tensor(array) for name, array in parameters.items()},
-                            tuple(map(_tensor, inputs)))
+            state, given = (
+                {name: _tensor(array) for name, array in parameters.items()},
+                tuple(map(_tensor, inputs)),
+            )
             out = functional_call(layer, state, given) if isinstance(layer, Layer) else function(*given)
-            return jax.tree.map(lambda t: concrete(t._raw) if isinstance(t, Tensor) else t, out,
-                                is_leaf=lambda t: isinstance(t, Tensor))
+            return jax.tree.map(
+                lambda t: concrete(t._raw) if isinstance(t, Tensor) else t,
+                out,
+                is_leaf=lambda t: isinstance(t, Tensor),
+            )
 
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
 
@@ -134,12 +152,17 @@ def _exported(layer, kinds, inputs, platforms):
                 with converted_forwards(layer):
                     return program(layer)
     except Exception as error:
-        name = (type(layer).__name__ if isinstance(layer, Layer)
-                else getattr(layer, "__qualname__", "the function"))
+        name = (
+            type(layer).__name__
+            if isinstance(layer, Layer)
+            else getattr(layer, "__qualname__", "the function")
+        )
         text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0][:300]
-        raise ValueError(f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
-                         f"or for a value: {text} ({place(error, getattr(layer, 'forward', layer))}); "
-                         "give that length as a number in input_spec") from error
+        raise ValueError(
+            f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
+            f"or for a value: {text} ({place(error, getattr(layer, 'forward', layer))}); "
+            "give that length as a number in input_spec"
+        ) from error
 
 
 def load_stablehlo(path):
@@ -164,26 +187,34 @@ def load_stablehlo(path):
     for ending in ("stablehlo", "safetensors"):
         file = Path(f"{path}.{ending}")
         if not file.is_file():
-            raise ValueError(f"load_stablehlo: path: {file} does not exist; "
-                             "give the prefix that save_stablehlo got")
+            raise ValueError(
+                f"load_stablehlo: path: {file} does not exist; give the prefix that save_stablehlo got"
+            )
         data[ending] = file.read_bytes()
     try:
         parameters = safetensors_file.decode(data["safetensors"])
-        facts = json.loads(data["safetensors"][
-            8 : 8 + int.from_bytes(data["safetensors"][:8], "little")]).get("__metadata__", {})
-        names, trained = (json.loads(facts.get(key, json.dumps(list(parameters))))
-                          for key in ("names", "trained"))
-        whole = (_digest(data["stablehlo"]) == facts.get("program")
-                 and _digest(*_parts(parameters)) == facts.get("data"))
+        facts = json.loads(
+            data["safetensors"][8 : 8 + int.from_bytes(data["safetensors"][:8], "little")]
+        ).get("__metadata__", {})
+        names, trained = (
+            json.loads(facts.get(key, json.dumps(list(parameters)))) for key in ("names", "trained")
+        )
+        whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(
+            *_parts(parameters)
+        ) == facts.get("data")
         exported = jax.export.deserialize(bytearray(data["stablehlo"])) if whole or not facts else None
         fits = exported is not None and sorted(names) == sorted(parameters) and set(trained) <= set(names)
     except Exception as error:
-        raise CorruptFileError(f"load_stablehlo: {path}: damaged, or older than this version of JAX reads "
-                               f"(six months): {' '.join(str(error).split())[:200]}; "
-                               "save it again from its code or from paddle.jit.load") from error
+        raise CorruptFileError(
+            f"load_stablehlo: {path}: damaged, or older than this version of JAX reads "
+            f"(six months): {' '.join(str(error).split())[:200]}; "
+            "save it again from its code or from paddle.jit.load"
+        ) from error
     if not fits:
-        raise CorruptFileError(f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; "
-                               "keep both together, or save again")
+        raise CorruptFileError(
+            f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; "
+            "keep both together, or save again"
+        )
     return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained))
 
 
@@ -223,8 +254,9 @@ class StableHLOLayer(Layer):
         if len(inputs) != wanted:
             raise ValueError(f"StableHLOLayer: inputs: got {len(inputs)}; the program takes {wanted}")
         held = [getattr(*place) for place in self._places.values()]
-        found = run(self._kernel,
-                    [*held, *[x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]])
+        found = run(
+            self._kernel, [*held, *[x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]]
+        )
         return jax.tree.unflatten(self.exported.out_tree, list(found))
 
 
@@ -236,8 +268,9 @@ def _without_gradient(call):
     refused = jax.custom_vjp(call)
 
     def backward(*_):
-        raise ValueError("load_stablehlo: the program was saved without derivatives; "
-                         "save it with vjp_order=1 or more")
+        raise ValueError(
+            "load_stablehlo: the program was saved without derivatives; save it with vjp_order=1 or more"
+        )
 
     refused.defvjp(lambda *arrays: (call(*arrays), None), backward)
     return refused

@@ -19,8 +19,10 @@ from paddle_jax.io.dataloader.process import Unfit, crew
 from paddle_jax.io.dataloader.progress import FORM, Epoch, generators, keeps_state, set_generators
 from paddle_jax.io.dataloader.worker import END, Worker, WorkerInfo
 
-_HELP = ("What workers need must be picklable; `pip install cloudpickle` makes that so for code typed "
-         "in and for lambdas")
+_HELP = (
+    "What workers need must be picklable; `pip install cloudpickle` makes that so for code typed "
+    "in and for lambdas"
+)
 
 
 def _need(condition, message, error=AssertionError):
@@ -71,14 +73,31 @@ class DataLoader:
         [[1.0, 2.0], [3.0]]
     """
 
-    def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None,
-                 batch_size=1, shuffle=False, drop_last=False, collate_fn=None, num_workers=0,
-                 use_buffer_reader=True, reader_buffer_size=2, prefetch_factor=2, use_shared_memory=True,
-                 timeout=0, worker_init_fn=None, persistent_workers=False):
+    def __init__(
+        self,
+        dataset,
+        feed_list=None,
+        places=None,
+        return_list=True,
+        batch_sampler=None,
+        batch_size=1,
+        shuffle=False,
+        drop_last=False,
+        collate_fn=None,
+        num_workers=0,
+        use_buffer_reader=True,
+        reader_buffer_size=2,
+        prefetch_factor=2,
+        use_shared_memory=True,
+        timeout=0,
+        worker_init_fn=None,
+        persistent_workers=False,
+    ):
         _need(num_workers >= 0, f"DataLoader: num_workers: got {num_workers}; it may not be negative.")
         _need(timeout >= 0, f"DataLoader: timeout: got {timeout}; it may not be negative.")
-        _need(prefetch_factor > 0,
-              f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive.")
+        _need(
+            prefetch_factor > 0, f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive."
+        )
         self.dataset = dataset
         self.feed_list = feed_list
         self.places = _places(places)
@@ -102,29 +121,40 @@ class DataLoader:
             forkserver.start()
         self.dataset_kind = int(isinstance(dataset, IterableDataset))
         if self.dataset_kind:
-            _need(not shuffle,
-                  "DataLoader: shuffle: an IterableDataset has no index to shuffle; shuffle in its __iter__.",
-                  ValueError)
-            _need(batch_sampler is None,
-                  "DataLoader: batch_sampler: an IterableDataset has no index to sample; use batch_size.",
-                  ValueError)
+            _need(
+                not shuffle,
+                "DataLoader: shuffle: an IterableDataset has no index to shuffle; shuffle in its __iter__.",
+                ValueError,
+            )
+            _need(
+                batch_sampler is None,
+                "DataLoader: batch_sampler: an IterableDataset has no index to sample; use batch_size.",
+                ValueError,
+            )
         self._set_batches(batch_sampler, batch_size, shuffle, drop_last)
 
     def _set_batches(self, batch_sampler, batch_size, shuffle, drop_last):
         self.batch_sampler, self.drop_last, self.batch_size = batch_sampler, drop_last, batch_size
         if batch_sampler is not None:
             default = batch_size == 1 and not shuffle and not drop_last
-            _need(default, "DataLoader: batch_sampler: batch_size, shuffle and drop_last are its own matter; "
-                           "leave them at their defaults.")
+            _need(
+                default,
+                "DataLoader: batch_sampler: batch_size, shuffle and drop_last are its own matter; "
+                "leave them at their defaults.",
+            )
             self.batch_size = None
         elif batch_size is not None:
             _need(batch_size > 0, f"DataLoader: batch_size: got {batch_size}; it must be None or positive.")
             if not self.dataset_kind:
-                self.batch_sampler = BatchSampler(self.dataset, shuffle=shuffle, batch_size=batch_size,
-                                                  drop_last=drop_last)
+                self.batch_sampler = BatchSampler(
+                    self.dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last
+                )
         elif shuffle:
-            warnings.warn("DataLoader: shuffle: without a batch_size the order stays as it is, as in Paddle; "
-                          "set batch_size.", stacklevel=3)
+            warnings.warn(
+                "DataLoader: shuffle: without a batch_size the order stays as it is, as in Paddle; "
+                "set batch_size.",
+                stacklevel=3,
+            )
         self.auto_collate_batch = self.batch_sampler is not None or self.batch_size is not None
 
     def __len__(self):
@@ -133,8 +163,11 @@ class DataLoader:
         Raises:
             ValueError: the data set is iterable, so the number is not known.
         """
-        _need(not self.dataset_kind,
-              "DataLoader: an IterableDataset has no length; count the batches while iterating.", ValueError)
+        _need(
+            not self.dataset_kind,
+            "DataLoader: an IterableDataset has no length; count the batches while iterating.",
+            ValueError,
+        )
         return len(self.batch_sampler if self.auto_collate_batch else self.dataset)
 
     def __iter__(self):
@@ -176,8 +209,13 @@ class DataLoader:
             running = self._epoch.state(self._order())
             if self.num_workers == 0 and self.dataset_kind and keeps_state(self.dataset):
                 running["streams"] = {0: self.dataset.state_dict()}
-        return {"form": FORM, **self._sizes(), "epochs": self._epochs, "generators": generators(),
-                "running": running}
+        return {
+            "form": FORM,
+            **self._sizes(),
+            "epochs": self._epochs,
+            "generators": generators(),
+            "running": running,
+        }
 
     def _sizes(self):
         """What has to be the same where a state is loaded; of the workers only where each has its own
@@ -187,8 +225,11 @@ class DataLoader:
         except (TypeError, NotImplementedError):
             samples = None
         batch_size = getattr(self.batch_sampler, "batch_size", self.batch_size)
-        return {"samples": samples, "batch_size": batch_size,
-                "num_workers": self.num_workers if self.dataset_kind else None}
+        return {
+            "samples": samples,
+            "batch_size": batch_size,
+            "num_workers": self.num_workers if self.dataset_kind else None,
+        }
 
     def load_state_dict(self, state_dict):
         """Lets the next iteration go on from where another one stood: it gives the batches that were missing,
@@ -210,16 +251,24 @@ class DataLoader:
             TypeError: state_dict is no dict.
             ValueError: it is not of a DataLoader, or of one with other data or another batch size.
         """
-        _need(isinstance(state_dict, Mapping),
-              f"DataLoader: state_dict: got {type(state_dict).__name__}; pass what state_dict() gave.",
-              TypeError)
-        _need(state_dict.get("form") == FORM,
-              "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.",
-              ValueError)
+        _need(
+            isinstance(state_dict, Mapping),
+            f"DataLoader: state_dict: got {type(state_dict).__name__}; pass what state_dict() gave.",
+            TypeError,
+        )
+        _need(
+            state_dict.get("form") == FORM,
+            "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.",
+            ValueError,
+        )
         for name, here in self._sizes().items():
             there = state_dict[name]
-            _need(there == here, f"DataLoader: state_dict: it is of a loader with {name}={there}, "
-                                 f"this one has {name}={here}; both must agree.", ValueError)
+            _need(
+                there == here,
+                f"DataLoader: state_dict: it is of a loader with {name}={there}, "
+                f"this one has {name}={here}; both must agree.",
+                ValueError,
+            )
         self._loaded = dict(state_dict)
 
     set_state_dict = load_state_dict
@@ -245,8 +294,14 @@ class DataLoader:
         return self._epoch, now
 
     def _fetch(self):
-        return ft.partial(make_fetch, self.dataset, self.collate_fn, self.auto_collate_batch, self.batch_size,
-                          self.drop_last)
+        return ft.partial(
+            make_fetch,
+            self.dataset,
+            self.collate_fn,
+            self.auto_collate_batch,
+            self.batch_size,
+            self.drop_last,
+        )
 
     def _plain(self):
         epoch, now = self._begin()
@@ -256,8 +311,12 @@ class DataLoader:
         while epoch.waiting or epoch.draw(tasks):
             batch = fetch(epoch.waiting[0][2])
             if batch is END:
-                _need(not epoch.skip, f"DataLoader: the data ended {epoch.skip} batches before the place of "
-                                      "the state; it must be the same data.", RuntimeError)
+                _need(
+                    not epoch.skip,
+                    f"DataLoader: the data ended {epoch.skip} batches before the place of "
+                    "the state; it must be the same data.",
+                    RuntimeError,
+                )
                 break
             batch = batch if epoch.skip else self._finish(batch)
             if not epoch.took():
@@ -316,11 +375,18 @@ class DataLoader:
                 workers = crew(self.num_workers, epoch.seed, self.use_shared_memory, needs)
             except Unfit as why:
                 self._threads = True
-                warnings.warn("DataLoader: the workers are threads, not processes, which take turns in "
-                              f"running Python: {why}. {_HELP}", stacklevel=4)
+                warnings.warn(
+                    "DataLoader: the workers are threads, not processes, which take turns in "
+                    f"running Python: {why}. {_HELP}",
+                    stacklevel=4,
+                )
         if workers is None:
-            _need(epoch.streams is None, "DataLoader: the state is of processes with a data set each; "
-                                         "these workers are threads, which share one.", RuntimeError)
+            _need(
+                epoch.streams is None,
+                "DataLoader: the state is of processes with a data set each; "
+                "these workers are threads, which share one.",
+                RuntimeError,
+            )
             return self._start_threads(epoch.seed), False
         if self.dataset_kind and epoch.streams is None and not epoch.taken and keeps_state(self.dataset):
             epoch.streams = {}
@@ -332,8 +398,9 @@ class DataLoader:
         count = self.num_workers
         init_fn = None if self._persistent_workers and self._started else self.worker_init_fn
         self._started = True
-        infos = [WorkerInfo(id=i, num_workers=count, dataset=self.dataset, seed=seed + i)
-                 for i in range(count)]
+        infos = [
+            WorkerInfo(id=i, num_workers=count, dataset=self.dataset, seed=seed + i) for i in range(count)
+        ]
         return [Worker(info, self._fetch(), init_fn) for info in infos]
 
     def _finish(self, batch, copy=True):
@@ -348,8 +415,14 @@ def _seed(epoch):
     """The seed of an epoch: fixed by `paddle.seed` and NumPy's state, neither of which it changes."""
     kind, words, place, *_ = np.random.get_state()  # noqa: NPY002  the generator that samplers use
     generator = default_generator()
-    parts = [epoch, place, *words[:4].tolist(), generator._seed & 0xFFFFFFFF, generator._seed >> 32,
-             generator._offset & 0xFFFFFFFF]
+    parts = [
+        epoch,
+        place,
+        *words[:4].tolist(),
+        generator._seed & 0xFFFFFFFF,
+        generator._seed >> 32,
+        generator._offset & 0xFFFFFFFF,
+    ]
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 

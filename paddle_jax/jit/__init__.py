@@ -6,5 +6,15 @@ from paddle_jax.jit.dy2static.log import set_code_level, set_verbosity
 from paddle_jax.jit.io import save
 from paddle_jax.jit.translated_layer import TranslatedLayer, load
 
-__all__ = ["TranslatedLayer", "enable_to_static", "ignore_module", "load", "marker", "not_to_static", "save",
-           "set_code_level", "set_verbosity", "to_static"]
+__all__ = [
+    "TranslatedLayer",
+    "enable_to_static",
+    "ignore_module",
+    "load",
+    "marker",
+    "not_to_static",
+    "save",
+    "set_code_level",
+    "set_verbosity",
+    "to_static",
+]

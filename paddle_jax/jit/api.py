@@ -52,11 +52,15 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         True
     """
     if input_spec is not None and not isinstance(input_spec, list | tuple):
-        raise TypeError(f"to_static: input_spec: got {type(input_spec).__name__}; "
-                        "it must be a list or tuple of InputSpecs")
+        raise TypeError(
+            f"to_static: input_spec: got {type(input_spec).__name__}; "
+            "it must be a list or tuple of InputSpecs"
+        )
     if build_strategy is not None and type(build_strategy).__name__ != "BuildStrategy":
-        raise TypeError(f"to_static: build_strategy: got {type(build_strategy).__name__}; "
-                        "it must be a paddle.static.BuildStrategy or None")
+        raise TypeError(
+            f"to_static: build_strategy: got {type(build_strategy).__name__}; "
+            "it must be a paddle.static.BuildStrategy or None"
+        )
     if backend not in _BACKENDS:
         raise ValueError(f"to_static: backend: got {backend!r}; allowed are 'CINN' and None")
     full_graph = bool(kwargs.get("full_graph", False))
@@ -74,8 +78,10 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         if isinstance(callee, staticmethod | classmethod):
             return type(callee)(compiled(callee.__func__))
         if not callable(callee):
-            raise TypeError(f"to_static: function: got {type(callee).__name__}; it must be a function, "
-                            "a method or a Layer")
+            raise TypeError(
+                f"to_static: function: got {type(callee).__name__}; it must be a function, "
+                "a method or a Layer"
+            )
         code = callee if inspect.isroutine(callee) else callee.__call__
         return StaticFunction(code, input_spec, full_graph)
 

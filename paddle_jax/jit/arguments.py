@@ -57,8 +57,11 @@ class Arguments:
                 spec = InputSpec(list(spec.shape), spec.dtype)
             if not isinstance(spec, InputSpec):
                 return spec
-            chosen = spec.name or (path if self.places is None
-                                   else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}")
+            chosen = spec.name or (
+                path
+                if self.places is None
+                else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}"
+            )
             while chosen in names:
                 chosen += "_1"
             names.append(chosen)
@@ -78,9 +81,11 @@ def arguments_of(function, plain, specs, who="jit.save"):
         if specs is None and function._latest is not None:
             return _of_call(function._latest, plain)
     if specs is None:
-        raise ValueError(f"{who}: input_spec: {getattr(plain, '__qualname__', plain)} has none and has "
-                         "not been called as a compiled function; give a list of paddle.static.InputSpec, "
-                         "one for each argument")
+        raise ValueError(
+            f"{who}: input_spec: {getattr(plain, '__qualname__', plain)} has none and has "
+            "not been called as a compiled function; give a list of paddle.static.InputSpec, "
+            "one for each argument"
+        )
     try:
         parameters = inspect.signature(plain).parameters.values()
     except (TypeError, ValueError):  # a function without a signature
@@ -89,8 +94,10 @@ def arguments_of(function, plain, specs, who="jit.save"):
         titles = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if len(specs) > len(titles) and not more:
-        raise CheckError(f"{who}: input_spec: got {len(specs)}; the function takes {len(titles)} "
-                         f"arguments: {', '.join(titles)}")
+        raise CheckError(
+            f"{who}: input_spec: got {len(specs)}; the function takes {len(titles)} "
+            f"arguments: {', '.join(titles)}"
+        )
     return Arguments(list(specs), [*titles, *[f"input_{i}" for i in range(len(titles), len(specs))]])
 
 
@@ -99,6 +106,8 @@ def _of_call(key, plain):
     positional, named = described(key)
     signature = inspect.signature(plain)
     arguments, order = Arguments.bound(signature.bind(*positional, **named)), list(signature.parameters)
-    arguments.places = [*range(len(arguments.specs) - len(arguments.by_name)),
-                        *[order.index(name) if name in order else len(order) for name in arguments.by_name]]
+    arguments.places = [
+        *range(len(arguments.specs) - len(arguments.by_name)),
+        *[order.index(name) if name in order else len(order) for name in arguments.by_name],
+    ]
     return arguments

@@ -16,8 +16,21 @@ from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.failures.outcomes import judge
 from paddle_jax._core.interpreter.cost import CONVOLUTIONS
 
-_HEAVY = frozenset((*CONVOLUTIONS, "conv_general_dilated", "cond", "custom_jvp_call", "custom_vjp_call",
-                    "dot_general", "random_bits", "scan", "sort", "threefry2x32", "while"))
+_HEAVY = frozenset(
+    (
+        *CONVOLUTIONS,
+        "conv_general_dilated",
+        "cond",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "dot_general",
+        "random_bits",
+        "scan",
+        "sort",
+        "threefry2x32",
+        "while",
+    )
+)
 _LONGEST = 1e-3  # seconds by the interpreter's estimate
 
 
@@ -55,21 +68,31 @@ class Checks:
         body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
         wanted = [k for k, is_used in enumerate(used) if is_used]
         taken = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
-        if (body.effects or not _HEAVY.isdisjoint(_primitives(body))
-                or any(captured.inputs[j].tensor is None for j in taken)):
+        if (
+            body.effects
+            or not _HEAVY.isdisjoint(_primitives(body))
+            or any(captured.inputs[j].tensor is None for j in taken)
+        ):
             return None
         constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in taken]
         split = len(constants)
         try:
-            plan = interpreter.plan(ClosedJaxpr(
-                body.replace(constvars=body.invars[:split], invars=body.invars[split:]), constants), _LONGEST)
+            plan = interpreter.plan(
+                ClosedJaxpr(
+                    body.replace(constvars=body.invars[:split], invars=body.invars[split:]), constants
+                ),
+                _LONGEST,
+            )
         except interpreter.Refusal:
             return None
         return _Front(plan, at, self.checks)
 
     def _guarded(self, captured):
-        place, at, guards = ({id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
-                             len(captured.results), [])
+        place, at, guards = (
+            {id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
+            len(captured.results),
+            [],
+        )
         for change in captured.changes:
             if change.kind == "value" and not change.flows:
                 guards.append((at, place[id(change.target)]))

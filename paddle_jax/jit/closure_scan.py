@@ -188,8 +188,9 @@ class ClosureScan:
         if isinstance(method, property):
             method = method.fget
         method = getattr(method, "__func__", method)  # of a classmethod or staticmethod
-        self.function(method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__")
-                      else method)
+        self.function(
+            method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__") else method
+        )
 
     def _optimizer(self, optimizer):
         self.seen.add(id(optimizer))
@@ -201,13 +202,16 @@ class ClosureScan:
             for name, value in store.items():
                 if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
                     self._setting(store, name, value)
-        self.guards.lists += [(items, list(items)) for items in (
-            optimizer._groups, *[group.params for group in optimizer._groups])]
+        self.guards.lists += [
+            (items, list(items))
+            for items in (optimizer._groups, *[group.params for group in optimizer._groups])
+        ]
         for param in optimizer._all_params():
             if id(param) in self.slots:
                 store, key = self.slots[id(param)]
-                (self.guards.settings if isinstance(store, Store)
-                 else self.guards.fixed).add(store, key, param, "?")
+                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(
+                    store, key, param, "?"
+                )
             self._tensor(param, None, None)
 
     def _setting(self, store, name, value):

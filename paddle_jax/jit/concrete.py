@@ -69,8 +69,10 @@ def bound(function, args, kwargs):
     signature = inspect.signature(function)
     unknown = kwargs.keys() - signature.parameters.keys()
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
-        raise TypeError(f"get_concrete_program: got the unknown arguments {', '.join(sorted(unknown))}; "
-                        f"the function takes {', '.join(signature.parameters)}")
+        raise TypeError(
+            f"get_concrete_program: got the unknown arguments {', '.join(sorted(unknown))}; "
+            f"the function takes {', '.join(signature.parameters)}"
+        )
     try:
         values = signature.bind(*args, **kwargs)
     except TypeError as error:

@@ -66,8 +66,12 @@ class StaticFunction:
     def __init__(self, function, input_spec=None, full_graph=False, instance=None):
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
-        self._function, self._instance, self._input_spec, self._full_graph = (function, instance, input_spec,
-                                                                              full_graph)
+        self._function, self._instance, self._input_spec, self._full_graph = (
+            function,
+            instance,
+            input_spec,
+            full_graph,
+        )
         self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
         self._converted, self._latest, self._concrete, self._training = None, None, {}, True
         self._new_shapes = {}
@@ -89,7 +93,10 @@ class StaticFunction:
             except TypeError:  # an object without weak references is kept alive
                 ref = ft.partial(_same, instance)
             entry = self._bound[id(instance)] = [
-                ref, StaticFunction(self._function, self._input_spec, self._full_graph), _nothing]
+                ref,
+                StaticFunction(self._function, self._input_spec, self._full_graph),
+                _nothing,
+            ]
             # not the instance, which holds this object, directly or through its class
             entry[1]._instance = ref
         bound = entry[2]()
@@ -103,8 +110,9 @@ class StaticFunction:
         if self._instance is None:  # as Paddle: a copy is the function as it was written
             return self._function
         instance = self.class_instance
-        return StaticFunction(self._function, self._input_spec, self._full_graph,
-                              memo.get(id(instance), instance))
+        return StaticFunction(
+            self._function, self._input_spec, self._full_graph, memo.get(id(instance), instance)
+        )
 
     def __repr__(self):
         return f"<StaticFunction {self.__dict__.get('__qualname__', self._function)}>"
@@ -119,8 +127,11 @@ class StaticFunction:
     @property
     def dygraph_function(self):
         """The function as it was written."""
-        return (self._function if self._instance is None
-                else types.MethodType(self._function, self.class_instance))
+        return (
+            self._function
+            if self._instance is None
+            else types.MethodType(self._function, self.class_instance)
+        )
 
     @property
     def input_spec(self):
@@ -133,11 +144,15 @@ class StaticFunction:
         programs."""
         from paddle_jax.jit.concrete import ProgramCache
 
-        compiled = [program for programs in self._programs.values() if programs is not _EAGER
-                    for program in programs]
+        compiled = [
+            program for programs in self._programs.values() if programs is not _EAGER for program in programs
+        ]
         called = {key[-1] for key in self._programs}
-        asked = [each for key, each in self._concrete.items()
-                 if key not in called and not (compiled and key[:1] == ("spec",))]
+        asked = [
+            each
+            for key, each in self._concrete.items()
+            if key not in called and not (compiled and key[:1] == ("spec",))
+        ]
         return ProgramCache(compiled, asked, self._latest_concrete, self._concrete)
 
     def get_traced_count(self):
@@ -294,8 +309,9 @@ class StaticFunction:
             return self._conversion()(*args, **kwargs)
         if frame.recording:
             plain = ft.partial(self.dygraph_function, *args, **kwargs)
-            return frame.control_flow((args, kwargs), plain,
-                                      lambda: ft.partial(self._conversion(), *args, **kwargs))
+            return frame.control_flow(
+                (args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs)
+            )
         return self.dygraph_function(*args, **kwargs)
 
     def _conversion(self):
@@ -314,8 +330,12 @@ class StaticFunction:
         if len(self._programs) > _MAX_PROGRAMS:
             self._programs.popitem(last=False)
         if why is not None and len(programs) >= _MAX_STALE:
-            return self._give_up(key, args, kwargs, Unsupported(
-                f"it was compiled {len(programs)} times and something changes each time: {why}"))
+            return self._give_up(
+                key,
+                args,
+                kwargs,
+                Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"),
+            )
         self._check(args, kwargs)
         start = time.perf_counter()
         try:
@@ -335,9 +355,11 @@ class StaticFunction:
             # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         watch()
-        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
-                f"{user_line()}: {why or self._news()}; it rests on {len(program.facts)} values that it has "
-                f"read{_runs(program.captured.again)}")
+        log.add(
+            f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
+            f"{user_line()}: {why or self._news()}; it rests on {len(program.facts)} values that it has "
+            f"read{_runs(program.captured.again)}"
+        )
         return out
 
     def _check(self, args, kwargs):
@@ -348,8 +370,10 @@ class StaticFunction:
             raise ValueError(f"{self._name()}: {error}") from None
         specs = self._input_spec or ()
         if len(specs) > len(args) + len(kwargs):
-            raise ValueError(f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} "
-                             "InputSpecs; give at most one for each")
+            raise ValueError(
+                f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} "
+                "InputSpecs; give at most one for each"
+            )
         for spec, arg in zip(specs, args, strict=False):
             if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
                 raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
@@ -362,10 +386,18 @@ class StaticFunction:
                 raise Unsupported(STREAM.format(type(value).__name__))
         scan = ClosureScan(self.dygraph_function, others)
         passed = set(map(id, inputs))
-        run = ft.partial(self._observed_run, args, kwargs, scan, containers, inputs=inputs,
-                         start=[t for t in scan.tensors.values() if id(t) not in passed],
-                         objects=[*scan.objects, *containers], once=self._full_graph,
-                         generators=scan.generators)
+        run = ft.partial(
+            self._observed_run,
+            args,
+            kwargs,
+            scan,
+            containers,
+            inputs=inputs,
+            start=[t for t in scan.tensors.values() if id(t) not in passed],
+            objects=[*scan.objects, *containers],
+            once=self._full_graph,
+            generators=scan.generators,
+        )
         with swapped(Switch, busy=True):
             captured, reads = self._captured(run)
             program = Program(self._name(), captured, scan, reads, inputs)
@@ -415,8 +447,10 @@ class StaticFunction:
             scan.snapshot.restore_variables()
             raise
         if changed:
-            raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while "
-                              "compiling only; return its value")
+            raise Unsupported(
+                f"{changed[0]} outside the function is assigned, which would happen while "
+                "compiling only; return its value"
+            )
         reads.settle(usage)
         if reads.reason is not None:
             self._not_observed(reads.reason)
@@ -430,18 +464,24 @@ class StaticFunction:
         text = f"not all that it reads can be observed: {reason}"
         if not self._full_graph:
             raise Unsupported(text)
-        warnings.warn(f"{self._name()} is compiled whole as asked for (full_graph=True), and may not notice "
-                      f"changes around it: {text}. Pass what changes as arguments", stacklevel=_stacklevel())
+        warnings.warn(
+            f"{self._name()} is compiled whole as asked for (full_graph=True), and may not notice "
+            f"changes around it: {text}. Pass what changes as arguments",
+            stacklevel=_stacklevel(),
+        )
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
         where = place(error, self._function)
         if self._full_graph:
-            raise RuntimeError(f"to_static: {self._name()} cannot be compiled: "
-                               f"{_text(error)} ({where})") from error
+            raise RuntimeError(
+                f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})"
+            ) from error
         self._programs[key] = _EAGER
-        text = (f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). "
-                "To compile it, change that line, or leave it out of to_static with paddle.jit.not_to_static")
+        text = (
+            f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). "
+            "To compile it, change that line, or leave it out of to_static with paddle.jit.not_to_static"
+        )
         log.add("to_static: " + text)
         warnings.warn(text, stacklevel=_stacklevel())
         return self.dygraph_function(*args, **kwargs)
@@ -451,9 +491,11 @@ class StaticFunction:
         if len(self._programs) != _MANY_SHAPES or self._advised:
             return
         self._advised = True
-        warnings.warn(f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. "
-                      "Pad shapes to a few sizes and pass numbers as Tensors, or leave the function eager",
-                      stacklevel=_stacklevel())
+        warnings.warn(
+            f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. "
+            "Pad shapes to a few sizes and pass numbers as Tensors, or leave the function eager",
+            stacklevel=_stacklevel(),
+        )
 
     def _news(self):
         """What is new in the last signature."""

@@ -17,8 +17,13 @@ class Guards:
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(items), Table(entries),
-                                                                           Changes.count, [], [])
+        self.fixed, self.settings, self.changes, self.parts, self.lists = (
+            Table(items),
+            Table(entries),
+            Changes.count,
+            [],
+            [],
+        )
         self.own = Table(entries)
 
     def add(self, table, store, key, value, shared=False):
@@ -38,8 +43,11 @@ class Guards:
             return False
         if self.changes != Changes.count:
             count = Changes.count
-            if (not all(len(store) == size for store, size in self.parts) or not self.settings.hold()
-                    or not self.own.hold()):
+            if (
+                not all(len(store) == size for store, size in self.parts)
+                or not self.settings.hold()
+                or not self.own.hold()
+            ):
                 return False
             self.changes = count
         return True

@@ -21,8 +21,14 @@ from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.recording import record
 
-_SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward",
-                 "skip_prune_program")
+_SAVE_CONFIGS = (
+    "output_spec",
+    "with_hook",
+    "combine_params",
+    "clip_extra",
+    "skip_forward",
+    "skip_prune_program",
+)
 
 
 def save(layer, path, input_spec=None, **configs):
@@ -63,27 +69,34 @@ def save(layer, path, input_spec=None, **configs):
             raise ValueError(f"jit.save: {name}: not a setting; allowed are {', '.join(_SAVE_CONFIGS)}.")
     prefix = split_prefix("jit.save", path)
     if input_spec is not None and not isinstance(input_spec, list | tuple):
-        raise TypeError(f"jit.save: input_spec: got {type(input_spec).__name__}; "
-                        "it must be a list of InputSpecs")
+        raise TypeError(
+            f"jit.save: input_spec: got {type(input_spec).__name__}; it must be a list of InputSpecs"
+        )
     chosen = configs.get("output_spec")
     if chosen is not None and not isinstance(chosen, list):
-        raise TypeError(f"jit.save: output_spec: got {type(chosen).__name__}; it must be a list of ints, "
-                        "the numbers of the results to save")
+        raise TypeError(
+            f"jit.save: output_spec: got {type(chosen).__name__}; it must be a list of ints, "
+            "the numbers of the results to save"
+        )
     if isinstance(layer, TranslatedLayer):
         contents = _translated(layer, prefix)
     else:
         contents, foreign = {}, set()
         for name, function in _functions(layer, configs.get("skip_forward", False)).items():
             base = prefix if name == "forward" else f"{prefix}.{name}"
-            document, arrays, own = encode(function, *((input_spec, layer, chosen) if name == "forward"
-                                                       else (None, layer)))
+            document, arrays, own = encode(
+                function, *((input_spec, layer, chosen) if name == "forward" else (None, layer))
+            )
             contents[base + ".json"] = document
             if arrays:
                 contents[base + ".pdiparams"] = parameters.encode(arrays)
             foreign |= set(own)
         if foreign:
-            warnings.warn(f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; "
-                          f"only paddle_jax can load {prefix}.json", stacklevel=2)
+            warnings.warn(
+                f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; "
+                f"only paddle_jax can load {prefix}.json",
+                stacklevel=2,
+            )
     replace_files(contents)
     for name in [n for n in contents if n.endswith(".json")]:
         stored = name.removesuffix(".json") + ".pdiparams"
@@ -113,16 +126,21 @@ def encode(function, specs, owner, chosen=None):
     hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
     with evaluating(holder):
         try:
-            recording = record(_fresh(given, plain, holder, hooked), named,
-                               lambda: _fresh(given, converted_form(function), holder, hooked))
-            recording.stored = ({id(buffer) for _, buffer in holder.named_buffers()}
-                                if isinstance(holder, Layer) else set())
+            recording = record(
+                _fresh(given, plain, holder, hooked),
+                named,
+                lambda: _fresh(given, converted_form(function), holder, hooked),
+            )
+            recording.stored = (
+                {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
+            )
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
-            at = (getattr(error, "place", None)
-                  or place(error.__cause__ or error, getattr(plain, "__func__", plain)))
+            at = getattr(error, "place", None) or place(
+                error.__cause__ or error, getattr(plain, "__func__", plain)
+            )
             raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
 
 
@@ -130,8 +148,10 @@ def _chosen(outputs, numbers):
     if numbers is None:
         return outputs
     if not all(type(n) is int and 0 <= n < len(outputs) for n in numbers):
-        raise ValueError(f"jit.save: output_spec: got {numbers}; there are {len(outputs)} results: "
-                         f"allowed are the ints 0..{len(outputs) - 1}")
+        raise ValueError(
+            f"jit.save: output_spec: got {numbers}; there are {len(outputs)} results: "
+            f"allowed are the ints 0..{len(outputs) - 1}"
+        )
     return [outputs[n] for n in numbers]
 
 
@@ -185,7 +205,9 @@ def _translated(layer, prefix):
         base = prefix if method == "forward" else f"{prefix}.{method}"
         contents[base + ".json"] = json.dumps(runner.program.document).encode()
         if runner.program.parameters:
-            held = {name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save")
-                    for name in runner.program.parameters}
+            held = {
+                name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save")
+                for name in runner.program.parameters
+            }
             contents[base + ".pdiparams"] = parameters.encode(held)
     return contents

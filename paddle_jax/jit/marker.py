@@ -65,8 +65,9 @@ def force_dynamic(fn=None):
     if fn is None:
         return force_dynamic
     if not inspect.isfunction(fn) and not (inspect.isclass(fn) and issubclass(fn, Layer)):
-        raise TypeError(f"force_dynamic: fn: got {type(fn).__name__}; "
-                        "it must be a function or a class of Layers")
+        raise TypeError(
+            f"force_dynamic: fn: got {type(fn).__name__}; it must be a function or a class of Layers"
+        )
     setattr(fn, DYNAMIC, True)
     return fn
 

@@ -58,8 +58,9 @@ class FlatBuffer:
             if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
                 by_dtype.setdefault(raw.dtype, []).append(i)
         chosen = max(by_dtype.values(), key=len, default=())
-        if (not _FEWEST <= len(chosen) <= _MOST
-                or any(_place(tensors[i]._value) is NotImplemented for i in chosen)):
+        if not _FEWEST <= len(chosen) <= _MOST or any(
+            _place(tensors[i]._value) is NotImplemented for i in chosen
+        ):
             return None
         return FlatBuffer(chosen, tensors)
 
@@ -67,8 +68,10 @@ class FlatBuffer:
 
     def split(self, flat):
         """The arrays, of the one."""
-        return [flat[start:end].reshape(shape)
-                for (start, end), shape in zip(self.spans, self.shapes, strict=True)]
+        return [
+            flat[start:end].reshape(shape)
+            for (start, end), shape in zip(self.spans, self.shapes, strict=True)
+        ]
 
     def joined(self, news):
         """The one array, of new values. Written piece by piece into new memory: a concatenation is slow, and
@@ -112,15 +115,18 @@ class FlatBuffer:
     def give(self, tensors, results):
         """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock
         is held meanwhile."""
-        values, read = ((list(self.values), self.read) if self.values
-                        else ([None] * len(tensors), range(len(tensors))))
+        values, read = (
+            (list(self.values), self.read) if self.values else ([None] * len(tensors), range(len(tensors)))
+        )
         steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = Value()
             value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
             steps.append((_SET_RAW, tensors[i], value))
-        return itertools.chain(map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
-                               itertools.starmap(operator.call, steps))
+        return itertools.chain(
+            map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
+            itertools.starmap(operator.call, steps),
+        )
 
     def materialize(self, value):
         """The array of one Value (as a Segment gives it)."""

@@ -84,8 +84,9 @@ class Program:
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         owning = self.owning(tensors)
         self.hooked = _hooks_of(owning) if any(map(_HOOKS, owning)) else None
-        self.differentiable = (any(flows for _, flows, _ in captured.results)
-                               or any(c.flows for c in captured.changes))
+        self.differentiable = any(flows for _, flows, _ in captured.results) or any(
+            c.flows for c in captured.changes
+        )
         checks = Checks.of(captured)
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
         self._plan(captured)
@@ -96,8 +97,11 @@ class Program:
             silent(self.kernel)
         # of results whose tape backward has used up inside
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)
-        fitting = ([] if self.differentiable or self.has_effects
-                   else [each[0] for each in self.values if self._fits(*each[:2])])
+        fitting = (
+            []
+            if self.differentiable or self.has_effects
+            else [each[0] for each in self.values if self._fits(*each[:2])]
+        )
         self._split(len(tensors), FlatBuffer.of(fitting, tensors))
         del self.places
 
@@ -119,16 +123,24 @@ class Program:
         shared = [c.target for c in captured.changes if c.kind == "value" and c.shares]
         self.shared = [self.places[id(tensor)] for tensor in shared]
         self.relations = relations(shared, _is_outside)
-        self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations
-                        if id(ref()) in self.places]
+        self.related = [
+            (self.places[id(ref())], ref) for ref, *_ in self.relations if id(ref()) in self.places
+        ]
 
     def _arrange(self, captured, scan):
         by_tensor = {id(entry.tensor): entry for entry in captured.inputs}
         holders = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
         for entry in captured.inputs[self.n :]:
-            (getters if entry.tensor is None else slots if id(entry.tensor) in scan.slots
-             else owners if id(entry.tensor) in holders else fixed).append(entry)
+            (
+                getters
+                if entry.tensor is None
+                else slots
+                if id(entry.tensor) in scan.slots
+                else owners
+                if id(entry.tensor) in holders
+                else fixed
+            ).append(entry)
         ordered = [*captured.inputs[: self.n], *slots, *fixed, *owners, *getters]
         place = {entry: i for i, entry in enumerate(ordered)}
         self.order = [place[entry] for entry in captured.inputs]
@@ -136,8 +148,9 @@ class Program:
         self.fixed, self.getters = [entry.tensor for entry in fixed], [entry.get for entry in getters]
         self.owners = [place[holders[id(entry.tensor)]] for entry in owners]
         self.host_reads = [(place[entry], value) for entry, value in captured.host_reads]
-        captured.results = [(stop, flows, None if entry is None else place[entry])
-                            for stop, flows, entry in captured.results]
+        captured.results = [
+            (stop, flows, None if entry is None else place[entry]) for stop, flows, entry in captured.results
+        ]
 
     def _flat(self, *values):
         return self.captured.fn(*[values[i] for i in self.order])
@@ -152,8 +165,10 @@ class Program:
 
     def operands(self, inputs):
         """The Tensors for a call, or Stale."""
-        if inputs and ([id(t) in self.ids for t in inputs] != self.aliased or any(
-                [a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])):
+        if inputs and (
+            [id(t) in self.ids for t in inputs] != self.aliased
+            or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])
+        ):
             raise Stale("another Tensor that the function also uses itself is passed")
         if not self.scan.guards.holds():
             raise Stale(self.scan.guards.changed())
@@ -175,11 +190,13 @@ class Program:
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.host_reads:
             if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
-                raise Stale(f"the value of {tensors[i].name}, which the function looks at on the "
-                            "host, has changed")
+                raise Stale(
+                    f"the value of {tensors[i].name}, which the function looks at on the host, has changed"
+                )
         if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
-            if (any([tensors[at] is not ref() for at, ref in self.related])
-                    or not are_related(shared, self.relations, _is_outside)):
+            if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(
+                shared, self.relations, _is_outside
+            ):
                 raise Stale("the Tensors that share elements with what is changed in place are others")
         if self.watched:
             self._check_grads(tensors)
@@ -199,7 +216,8 @@ class Program:
             raise Stale("a Tensor whose gradient is computed has got or lost a hook")
         grads, seen = list(map(_GRAD, owning)), self.seen
         self.steady = identical(grads, seen[0]) and (
-            seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
+            seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1]))
+        )
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]
@@ -210,8 +228,13 @@ class Program:
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
         # only what takes no memory
-        self.seen = ((grads, raws) if all(map(is_zero, raws)) else (grads, None)
-                     if all(g is None for g in grads) else ([], []))
+        self.seen = (
+            (grads, raws)
+            if all(map(is_zero, raws))
+            else (grads, None)
+            if all(g is None for g in grads)
+            else ([], [])
+        )
 
     def _arrays(self, tensors):
         """What the Tensors outside the FlatBuffer hold, as arrays."""
@@ -230,8 +253,10 @@ class Program:
                 if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
             if (raws[i].shape, raws[i].dtype) != shapes[i]:
-                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, "
-                            f"before {shapes[i][1].name}{list(shapes[i][0])}")
+                raise Stale(
+                    f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, "
+                    f"before {shapes[i][1].name}{list(shapes[i][0])}"
+                )
         self.avals = [raw.aval for raw in raws]
         return raws
 
@@ -294,34 +319,45 @@ class Program:
         if any(map(_SHARED.__lt__, map(sys.getrefcount, handed))):
             # + 1: the variable of this line
             handed = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in handed]
-        kept = arrays[len(handed):]
+        kept = arrays[len(handed) :]
         del arrays
         try:
-            arguments, changed, unwritten = ((flat, handed, kept, self._numbers()),
-                                             [tensors[i] for i in self.donated], [])
+            arguments, changed, unwritten = (
+                (flat, handed, kept, self._numbers()),
+                [tensors[i] for i in self.donated],
+                [],
+            )
 
             def take(results):
                 values = itertools.chain(map(_SET_RAW, changed, results), map(unwritten.append, results))
-                return (values if self.pack is None
-                        else itertools.chain(self.pack.give(members, results), values))
+                return (
+                    values if self.pack is None else itertools.chain(self.pack.give(members, results), values)
+                )
 
             if self.has_effects:
                 deliver(iter, [_finished(self.direct, *arguments)], take)
             else:
-                self.once(arguments, take, None,
-                          (*map(type, arguments[3]), *map(_COMMITTED, handed), *map(_COMMITTED, kept)))
+                self.once(
+                    arguments,
+                    take,
+                    None,
+                    (*map(type, arguments[3]), *map(_COMMITTED, handed), *map(_COMMITTED, kept)),
+                )
             out = [None] * self.width
             for at, value in zip(self.plain, unwritten, strict=True):
                 out[at] = value
             return out
         except Exception as error:
             ours = told_as_memory(error, self.name, [tensor._raw for tensor in tensors])
-            if any(tensors[i]._raw is a and a.is_deleted()
-                   for i, a in zip(self.donated, handed, strict=True)):
+            if any(
+                tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, handed, strict=True)
+            ):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 kind = RuntimeError if ours is error else type(ours)
-                raise kind(f"{self.name}: failed after it had taken over the memory of {names} and others; "
-                           f"load their values again: {ours}") from None
+                raise kind(
+                    f"{self.name}: failed after it had taken over the memory of {names} and others; "
+                    f"load their values again: {ours}"
+                ) from None
             if ours is error:
                 raise
             raise ours from None
@@ -355,8 +391,10 @@ class Program:
         plain = [each for each in self.values if each[0] not in inside]
         news = {target: (at, steps) for target, at, steps in self.values}
         spots = [news[i][0] for i in packed]
-        written = [*[(target, at) for target, at, _ in plain],
-                   *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows]]
+        written = [
+            *[(target, at) for target, at, _ in plain],
+            *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows],
+        ]
         donated, at = [target for target, _ in written], [at for _, at in written]
         width = len(self.captured.results) + sum(change.count for change in self.captured.changes)
         rest = [i for i in range(width) if i not in {*at, *spots}]
@@ -377,11 +415,21 @@ class Program:
         jaxpr = self.captured.jaxpr
         options = compiler_options(len(jaxpr.eqns)) | without_fusion(jaxpr)
         compiled = jitted(direct, donate_argnums=donate, compiler_options=options or None)
-        self.__dict__.update(pack=pack, replaced=_picker([*[target for target, _, _ in plain], *packed]),
-                             steps=[*[steps for _, _, steps in plain], *[news[i][1] for i in packed]],
-                             members=_picker(packed), donated=donated, at=at, width=width, plain=rest,
-                             others=_picker(order), pick=operator.itemgetter(slice(len(donated))),
-                             avals=[None] * len(order), direct=compiled, once=Once(compiled, "to_static"))
+        self.__dict__.update(
+            pack=pack,
+            replaced=_picker([*[target for target, _, _ in plain], *packed]),
+            steps=[*[steps for _, _, steps in plain], *[news[i][1] for i in packed]],
+            members=_picker(packed),
+            donated=donated,
+            at=at,
+            width=width,
+            plain=rest,
+            others=_picker(order),
+            pick=operator.itemgetter(slice(len(donated))),
+            avals=[None] * len(order),
+            direct=compiled,
+            once=Once(compiled, "to_static"),
+        )
 
     def _settle(self, tensors, out, raws):
         """Whatever else a call changes, now that the Tensors have their new values."""
@@ -417,8 +465,8 @@ class Program:
 
 _SET_RAW = Tensor._raw.__set__
 _RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS, _ALIAS = map(
-    operator.attrgetter,
-    ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks", "_alias"))
+    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks", "_alias")
+)
 
 
 def _is_outside(tensor):

@@ -76,8 +76,11 @@ def _tells_apart(kind):
     compare = kind.__eq__
     if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
         return True
-    return (dataclasses.is_dataclass(kind) and compare.__code__.co_filename == "<string>"
-            and all(f.compare for f in dataclasses.fields(kind)))
+    return (
+        dataclasses.is_dataclass(kind)
+        and compare.__code__.co_filename == "<string>"
+        and all(f.compare for f in dataclasses.fields(kind))
+    )
 
 
 def structure(key):
@@ -113,22 +116,28 @@ def _described(leaf):
     if issubclass(kind, list | tuple):
         return sequence_of(kind, [_described(value) for value in rest])
     if type(rest[0]) is not kind:
-        raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
-                         "give a list of paddle.static.InputSpec")
+        raise ValueError(
+            f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
+            "give a list of paddle.static.InputSpec"
+        )
     return rest[0]
 
 
 def differences(old, new):
     """In words, what differs between two descriptions of arguments."""
-    before, now = [{**dict(enumerate(positional)), **dict(named)}
-                   for positional, named in map(_parted, (old, new))]
+    before, now = [
+        {**dict(enumerate(positional)), **dict(named)} for positional, named in map(_parted, (old, new))
+    ]
     if len(before) != len(now):
         return ["the number of arguments is another one"]
     texts = []
     for key, leaf in now.items():
         name, way = (key, "by") if isinstance(key, str) else (f"argument {key}", "without")
-        texts += ([f"{name}{what}" for what in _of_one(before[key], leaf)] if key in before
-                  else [f"{name} is given {way} its name"])
+        texts += (
+            [f"{name}{what}" for what in _of_one(before[key], leaf)]
+            if key in before
+            else [f"{name} is given {way} its name"]
+        )
     return texts or ["the order of the arguments, or which of them are one Tensor, is another one"]
 
 
@@ -141,15 +150,24 @@ def _of_one(a, b):
         if len(a[1]) != len(b[1]):
             return [f" has the shape {list(b[1])}, before {list(a[1])}"]
         spec = [m if m == n else None for m, n in zip(a[1], b[1], strict=True)]
-        axes = [f": axis {axis} is {n}, before {m} (InputSpec({spec}))"
-                for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True)) if m != n]
-        return (axes + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else [])
-                + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else []))
+        axes = [
+            f": axis {axis} is {n}, before {m} (InputSpec({spec}))"
+            for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True))
+            if m != n
+        ]
+        return (
+            axes
+            + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else [])
+            + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else [])
+        )
     if b[0] in (list, tuple, dict) and len(a) == len(b):
         pairs = zip(a[1:], b[1:], strict=True)
         return [what for x, y in pairs for what in (_of_one(x[1], y[1]) if b[0] is dict else _of_one(x, y))]
-    return [f" is {b[1]!r}, before {a[1]!r}" if len(b) > 1 and b[0] in (bool, int, float, str)
-            else " is another object or value"]
+    return [
+        f" is {b[1]!r}, before {a[1]!r}"
+        if len(b) > 1 and b[0] in (bool, int, float, str)
+        else " is another object or value"
+    ]
 
 
 def as_tensors(args, kwargs):
@@ -180,4 +198,3 @@ def as_tensors(args, kwargs):
 
     args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
     return args, kwargs, list(by_id.values()), others, containers
-

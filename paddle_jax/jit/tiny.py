@@ -20,8 +20,11 @@ def without_fusion(jaxpr):
         return {}
     sizes = list(_sizes(jaxpr))
     few = sum(size <= _FEW for size in sizes)
-    return ({"xla_disable_hlo_passes": "fusion"}
-            if len(sizes) >= _MANY and max(sizes) <= _LARGE and few >= 0.9 * len(sizes) else {})
+    return (
+        {"xla_disable_hlo_passes": "fusion"}
+        if len(sizes) >= _MANY and max(sizes) <= _LARGE and few >= 0.9 * len(sizes)
+        else {}
+    )
 
 
 def _sizes(jaxpr):

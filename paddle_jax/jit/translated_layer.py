@@ -59,16 +59,19 @@ class TranslatedLayer(Layer):
     def _run(self, method, inputs):
         runner = self._runner(method)
         tensors = _tensors(method, runner.program.feeds, inputs)
-        out = runner({name: self._parameters[self._held[name]] for name in runner.program.parameters},
-                     tensors)
+        out = runner(
+            {name: self._parameters[self._held[name]] for name in runner.program.parameters}, tensors
+        )
         return out[0] if len(out) == 1 else out
 
     def _runner(self, method):
         try:
             return self._runners[method]
         except KeyError:
-            raise UnknownMethod(f"TranslatedLayer: method_name: {method!r} was not saved; "
-                           f"there are {', '.join(self._runners) or 'none'}") from None
+            raise UnknownMethod(
+                f"TranslatedLayer: method_name: {method!r} was not saved; "
+                f"there are {', '.join(self._runners) or 'none'}"
+            ) from None
 
     def forward(self, *inputs):
         """Runs the saved `forward`.
@@ -98,26 +101,32 @@ class TranslatedLayer(Layer):
         return self._runner(method_name).program
 
     def _input_spec(self, method_name="forward"):
-        return [InputSpec(shape, dtype, name)
-                for name, _, shape, dtype in self._runner(method_name).program.feeds]
+        return [
+            InputSpec(shape, dtype, name) for name, _, shape, dtype in self._runner(method_name).program.feeds
+        ]
 
     def _output_spec(self, method_name="forward"):
-        return [InputSpec(shape, dtype, f"output_{i}")
-                for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)]
+        return [
+            InputSpec(shape, dtype, f"output_{i}")
+            for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)
+        ]
 
 
 def _tensors(method, feeds, inputs):
     if len(inputs) != len(feeds):
         error = IndexError if len(inputs) > len(feeds) else ValueError
-        raise error(f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: "
-                    f"{', '.join(feed[0] for feed in feeds)}")
+        raise error(
+            f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: "
+            f"{', '.join(feed[0] for feed in feeds)}"
+        )
     arguments = []
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
         if not isinstance(value, Tensor):
             value = wrap(from_host(np.array(value)))
         if dtypes.of(value._raw).name != dtypes.convert(dtype).name:
-            raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; "
-                             f"use .astype('{dtype}')")
+            raise ValueError(
+                f"{method}: {name}: got {value.dtype}; the model takes {dtype}; use .astype('{dtype}')"
+            )
         if value.ndim != len(shape):
             raise ValueError(f"{method}: {name}: got shape {list(value.shape)}; the model takes {shape}")
         arguments.append(value)
@@ -152,15 +161,20 @@ def load(path, **configs):
     prefix = split_prefix("jit.load", path)
     files = _files(prefix, configs)
     if not files:
-        raise ValueError(f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that "
-                         "the model was saved with.")
+        raise ValueError(
+            f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that "
+            "the model was saved with."
+        )
     programs, held = {}, {}
     for method, (model, stored) in files.items():
         programs[method] = read_program("jit.load", model)
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
             if name not in held:
-                held[name] = Parameter(wrap(kept(np.array(array))), programs[method].parameters[name][3],
-                                       unique_name.generate(name))
+                held[name] = Parameter(
+                    wrap(kept(np.array(array))),
+                    programs[method].parameters[name][3],
+                    unique_name.generate(name),
+                )
     from paddle_jax.jit.pir_translated_layer import (
         PirTranslatedLayer,  # it derives from the class of this file
     )
@@ -174,14 +188,20 @@ def _files(prefix, configs):
         folder = Path(prefix)
         model = folder / configs["model_filename"]
         if model.is_file():
-            return {"forward": (model, folder / (configs.get("params_filename")
-                                                 or model.with_suffix(".pdiparams").name))}
+            return {
+                "forward": (
+                    model,
+                    folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name),
+                )
+            }
     base = Path(prefix)
-    files = ({"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
-             if Path(prefix + ".json").is_file() else {})
+    files = (
+        {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
+        if Path(prefix + ".json").is_file()
+        else {}
+    )
     for model in sorted(base.parent.glob(glob.escape(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
         if method.isidentifier():
             files[method] = model, model.with_suffix(".pdiparams")
     return files
-

@@ -20,8 +20,9 @@ class Usage:
 
     def __init__(self):
         self.codes, self.others = {}, {}
-        self._set = (sys.setprofile if sys.getprofile() is None else sys.settrace if sys.gettrace() is None
-                     else None)
+        self._set = (
+            sys.setprofile if sys.getprofile() is None else sys.settrace if sys.gettrace() is None else None
+        )
         self.known = self._set is not None
 
     def begin(self):
@@ -50,14 +51,22 @@ def _is_aside(frame):
     while a module is imported, what runs whenever the garbage collector does or an object is thrown away,
     handlers of signals, and listeners of `jax.monitoring`. What they change of the things that the function
     reads is found out, as all changes are."""
-    if (frame.f_code.co_name == "<module>" and frame.f_back is not None
-            and package_of(frame.f_back.f_globals) in _OTHERS):
+    if (
+        frame.f_code.co_name == "<module>"
+        and frame.f_back is not None
+        and package_of(frame.f_back.f_globals) in _OTHERS
+    ):
         return True
     collecting = [*[_code_of(callback) for callback in gc.callbacks], Listener.__call__.__code__]
     while frame is not None:
         code, module = frame.f_code, frame.f_globals.get("__name__")
-        if (code.co_name == "__del__" or module in _ASIDE or code in collecting
-                or module == "weakref" and code.co_name == "__call__"):
+        if (
+            code.co_name == "__del__"
+            or module in _ASIDE
+            or code in collecting
+            or module == "weakref"
+            and code.co_name == "__call__"
+        ):
             return True
         frame = frame.f_back
     return False

@@ -44,8 +44,9 @@ class Metric(abc.ABC):
     @abc.abstractmethod
     def accumulate(self):
         """Returns the metric over all batches."""
-        raise NotImplementedError(f"{type(self).__name__}: accumulate is not defined; "
-                                  "a Metric must define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: accumulate is not defined; a Metric must define it."
+        )
 
     @abc.abstractmethod
     def name(self):
@@ -126,8 +127,9 @@ class Accuracy(Metric):
     def accumulate(self):
         """Returns the accuracy over all batches, 0.0 before the first; a list when `topk` has
         several entries."""
-        found = [total / count if count > 0 else 0.0
-                 for total, count in zip(self.total, self.count, strict=True)]
+        found = [
+            total / count if count > 0 else 0.0 for total, count in zip(self.total, self.count, strict=True)
+        ]
         return found[0] if len(self.topk) == 1 else found
 
     def name(self):
@@ -147,8 +149,10 @@ def _binary(owner, preds, labels):
     """The predictions and the labels, one per sample."""
     preds, labels = _host(owner, "preds", preds), _host(owner, "labels", labels)
     if preds.size != labels.size or preds.size != preds.shape[0]:
-        raise ValueError(f"{owner}: preds: shapes {preds.shape} and {labels.shape}; "
-                         "one prediction and one label per sample are needed.")
+        raise ValueError(
+            f"{owner}: preds: shapes {preds.shape} and {labels.shape}; "
+            "one prediction and one label per sample are needed."
+        )
     return preds.reshape(-1), labels.reshape(-1)
 
 
@@ -272,8 +276,10 @@ class Auc(Metric):
         labels, preds = _host("Auc", "labels", labels).reshape(-1), _host("Auc", "preds", preds)
         scores = preds[:, 1]
         if len(scores) != len(labels) or np.isnan(scores).any():
-            raise ValueError(f"Auc: preds: {len(scores)} scores for {len(labels)} labels; "
-                             "equally many are needed, and no NaN.")
+            raise ValueError(
+                f"Auc: preds: {len(scores)} scores for {len(labels)} labels; "
+                "equally many are needed, and no NaN."
+            )
         bins = (scores * self._num_thresholds).astype(np.int64)
         if ((scores < 0) | (bins > self._num_thresholds)).any():
             raise AssertionError("Auc: preds: a score is outside of [0, 1]; pass probabilities.")
@@ -292,8 +298,9 @@ class Auc(Metric):
         if not positive[-1] or not negative[-1]:
             return 0.0
         heights = np.concatenate([[0], positive])
-        area = self.trapezoid_area(negative, np.concatenate([[0], negative[:-1]]), heights[1:],
-                                   heights[:-1]).sum()
+        area = self.trapezoid_area(
+            negative, np.concatenate([[0], negative[:-1]]), heights[1:], heights[:-1]
+        ).sum()
         return area / positive[-1] / negative[-1]
 
     def reset(self):
@@ -310,8 +317,9 @@ class Auc(Metric):
 def _top_k_accuracy(input, label, k):
     if label.ndim != 2 or input.ndim != 2 or label.shape[0] != input.shape[0]:
         shapes = f"{list(input.shape)} and {list(label.shape)}"
-        raise ValueError(f"accuracy: label: input and label have shapes {shapes}; "
-                         "[n, classes] and [n, 1] are needed.")
+        raise ValueError(
+            f"accuracy: label: input and label have shapes {shapes}; [n, classes] and [n, 1] are needed."
+        )
     if not 1 <= k <= input.shape[1]:
         raise ValueError(f"accuracy: k: got {k} for {input.shape[1]} classes; use 1..{input.shape[1]}.")
     if not jnp.issubdtype(label.dtype, jnp.integer):

@@ -24,8 +24,10 @@ class ClipGradBase:
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
         clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
-        return [(param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad)
-                for param, grad in pairs]
+        return [
+            (param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad)
+            for param, grad in pairs
+        ]
 
     def _clipped(self, grad, value):
         if not self._in_place:
@@ -151,8 +153,9 @@ class ClipGradByGlobalNorm(ClipGradBase):
         self.clip_norm = float(clip_norm)
         self.group_name = group_name
         if not isinstance(auto_skip_clip, bool):
-            raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip: got {auto_skip_clip!r}; "
-                                 "pass True or False.")
+            raise AssertionError(
+                f"ClipGradByGlobalNorm: auto_skip_clip: got {auto_skip_clip!r}; pass True or False."
+            )
         self.auto_skip_clip = auto_skip_clip
 
     def __str__(self):

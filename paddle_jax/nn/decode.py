@@ -90,8 +90,9 @@ class BeamSearchDecoder(Decoder):
 
     def initialize(self, initial_cell_states):
         """Returns (inputs, states, finished) for the first step; states are tiled for the beams."""
-        states = _map(lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)),
-                      initial_cell_states)
+        states = _map(
+            lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)), initial_cell_states
+        )
         one = states
         while not isinstance(one, Tensor):
             one = next(iter(one.values() if isinstance(one, dict) else one))
@@ -100,13 +101,17 @@ class BeamSearchDecoder(Decoder):
         log_probs = to_tensor([[0.0, *[-_FAR] * (self.beam_size - 1)]] * batch, dtype="float32")
         finished = zeros([batch, self.beam_size], dtype="bool")
         inputs = tokens if self.embedding_fn is None else self.embedding_fn(tokens)
-        return inputs, self.StateWrapper(states, log_probs, finished,
-                                         zeros([batch, self.beam_size], dtype="int64")), finished
+        return (
+            inputs,
+            self.StateWrapper(states, log_probs, finished, zeros([batch, self.beam_size], dtype="int64")),
+            finished,
+        )
 
     def step(self, time, inputs, states, **kwargs):
         """Returns (OutputWrapper, StateWrapper, next inputs, finished)."""
-        outputs, cell_states = self.cell(_map(self._merge, inputs), _map(self._merge, states.cell_states),
-                                         **kwargs)
+        outputs, cell_states = self.cell(
+            _map(self._merge, inputs), _map(self._merge, states.cell_states), **kwargs
+        )
         logits = outputs if self.output_fn is None else self.output_fn(outputs)
         found, following = self._search(self._split(logits), _map(self._split, cell_states), states)
         inputs = found.predicted_ids if self.embedding_fn is None else self.embedding_fn(found.predicted_ids)
@@ -114,17 +119,27 @@ class BeamSearchDecoder(Decoder):
 
     def _search(self, logits, cell_states, states):
         size = logits.shape[-1]
-        only_end = where(arange(size) == self.end_token, zeros([size], dtype=logits.dtype),
-                         full([size], -_FAR, dtype=logits.dtype))
-        step = where(states.finished.unsqueeze(2), only_end.reshape([1, 1, size]).expand(logits.shape),
-                     F.log_softmax(logits))
+        only_end = where(
+            arange(size) == self.end_token,
+            zeros([size], dtype=logits.dtype),
+            full([size], -_FAR, dtype=logits.dtype),
+        )
+        step = where(
+            states.finished.unsqueeze(2),
+            only_end.reshape([1, 1, size]).expand(logits.shape),
+            F.log_softmax(logits),
+        )
         total = (step + states.log_probs.unsqueeze(2)).reshape([-1, self.beam_size * size])
         scores, at = total.topk(self.beam_size)
         parents, tokens = at // size, at % size
         finished = self._follow(states.finished.astype("int64"), parents).astype("bool")
         lengths = self._follow(states.lengths, parents) + (~finished).astype("int64")
-        following = self.StateWrapper(_map(lambda s: self._follow(s, parents), cell_states), scores,
-                                      finished | (tokens == self.end_token), lengths)
+        following = self.StateWrapper(
+            _map(lambda s: self._follow(s, parents), cell_states),
+            scores,
+            finished | (tokens == self.end_token),
+            lengths,
+        )
         return self.OutputWrapper(scores, tokens, parents), following
 
     def finalize(self, outputs, final_states, sequence_lengths):
@@ -132,8 +147,16 @@ class BeamSearchDecoder(Decoder):
         return F.gather_tree(outputs.predicted_ids, outputs.parent_ids), final_states
 
 
-def dynamic_decode(decoder, inits=None, max_step_num=None, output_time_major=False, impute_finished=False,
-                   is_test=False, return_length=False, **kwargs):
+def dynamic_decode(
+    decoder,
+    inits=None,
+    max_step_num=None,
+    output_time_major=False,
+    impute_finished=False,
+    is_test=False,
+    return_length=False,
+    **kwargs,
+):
     """Runs a decoder until all sequences are finished.
 
     Args:
@@ -157,8 +180,9 @@ def dynamic_decode(decoder, inits=None, max_step_num=None, output_time_major=Fal
     inputs, states, finished = decoder.initialize(inits)
     lengths, steps, time = zeros(finished.shape, dtype="int64"), [], 0
     while not bool(finished.all()) and (max_step_num is None or time <= max_step_num):
-        outputs, following, inputs, ended = decoder.step(to_tensor([time], dtype="int64"), inputs, states,
-                                                         **kwargs)
+        outputs, following, inputs, ended = decoder.step(
+            to_tensor([time], dtype="int64"), inputs, states, **kwargs
+        )
         lengths = lengths + (~finished).astype("int64")
         if not decoder.tracks_own_finished:
             ended = ended | finished
@@ -168,8 +192,9 @@ def dynamic_decode(decoder, inits=None, max_step_num=None, output_time_major=Fal
         lengths = getattr(states, "lengths", lengths)
         steps.append(outputs)
     if not steps:
-        raise ValueError("dynamic_decode: decoder: everything is finished before the first step; "
-                         "there are no outputs")
+        raise ValueError(
+            "dynamic_decode: decoder: everything is finished before the first step; there are no outputs"
+        )
     outputs, states = decoder.finalize(_map(lambda *items: stack(items, axis=0), *steps), states, lengths)
     if not output_time_major:
         outputs = _map(lambda x: x.transpose([1, 0, *range(2, x.ndim)]), outputs)

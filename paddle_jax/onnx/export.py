@@ -40,15 +40,18 @@ def export(layer, path, input_spec=None, opset_version=9, **configs):
     try:
         import onnx
     except ImportError as error:
-        raise ImportError("onnx.export: it needs the package onnx; install it with: "
-                          "pip install 'paddle_jax[onnx]'") from error
+        raise ImportError(
+            "onnx.export: it needs the package onnx; install it with: pip install 'paddle_jax[onnx]'"
+        ) from error
     for name in configs:
         if name not in _CONFIGS:
             raise ValueError(f"onnx.export: {name}: not a setting; allowed are {', '.join(_CONFIGS)}.")
     if isinstance(layer, TranslatedLayer):
         program = layer.program()
-        arrays = {name: looked_at(layer._parameters[layer._held[name]]._value, "onnx.export")
-                  for name in program.parameters}
+        arrays = {
+            name: looked_at(layer._parameters[layer._held[name]]._value, "onnx.export")
+            for name in program.parameters
+        }
     else:
         function = getattr(layer, "forward", layer)
         document, arrays, _ = encode(function, input_spec, layer)
@@ -91,8 +94,9 @@ def convert(program, arrays, opset):
         g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
         outputs.append(_info(onnx, name, dtype, [None if n < 0 else n for n in shape]))
     graph = onnx.helper.make_graph(g.nodes, "paddle_jax", inputs, outputs, g.initializers)
-    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8,
-                                  producer_name="paddle_jax")
+    return onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8, producer_name="paddle_jax"
+    )
 
 
 def _run_block(g, block, env, kinds):
@@ -106,8 +110,11 @@ def _run_block(g, block, env, kinds):
         if op.name == "cf.yield":
             return operands
         try:
-            found = (_CONTROL[op.name](g, op, operands, env, kinds) if op.name in _CONTROL
-                     else rule_of(op.name)(g, _Op(op, kinds), *operands))
+            found = (
+                _CONTROL[op.name](g, op, operands, env, kinds)
+                if op.name in _CONTROL
+                else rule_of(op.name)(g, _Op(op, kinds), *operands)
+            )
         except Unsupported as error:
             raise Unsupported(f"{op.name}: {error}") from error
         env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
@@ -120,8 +127,10 @@ def _part(g, block, env, kinds, inputs, types):
     outer, g.nodes = g.nodes, []
     ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
     nodes, g.nodes = g.nodes, outer
-    found = [_info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
-             for name, (dtype, shape) in zip(ends, types, strict=True)]
+    found = [
+        _info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
+        for name, (dtype, shape) in zip(ends, types, strict=True)
+    ]
     return g.onnx.helper.make_graph(nodes, g.name(), inputs, found)
 
 
@@ -134,10 +143,14 @@ def _loop(g, op, operands, env, kinds):
     body, flag = op.blocks[0], ("bool", ())
     names = [g.name() for _ in body.args]
     inputs = [_info(g.onnx, g.name(), "int64", []), _info(g.onnx, g.name(), "bool", [])]
-    inputs += [_info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
-               for name, (dtype, shape) in zip(names, op.types, strict=True)]
-    inside = (env | dict(zip(body.args, names, strict=True)),
-              kinds | dict(zip(body.args, op.types, strict=True)))
+    inputs += [
+        _info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
+        for name, (dtype, shape) in zip(names, op.types, strict=True)
+    ]
+    inside = (
+        env | dict(zip(body.args, names, strict=True)),
+        kinds | dict(zip(body.args, op.types, strict=True)),
+    )
     part = _part(g, body, *inside, inputs, [flag, *op.types])
     return g.node("Loop", [None, *operands], len(op.outputs), body=part)
 
@@ -146,8 +159,9 @@ _CONTROL = {"if": _if, "while": _loop}
 
 
 def _info(onnx, name, dtype, shape):
-    return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)),
-                                              shape)
+    return onnx.helper.make_tensor_value_info(
+        name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+    )
 
 
 class _Op:

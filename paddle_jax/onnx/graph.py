@@ -12,8 +12,14 @@ class Graph:
     of those that are constant."""
 
     def __init__(self, onnx):
-        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = (onnx, [], [], {}, 0,
-                                                                                         {})
+        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = (
+            onnx,
+            [],
+            [],
+            {},
+            0,
+            {},
+        )
 
     def name(self):
         """A new name."""
@@ -23,8 +29,9 @@ class Graph:
     def node(self, kind, inputs, outputs=1, **attrs):
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
         names = [self.name() for _ in range(outputs)]
-        self.nodes.append(self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names,
-                                                     **attrs))
+        self.nodes.append(
+            self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names, **attrs)
+        )
         return names[0] if outputs == 1 else names
 
     def constant(self, array, name=None):
@@ -54,8 +61,11 @@ class Graph:
         """A list operand, which may be several tensors, as one int64 vector."""
         if not isinstance(value, list):
             return value
-        return self.node("Concat", [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])])
-                                    for v in value], axis=0)
+        return self.node(
+            "Concat",
+            [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])]) for v in value],
+            axis=0,
+        )
 
     def numbers(self, value):
         """The numbers of an operand that has to be constant.

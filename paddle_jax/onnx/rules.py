@@ -23,8 +23,15 @@ def rule_of(name):
     if op is None:
         return RULES.get(name)
     said = op.record.onnx or form(op.record.code).onnx
-    return (RULES.get(name) if not said else said if callable(said) else _expression(op, said) if "(" in said
-            else _node(said))
+    return (
+        RULES.get(name)
+        if not said
+        else said
+        if callable(said)
+        else _expression(op, said)
+        if "(" in said
+        else _node(said)
+    )
 
 
 def _node(text):
@@ -34,8 +41,9 @@ def _node(text):
 
     def rule(g, op, *operands):
         op.channels_first()
-        return g.node(kind, operands,
-                      **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs})
+        return g.node(
+            kind, operands, **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs}
+        )
 
     return rule
 
@@ -49,8 +57,11 @@ def _expression(op, text):
     """A rule that adds the nodes of an expression."""
     known, body = parsed(op.record.pir), ast.parse(text, mode="eval").body
     names = op.tensors or tuple(op.signature.parameters)
-    kinds = ({one.ours: one.kind for one in known.operands} if known.operands is not None
-             else dict.fromkeys(names, ""))
+    kinds = (
+        {one.ours: one.kind for one in known.operands}
+        if known.operands is not None
+        else dict.fromkeys(names, "")
+    )
     whole = {one.name for one in known.attributes if one.kind.startswith("i")}
 
     def rule(g, op, *operands):
@@ -61,8 +72,11 @@ def _expression(op, text):
             """The value of an attribute of a node."""
             if isinstance(node, ast.Constant):
                 return node.value
-            return (int(g.numbers(given[node.id])[0]) if node.id in given
-                    else _plain(g, node.id, getattr(op, node.id)))
+            return (
+                int(g.numbers(given[node.id])[0])
+                if node.id in given
+                else _plain(g, node.id, getattr(op, node.id))
+            )
 
         def tensors(node):
             """The names of what an argument stands for."""
@@ -70,14 +84,17 @@ def _expression(op, text):
                 return given[node.value.id]
             if isinstance(node, ast.Call):
                 inputs = [name for one in node.args for name in tensors(one)]
-                return [g.node(node.func.id, inputs,
-                               **{one.arg: constant(one.value) for one in node.keywords})]
+                return [
+                    g.node(node.func.id, inputs, **{one.arg: constant(one.value) for one in node.keywords})
+                ]
             if isinstance(node, ast.Name) and node.id in given:
-                return ([g.int_list(given[node.id])] if kinds[node.id] in ("ints", "size")
-                        else [given[node.id]])
+                return (
+                    [g.int_list(given[node.id])] if kinds[node.id] in ("ints", "size") else [given[node.id]]
+                )
             value = constant(node)
-            return [g.number(value,
-                             "int64" if isinstance(node, ast.Name) and node.id in whole else op.kind())]
+            return [
+                g.number(value, "int64" if isinstance(node, ast.Name) and node.id in whole else op.kind())
+            ]
 
         (found,) = tensors(body)
         return found if known.results is None else [found if one == "out" else None for one in known.results]
@@ -132,8 +149,10 @@ def _set_value(g, op, x, value, starts, ends, steps):
     shape, ranges = g.node("Shape", [x]), {}
     starts, ends, steps = map(g.int_list, (starts, ends, steps))
     for at, axis in enumerate(op.axes):
-        length, *bounds = (g.node("Gather", [vector, g.number(place, "int64")])
-                           for vector, place in ((shape, axis), (starts, at), (ends, at), (steps, at)))
+        length, *bounds = (
+            g.node("Gather", [vector, g.number(place, "int64")])
+            for vector, place in ((shape, axis), (starts, at), (ends, at), (steps, at))
+        )
         ranges[axis] = _positions(g, length, *bounds)
     zero, one = (g.number(n, "int64") for n in (0, 1))
     for axis in range(op.ndim()):
@@ -142,9 +161,19 @@ def _set_value(g, op, x, value, starts, ends, steps):
             ranges[axis] = g.node("Range", [zero, length, one])
     every = [ranges[axis] for axis in range(op.ndim())]
     grid = g.node("Concat", [g.node("Shape", [positions]) for positions in every], axis=0)
-    columns = [g.node("Expand", [g.node("Reshape", [positions, g.ints(
-        [-1 if other == axis else 1 for other in range(len(every))])]), grid])
-        for axis, positions in enumerate(every)]
+    columns = [
+        g.node(
+            "Expand",
+            [
+                g.node(
+                    "Reshape",
+                    [positions, g.ints([-1 if other == axis else 1 for other in range(len(every))])],
+                ),
+                grid,
+            ],
+        )
+        for axis, positions in enumerate(every)
+    ]
     index = g.node("Concat", [g.node("Unsqueeze", [column, g.ints([-1])]) for column in columns], axis=-1)
     if op.decrease_axes:
         value = _with_axes(g, op, value)
@@ -175,17 +204,24 @@ def _positions(g, length, start, end, step):
 RULES = {
     "trunc": lambda g, op, x: g.node("Mul", [g.node("Sign", [x]), g.node("Floor", [g.node("Abs", [x])])]),
     "masked_fill": lambda g, op, x, mask, value: g.node("Where", [mask, value, x]),
-    "linspace": _linspace, "log2": _logarithm(2), "log10": _logarithm(10),
-    "set_value_with_tensor_": _set_value, "set_value_with_tensor": _set_value,
+    "linspace": _linspace,
+    "log2": _logarithm(2),
+    "log10": _logarithm(10),
+    "set_value_with_tensor_": _set_value,
+    "set_value_with_tensor": _set_value,
     "builtin.combine": lambda g, op, *xs: list(xs),
     "builtin.split": lambda g, op, xs: xs if op.count > 1 else xs[0],
     "full": lambda g, op: g.constant(np.full(op.shape, op.value, op.dtype)),
-    "full_int_array": lambda g, op: g.ints(op.value), "full_like": _full_like,
+    "full_int_array": lambda g, op: g.ints(op.value),
+    "full_like": _full_like,
     "full_with_tensor": lambda g, op, value, shape: g.node(
-        "Expand", [g.node("Reshape", [value, g.ints([1])]), g.int_list(shape)]),
+        "Expand", [g.node("Reshape", [value, g.ints([1])]), g.int_list(shape)]
+    ),
     "assign_value_": lambda g, op, x: g.constant(np.array(op.values, op.dtype).reshape(op.shape)),
-    "arange": _arange, "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
+    "arange": _arange,
+    "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
     "mean_all": lambda g, op, x: g.node("ReduceMean", [x], keepdims=0),
     "nonzero": lambda g, op, x: g.node("Transpose", [g.node("NonZero", [x])], perm=[1, 0]),
-    "dropout": lambda g, op, x, *rest: [g.node("Identity", [x]), None], "split_with_num": _split_evenly,
+    "dropout": lambda g, op, x, *rest: [g.node("Identity", [x]), None],
+    "split_with_num": _split_evenly,
 }

@@ -33,9 +33,15 @@ class Adagrad(Optimizer):
     _lazy = True  # zero gradients change nothing
 
     def __init__(
-            self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None,
-            initial_accumulator_value=0.0
-        ):
+        self,
+        learning_rate,
+        epsilon=1e-6,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+        initial_accumulator_value=0.0,
+    ):
         checked("Adagrad", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self._epsilon = checked("Adagrad", "epsilon", epsilon, lambda v: True, "a float")
         self.type = "adagrad"
@@ -80,8 +86,16 @@ class Adadelta(Optimizer):
     _slots = ("_avg_squared_grad", "_avg_squared_update")
     _by_element = True
 
-    def __init__(self, learning_rate=0.001, epsilon=1e-6, rho=0.95, parameters=None, weight_decay=None,
-                 grad_clip=None, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        epsilon=1e-6,
+        rho=0.95,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ):
         for argument, value in (("learning_rate", learning_rate), ("epsilon", epsilon), ("rho", rho)):
             if value is None:
                 raise ValueError(f"Adadelta: {argument}: got None; pass a float.")
@@ -90,8 +104,10 @@ class Adadelta(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):
-        return (("epsilon", float(settings.get("epsilon", self._epsilon))),
-                ("rho", float(settings.get("rho", self._rho))))
+        return (
+            ("epsilon", float(settings.get("epsilon", self._epsilon))),
+            ("rho", float(settings.get("rho", self._rho))),
+        )
 
     @staticmethod
     def _rule(p, g, s, lr, epsilon, rho):

@@ -92,14 +92,21 @@ class Adam(Optimizer):
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
         self._amsgrad = amsgrad
-        self._slots = ("moment1", "moment2", *(["moment2_max"] if amsgrad else []), "beta1_pow_acc",
-                       "beta2_pow_acc")
+        self._slots = (
+            "moment1",
+            "moment2",
+            *(["moment2_max"] if amsgrad else []),
+            "beta1_pow_acc",
+            "beta2_pow_acc",
+        )
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _is_lazy(self, param, group):
         if self.regularization is not None:
-            raise RuntimeError(f"{type(self).__name__}: weight_decay: {param.name} is the table of an "
-                               "Embedding(sparse=True), which takes no decay; leave one of them out")
+            raise RuntimeError(
+                f"{type(self).__name__}: weight_decay: {param.name} is the table of an "
+                "Embedding(sparse=True), which takes no decay; leave one of them out"
+            )
         return super()._is_lazy(param, group)
 
     def _slot_init(self, slot, settings):
@@ -110,7 +117,10 @@ class Adam(Optimizer):
 
     def _hyper(self, settings):
         get = settings.get
-        return (("beta1", float(get("beta1", self._beta1))), ("beta2", float(get("beta2", self._beta2))),
-                ("epsilon", float(get("epsilon", self._epsilon))))
+        return (
+            ("beta1", float(get("beta1", self._beta1))),
+            ("beta2", float(get("beta2", self._beta2))),
+            ("epsilon", float(get("epsilon", self._epsilon))),
+        )
 
     _rule: Any = staticmethod(adam_step)

@@ -33,9 +33,16 @@ class Adamax(Optimizer):
     _by_element = True
 
     def __init__(
-            self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None,
-            weight_decay=None, grad_clip=None, name=None
-        ):
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ):
         checked("Adamax", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self.type = "adamax"
         self._beta1 = checked("Adamax", "beta1", beta1, lambda v: 0 <= v < 1, BETA)
@@ -44,12 +51,17 @@ class Adamax(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
-        return ((None, float(settings.get("beta1", self._beta1)), None) if slot == "beta1_pow_acc"
-                else ((), 0.0, None))
+        return (
+            (None, float(settings.get("beta1", self._beta1)), None)
+            if slot == "beta1_pow_acc"
+            else ((), 0.0, None)
+        )
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
-                     for name in ("beta1", "beta2", "epsilon"))
+        return tuple(
+            (name, float(settings.get(name, getattr(self, "_" + name))))
+            for name in ("beta1", "beta2", "epsilon")
+        )
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon):
@@ -106,8 +118,9 @@ class NAdam(Optimizer):
         grad_clip=None,
         name=None,
     ):
-        _check("NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
-               momentum_decay=momentum_decay)
+        _check(
+            "NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, momentum_decay=momentum_decay
+        )
         self.type = "nadam"
         self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
@@ -128,8 +141,13 @@ class NAdam(Optimizer):
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
         mean = following * first / (1 - product * following) + (1 - mu) * g / (1 - product)
-        new = {"momentum_decay_pow": decay, "beta2_pow": power2, "mu_product": product, "moment1": first,
-               "moment2": second}
+        new = {
+            "momentum_decay_pow": decay,
+            "beta2_pow": power2,
+            "mu_product": product,
+            "moment1": first,
+            "moment2": second,
+        }
         return p - lr * mean / (jnp.sqrt(second / (1 - power2)) + epsilon), new
 
 
@@ -161,9 +179,16 @@ class RAdam(Optimizer):
     _by_element = True
 
     def __init__(
-            self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None,
-            weight_decay=None, grad_clip=None, name=None
-        ):
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ):
         _check("RAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.type = "radam"
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
@@ -173,8 +198,10 @@ class RAdam(Optimizer):
         return (), 1.0 if slot.startswith("beta") else 0.0, None
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
-                     for name in ("beta1", "beta2", "epsilon"))
+        return tuple(
+            (name, float(settings.get(name, getattr(self, "_" + name))))
+            for name in ("beta1", "beta2", "epsilon")
+        )
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon):

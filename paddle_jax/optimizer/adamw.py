@@ -67,15 +67,25 @@ class AdamW(Adam):
         if not isinstance(weight_decay, int | float | Tensor):
             raise TypeError(f"AdamW: weight_decay: got {type(weight_decay).__name__}; pass a float.")
         if lr_ratio is not None and not callable(lr_ratio):
-            raise AssertionError(f"AdamW: lr_ratio: got {type(lr_ratio).__name__}; "
-                                 "pass a function of a Parameter.")
+            raise AssertionError(
+                f"AdamW: lr_ratio: got {type(lr_ratio).__name__}; pass a function of a Parameter."
+            )
         self._weight_decay = weight_decay
         self._use_lowprecision_moment = use_lowprecision_moment
         self._lr_ratio = lr_ratio
         self._apply_decay_param_fun = apply_decay_param_fun
         super().__init__(
-            learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, multi_precision,
-            amsgrad=amsgrad, name=name
+            learning_rate,
+            beta1,
+            beta2,
+            epsilon,
+            parameters,
+            None,
+            grad_clip,
+            lazy_mode,
+            multi_precision,
+            amsgrad=amsgrad,
+            name=name,
         )
         self._default_dict["weight_decay"] = weight_decay
 
@@ -89,8 +99,9 @@ class AdamW(Adam):
     def _marks(self, params, settings):
         decay = settings["weight_decay"] if settings["weight_decay"] is not None else self._weight_decay
         wanted = self._apply_decay_param_fun
-        marks = {"rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0
-                                for param in params]}
+        marks = {
+            "rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0 for param in params]
+        }
         if self._lr_ratio is not None:
             marks["rule_ratio"] = [float(self._lr_ratio(param)) - 1 for param in params]
         return marks

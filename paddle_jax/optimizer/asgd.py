@@ -30,9 +30,15 @@ class ASGD(Optimizer):
     _slots = ("d", "y", "m")
 
     def __init__(
-            self, learning_rate=0.001, batch_num=1, parameters=None, weight_decay=None, grad_clip=None,
-            multi_precision=False, name=None
-        ):
+        self,
+        learning_rate=0.001,
+        batch_num=1,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        multi_precision=False,
+        name=None,
+    ):
         if learning_rate is None:
             raise ValueError("ASGD: learning_rate: got None; pass a float or an LRScheduler.")
         if batch_num is None or batch_num <= 0:
@@ -100,8 +106,10 @@ class Rprop(Optimizer):
         low, high = learning_rate_range
         first = learning_rate() if isinstance(learning_rate, LRScheduler) else learning_rate
         if not 0.0 < low <= first <= high:
-            raise ValueError(f"Rprop: learning_rate_range: got {learning_rate_range}; "
-                             f"0 < low <= learning_rate={first} <= high is needed.")
+            raise ValueError(
+                f"Rprop: learning_rate_range: got {learning_rate_range}; "
+                f"0 < low <= learning_rate={first} <= high is needed."
+            )
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Rprop: etas: got {etas}; 0 < etas[0] < 1 < etas[1] is needed.")
         self.type = "rprop"

@@ -86,12 +86,22 @@ class ByParameter:
         settings, owner = self._settings_of(param), self._owner_of(param)
         states = {slot: self._get_accumulator(slot, owner) for slot in self._slots}
         states |= {} if owner is param else {"master": owner}
-        facts = {name: column for name, column in self._facts([param], settings).items()
-                 if name not in ("l1", "l2")}
+        facts = {
+            name: column
+            for name, column in self._facts([param], settings).items()
+            if name not in ("l1", "l2")
+        }
         stack = Stack([param], {slot: wrap(t._value[None]) for slot, t in states.items()}, vectors(facts))
-        call, = pack([stack])
-        run_calls([(call, [[held(grad)]], call.extras)], type(self)._rule, self._hyper(settings), None,
-                  self._rate(), None, [])
+        (call,) = pack([stack])
+        run_calls(
+            [(call, [[held(grad)]], call.extras)],
+            type(self)._rule,
+            self._hyper(settings),
+            None,
+            self._rate(),
+            None,
+            [],
+        )
         for slot, tensor in states.items():
             tensor._rebind(stack.of(slot, 0))
 
@@ -106,8 +116,13 @@ class ByParameter:
         wide = "float64" if str(p._raw.dtype) == "float64" else "float32"
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
-            self._add_accumulator(slot, p, wide if dtype is None else np.dtype(dtype).name, fill,
-                                  [1] if lead is None else [*lead, *p.shape])
+            self._add_accumulator(
+                slot,
+                p,
+                wide if dtype is None else np.dtype(dtype).name,
+                fill,
+                [1] if lead is None else [*lead, *p.shape],
+            )
 
     def _finish_update(self, block, parameters_and_grads):
         """Called after all parameters of a group have been updated."""
@@ -178,8 +193,11 @@ class ByParameter:
 
     def _settings_of(self, param):
         """The settings of the group of a parameter, or of that with this float32 copy."""
-        return next(group.settings for group in self._groups
-                    if any(p is param or self._own_masters.get(p.name) is param for p in group.params))
+        return next(
+            group.settings
+            for group in self._groups
+            if any(p is param or self._own_masters.get(p.name) is param for p in group.params)
+        )
 
     def _owner_of(self, param):
         """What the states of a parameter belong to: it or its float32 copy."""
@@ -196,8 +214,11 @@ class ByParameter:
 
     def _add_own(self, state, masters):
         """Adds snapshots of these states to a state dict."""
-        named = [(self._own_name(slot, name), tensor, state) for slot, of_name in self._own_states.items()
-                 for name, tensor in of_name.items()]
+        named = [
+            (self._own_name(slot, name), tensor, state)
+            for slot, of_name in self._own_states.items()
+            for name, tensor in of_name.items()
+        ]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
             target[name] = shown = wrap(held(tensor))

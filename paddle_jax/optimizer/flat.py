@@ -33,8 +33,10 @@ def apart(whole, like, flat):
     """What `joined` has joined, in the shapes of `like`."""
     if not flat:
         return [jax.lax.index_in_dim(whole, i, keepdims=False) for i in range(len(like))]
-    return [jax.lax.reshape(part, a.shape)
-            for part, a in zip(jax.lax.split(whole, [a.size for a in like], axis=1), like, strict=True)]
+    return [
+        jax.lax.reshape(part, a.shape)
+        for part, a in zip(jax.lax.split(whole, [a.size for a in like], axis=1), like, strict=True)
+    ]
 
 
 def place(value, params, row):

@@ -52,8 +52,12 @@ class Lamb(Optimizer):
         always_adapt=False,
         name=None,
     ):
-        for argument, value in (("learning_rate", learning_rate), ("beta1", beta1), ("beta2", beta2),
-                                ("epsilon", epsilon)):
+        for argument, value in (
+            ("learning_rate", learning_rate),
+            ("beta1", beta1),
+            ("beta2", beta2),
+            ("epsilon", epsilon),
+        ):
             checked("Lamb", argument, value, lambda v: True, "a float")
         self.type = "lamb"
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
@@ -70,14 +74,19 @@ class Lamb(Optimizer):
 
     def _hyper(self, settings):
         numbers = (("beta1", self._beta1), ("beta2", self._beta2), ("epsilon", self._epsilon))
-        return (*((name, float(settings.get(name, value))) for name, value in numbers),
-                ("always", bool(self.always_adapt)))
+        return (
+            *((name, float(settings.get(name, value))) for name, value in numbers),
+            ("always", bool(self.always_adapt)),
+        )
 
     def _marks(self, params, settings):
         decay = settings.get("lamb_weight_decay", self._lamb_weight_decay)
         excluded = self._exclude_from_weight_decay_fn
-        return {"rule_decay": [0.0 if excluded is not None and excluded(param) else float(decay)
-                               for param in params]}
+        return {
+            "rule_decay": [
+                0.0 if excluded is not None and excluded(param) else float(decay) for param in params
+            ]
+        }
 
     _choices = ("regularization", "_lamb_weight_decay", "_exclude_from_weight_decay_fn")
 

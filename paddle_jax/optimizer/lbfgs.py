@@ -62,10 +62,18 @@ class LBFGS(Optimizer):
         name=None,
     ):
         if weight_decay is not None or grad_clip is not None:
-            warnings.warn("LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; "
-                          "put them into the loss.", stacklevel=2)
-        super().__init__(float(learning_rate) if isinstance(learning_rate, int) else learning_rate,
-                         parameters, weight_decay, grad_clip, name)
+            warnings.warn(
+                "LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; "
+                "put them into the loss.",
+                stacklevel=2,
+            )
+        super().__init__(
+            float(learning_rate) if isinstance(learning_rate, int) else learning_rate,
+            parameters,
+            weight_decay,
+            grad_clip,
+            name,
+        )
         self.max_iter = max_iter
         self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
         self.tolerance_grad = tolerance_grad
@@ -90,8 +98,9 @@ class LBFGS(Optimizer):
         iteration has left them.
         """
         if self.line_search_fn not in (None, "strong_wolfe"):
-            raise RuntimeError(f"LBFGS: line_search_fn: got {self.line_search_fn!r}; "
-                               "use 'strong_wolfe' or None.")
+            raise RuntimeError(
+                f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None."
+            )
         first = closure()
         at = self._here(0.0, float(first), None)
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
@@ -116,16 +125,25 @@ class LBFGS(Optimizer):
         one. The state changes at its end."""
         past = self._past | {"n_iter": self._past["n_iter"] + 1}
         new, (direction, slope, reach) = self._direction(start.grad, past)
-        rate = (self.get_lr()
-                * (min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0))
+        rate = self.get_lr() * (
+            min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0
+        )
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
         at, used, last = start, 0, slope > -self.tolerance_change
         if not last:
-            at, used = self._move(closure, Point(0.0, start.loss, start.grad, slope, start.largest),
-                                  direction, rate, reach, iteration)
+            at, used = self._move(
+                closure,
+                Point(0.0, start.loss, start.grad, slope, start.largest),
+                direction,
+                rate,
+                reach,
+                iteration,
+            )
             past |= {"alpha": at.length, "func_evals": past["func_evals"] + used}
-            last = (at.length * reach <= self.tolerance_change
-                    or abs(at.loss - start.loss) < self.tolerance_change)
+            last = (
+                at.length * reach <= self.tolerance_change
+                or abs(at.loss - start.loss) < self.tolerance_change
+            )
         self.__dict__.update(new, _past=past)  # in one step
         return at, used, last
 
@@ -166,13 +184,17 @@ class LBFGS(Optimizer):
         history = self._history
         if past["n_iter"] == 1:
             room = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
-            return ({"_history": room, "_known": 0},
-                    (-grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max())))
+            return (
+                {"_history": room, "_known": 0},
+                (-grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max())),
+            )
         # room for twice as many: each size compiles once
         if self._known == len(history["s"]) < self.history_size:
             more = min(len(history["s"]), self.history_size - len(history["s"]))
-            history = {key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value
-                       for key, value in history.items()}
+            history = {
+                key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value
+                for key, value in history.items()
+            }
         history, direction, numbers = _turned(history, grad, past["prev_flat_grad"], past["d"], past["alpha"])
         slope, reach, known = map(float, np.asarray(numbers))
         return {"_history": history, "_known": int(known)}, (direction, slope, reach)
@@ -180,21 +202,28 @@ class LBFGS(Optimizer):
     def state_dict(self):
         """Returns the state under the key `state`: counts, the last gradient and direction,
         and the history."""
-        state = {key: wrap(value) if isinstance(value, jax.Array) else value
-                 for key, value in self._past.items()}
+        state = {
+            key: wrap(value) if isinstance(value, jax.Array) else value for key, value in self._past.items()
+        }
         if self._history is not None:
             history, rows = self._history, len(self._history["s"])
             kept = [i % rows for i in range(max(0, self._known - rows), self._known)]
-            state |= {"old_sk": [wrap(history["s"][i]) for i in kept],
-                      "old_yk": [wrap(history["y"][i]) for i in kept]}
-            state |= {"H_diag": wrap(jnp.array(history["scale"])),
-                      "ro": [wrap(history["ro"][i]) for i in kept]}
+            state |= {
+                "old_sk": [wrap(history["s"][i]) for i in kept],
+                "old_yk": [wrap(history["y"][i]) for i in kept],
+            }
+            state |= {
+                "H_diag": wrap(jnp.array(history["scale"])),
+                "ro": [wrap(history["ro"][i]) for i in kept],
+            }
         return {"state": state if self._past["n_iter"] else {}}
 
     def set_state_dict(self, state_dict):
         """Takes over a state made by `state_dict()`."""
-        state = {key: value._value if isinstance(value, Tensor) else value
-                 for key, value in state_dict["state"].items()}
+        state = {
+            key: value._value if isinstance(value, Tensor) else value
+            for key, value in state_dict["state"].items()
+        }
         if not state:
             self._past, self._history, self._known = {"func_evals": 0, "n_iter": 0}, None, 0
             return
@@ -213,16 +242,22 @@ class LBFGS(Optimizer):
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         """Not available: L-BFGS has to evaluate the loss itself; use `step(closure)`."""
-        raise NotImplementedError("LBFGS: minimize: the loss has to be evaluated several times; "
-                                  "use step(closure).")
+        raise NotImplementedError(
+            "LBFGS: minimize: the loss has to be evaluated several times; use step(closure)."
+        )
 
 
 def _room(like, rows):
     """An empty history: steps `s`, changes of the gradient `y` and 1 / <s, y> `ro`, the oldest overwritten
     first; how many there were; the scale."""
     dtype = like.dtype
-    return {"s": jnp.zeros((rows, like.size), dtype), "y": jnp.zeros((rows, like.size), dtype),
-            "ro": jnp.zeros(rows, dtype), "count": jnp.asarray(0), "scale": jnp.ones((), dtype)}
+    return {
+        "s": jnp.zeros((rows, like.size), dtype),
+        "y": jnp.zeros((rows, like.size), dtype),
+        "ro": jnp.zeros(rows, dtype),
+        "count": jnp.asarray(0),
+        "scale": jnp.ones((), dtype),
+    }
 
 
 @jax.jit
@@ -230,8 +265,9 @@ def _shifted(values, direction, length):
     """The parameters, moved along the direction."""
     ends = np.cumsum([v.size for v in values])
     parts = jnp.split(direction, ends[:-1])
-    return [(v + length * part.reshape(v.shape)).astype(v.dtype)
-            for v, part in zip(values, parts, strict=True)]
+    return [
+        (v + length * part.reshape(v.shape)).astype(v.dtype) for v, part in zip(values, parts, strict=True)
+    ]
 
 
 @jax.jit
@@ -251,13 +287,23 @@ def _turned(history, grad, before, direction, rate):
     good = curvature > 1e-10
     at = history["count"] % rows
     news = {"s": moved, "y": change, "ro": 1.0 / curvature}
-    history = history | {key: history[key].at[at].set(jnp.where(good, new, history[key][at]))
-                         for key, new in news.items()}
+    history = history | {
+        key: history[key].at[at].set(jnp.where(good, new, history[key][at])) for key, new in news.items()
+    }
     history["count"] = history["count"] + good
     history["scale"] = jnp.where(good, curvature / jnp.vdot(change, change), history["scale"])
     direction = _two_loops(grad, history)
-    return history, direction, jnp.stack([jnp.vdot(grad, direction), jnp.abs(direction).max(initial=0),
-                                          history["count"].astype(grad.dtype)])
+    return (
+        history,
+        direction,
+        jnp.stack(
+            [
+                jnp.vdot(grad, direction),
+                jnp.abs(direction).max(initial=0),
+                history["count"].astype(grad.dtype),
+            ]
+        ),
+    )
 
 
 def _two_loops(grad, history):

@@ -55,16 +55,20 @@ class Momentum(Optimizer):
         self._momentum = momentum
         self._use_nesterov = bool(use_nesterov)
         if rescale_grad != 1.0:
-            warnings.warn("Momentum: rescale_grad: it has no effect, as in Paddle; scale the loss instead.",
-                          stacklevel=2)
+            warnings.warn(
+                "Momentum: rescale_grad: it has no effect, as in Paddle; scale the loss instead.",
+                stacklevel=2,
+            )
         self._rescale_grad = rescale_grad
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):
-        momentum, nesterov = (settings.get("momentum", self._momentum),
-                              settings.get("use_nesterov", self._use_nesterov))
+        momentum, nesterov = (
+            settings.get("momentum", self._momentum),
+            settings.get("use_nesterov", self._use_nesterov),
+        )
         return ("momentum", float(momentum)), ("nesterov", bool(nesterov))
 
     @staticmethod

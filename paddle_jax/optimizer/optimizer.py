@@ -40,16 +40,35 @@ class _Group:
     def __getstate__(self):
         """For copies and pickles: the places by parameter, since ids mean nothing there."""
         places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
-        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks,
-                "calls": self.calls, "chosen": self.chosen, "tables": list(self.tables.values())}
+        return {
+            "settings": self.settings,
+            "params": self.params,
+            "places": places,
+            "stacks": self.stacks,
+            "calls": self.calls,
+            "chosen": self.chosen,
+            "tables": list(self.tables.values()),
+        }
 
     def __setstate__(self, state):
-        vars(self).update(state, ids=[], zeros={}, tables={id(p): p for p in state.get("tables", ())},
-                          places={id(param): (stack, row) for param, stack, row in state["places"]})
+        vars(self).update(
+            state,
+            ids=[],
+            zeros={},
+            tables={id(p): p for p in state.get("tables", ())},
+            places={id(param): (stack, row) for param, stack, row in state["places"]},
+        )
 
 
-_MADE_LATER = {"_holder": dict, "_own_states": dict, "_own_masters": dict, "_auxiliary_vars": dict,
-               "_settings_of_all": dict, "_already_create_accumulator": set, "_multi_precision": bool}
+_MADE_LATER = {
+    "_holder": dict,
+    "_own_states": dict,
+    "_own_masters": dict,
+    "_auxiliary_vars": dict,
+    "_settings_of_all": dict,
+    "_already_create_accumulator": set,
+    "_multi_precision": bool,
+}
 
 
 class Optimizer(ByParameter, States):
@@ -100,17 +119,21 @@ class Optimizer(ByParameter, States):
         if isinstance(parameters, Tensor):
             raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
         if not isinstance(learning_rate, float | LRScheduler):
-            raise TypeError(f"{owner}: learning_rate: got {type(learning_rate).__name__}; "
-                            "pass a float or an LRScheduler.")
+            raise TypeError(
+                f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler."
+            )
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
-            raise TypeError(f"{owner}: grad_clip: got {type(grad_clip).__name__}; "
-                            "pass a ClipGradBy... object.")
+            raise TypeError(
+                f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object."
+            )
         self._name = name
         self._parameter_list = list(parameters)
         for one in self._parameter_list:
             if not isinstance(one, dict) and not hasattr(one, "dtype"):
-                raise AttributeError(f"{owner}: parameters: got {type(one).__name__} in the list; "
-                                     "pass layer.parameters(), or dicts as groups.")
+                raise AttributeError(
+                    f"{owner}: parameters: got {type(one).__name__} in the list; "
+                    "pass layer.parameters(), or dicts as groups."
+                )
         self.regularization = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
         self._learning_rate = learning_rate
@@ -122,7 +145,7 @@ class Optimizer(ByParameter, States):
             self._param_groups = []
             for group in list(self._parameter_list):
                 self._add_param_group(group)
-            self._groups += self._groups_of(self._param_groups[len(self._groups):])
+            self._groups += self._groups_of(self._param_groups[len(self._groups) :])
         else:
             self._param_groups = self._parameter_list
             self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
@@ -148,8 +171,10 @@ class Optimizer(ByParameter, States):
 
     def _as_regularizer(self, decay):
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
-            raise TypeError(f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
-                            "pass a float, L1Decay or L2Decay.")
+            raise TypeError(
+                f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
+                "pass a float, L1Decay or L2Decay."
+            )
         return L2Decay(float(decay)) if isinstance(decay, int | float) else decay
 
     def _add_param_group(self, param_group):
@@ -158,10 +183,14 @@ class Optimizer(ByParameter, States):
             raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
         params = param_group["params"]
         if isinstance(params, set):
-            raise TypeError(f"{type(self).__name__}: parameters: 'params' is a set, which has no order; "
-                            "pass a list.")
-        group = {**self._default_dict, **param_group,
-                 "params": [params] if isinstance(params, Tensor) else list(params)}
+            raise TypeError(
+                f"{type(self).__name__}: parameters: 'params' is a set, which has no order; pass a list."
+            )
+        group = {
+            **self._default_dict,
+            **param_group,
+            "params": [params] if isinstance(params, Tensor) else list(params),
+        }
         taken = {id(p) for known in self._param_groups for p in known["params"]}
         if any(id(p) in taken for p in group["params"]):
             raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
@@ -175,8 +204,12 @@ class Optimizer(ByParameter, States):
         decay = self._as_regularizer(group["weight_decay"])
         for param in group["params"]:
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
-            if (decay is not None and param.regularizer is None and "weight_decay" in group
-                    and decay is not self.regularization):
+            if (
+                decay is not None
+                and param.regularizer is None
+                and "weight_decay" in group
+                and decay is not self.regularization
+            ):
                 param.regularizer = decay
 
     # the learning rate --------------------------------------------------------------------------------------
@@ -209,8 +242,9 @@ class Optimizer(ByParameter, States):
         if not isinstance(value, int | float):
             raise TypeError(f"set_lr: value: got {type(value).__name__}; pass a float.")
         if isinstance(self._learning_rate, LRScheduler):
-            raise RuntimeError("set_lr: the learning rate comes from an LRScheduler; "
-                               "use set_lr_scheduler to replace it.")
+            raise RuntimeError(
+                "set_lr: the learning rate comes from an LRScheduler; use set_lr_scheduler to replace it."
+            )
         self._learning_rate = float(value)
 
     def set_lr_scheduler(self, scheduler):
@@ -222,8 +256,9 @@ class Optimizer(ByParameter, States):
             TypeError: `scheduler` is something else.
         """
         if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"set_lr_scheduler: scheduler: got {type(scheduler).__name__}; "
-                            "pass an LRScheduler.")
+            raise TypeError(
+                f"set_lr_scheduler: scheduler: got {type(scheduler).__name__}; pass an LRScheduler."
+            )
         self._learning_rate = scheduler
 
     # the step -----------------------------------------------------------------------------------------------
@@ -240,8 +275,10 @@ class Optimizer(ByParameter, States):
         """
         lr = self._rate()
         self._watch()
-        active = [(group, [p for p in group.params if p._grad is not None and not p.stop_gradient])
-                  for group in self._groups]
+        active = [
+            (group, [p for p in group.params if p._grad is not None and not p.stop_gradient])
+            for group in self._groups
+        ]
         self._update([(group, params, None, []) for group, params in active], lr, False)
 
     def _update(self, todo, lr, given):
@@ -299,8 +336,11 @@ class Optimizer(ByParameter, States):
         frame = local.ctx.frame
         if not frame.eager:
             frame.fact(partial(self._chosen, group.placed()))
-        work = (self._whole(group, grads) if ids == group.ids
-                else self._part(group, {id(p): p for p in active}, grads))
+        work = (
+            self._whole(group, grads)
+            if ids == group.ids
+            else self._part(group, {id(p): p for p in active}, grads)
+        )
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
         before = len(done)
         clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip, done)
@@ -313,8 +353,11 @@ class Optimizer(ByParameter, States):
     def _note_tables(self, group, active, grads):
         """Notes the parameters whose gradient is one of some rows; those that are placed otherwise so far are
         placed again."""
-        found = [p for p in active
-                 if type(p._grad if grads is None else grads[id(p)]) is RowsGrad and self._is_lazy(p, group)]
+        found = [
+            p
+            for p in active
+            if type(p._grad if grads is None else grads[id(p)]) is RowsGrad and self._is_lazy(p, group)
+        ]
         new = {id(p): p for p in found if id(p) not in group.tables}
         group.tables |= new
         if any(i in group.places for i in new):
@@ -326,11 +369,15 @@ class Optimizer(ByParameter, States):
 
     def _whole(self, group, grads):
         if not group.tables and grads is None:
-            return [(call, [[held(p._grad) for p in same] for same in call.lists], call.extras)
-                    for call in group.calls]
+            return [
+                (call, [[held(p._grad) for p in same] for same in call.lists], call.extras)
+                for call in group.calls
+            ]
         grads = {id(p): p._grad for p in group.placed()} if grads is None else grads
-        return [(call, [self._operands(stack, grads, group) for stack in call.stacks], call.extras)
-                for call in group.calls]
+        return [
+            (call, [self._operands(stack, grads, group) for stack in call.stacks], call.extras)
+            for call in group.calls
+        ]
 
     def _operands(self, stack, grads, group):
         """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
@@ -348,8 +395,16 @@ class Optimizer(ByParameter, States):
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
                 values = [self._operands(stack, grads, group) for stack in call.stacks]
-                work.append((call, values, [stack.masked(np.array([id(p) in grads for p in stack.params]))
-                                            for stack in call.stacks]))
+                work.append(
+                    (
+                        call,
+                        values,
+                        [
+                            stack.masked(np.array([id(p) in grads for p in stack.params]))
+                            for stack in call.stacks
+                        ],
+                    )
+                )
         return work
 
     def _hyper(self, settings):
@@ -362,8 +417,9 @@ class Optimizer(ByParameter, States):
 
     @staticmethod
     def _rule(p, g, s, lr):
-        raise NotImplementedError("Optimizer: the base class has no update rule; "
-                                  "use a subclass such as Adam.")
+        raise NotImplementedError(
+            "Optimizer: the base class has no update rule; use a subclass such as Adam."
+        )
 
     # state --------------------------------------------------------------------------------------------------
 
@@ -389,8 +445,10 @@ class Optimizer(ByParameter, States):
         for stack in group.stacks:
             values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
             with eagerly():
-                states |= {id(param): {slot: stack.part(value, row) for slot, value in values.items()}
-                           for row, param in enumerate(stack.params)}
+                states |= {
+                    id(param): {slot: stack.part(value, row) for slot, value in values.items()}
+                    for row, param in enumerate(stack.params)
+                }
         self._place(group, group.placed(), states)
 
     def _place(self, group, params, states=None):
@@ -405,19 +463,25 @@ class Optimizer(ByParameter, States):
             columns = self._columns(same[:1] if flat else same, group.settings)
             is_table = any(same[0] is table for table in tables)
             stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat, is_table)
-            stack.state |= {slot: wrap(value) for slot, value in (stack.moved(states) if states
-                                                                  else self._loaded(stack)).items()}
+            stack.state |= {
+                slot: wrap(value)
+                for slot, value in (stack.moved(states) if states else self._loaded(stack)).items()
+            }
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
-        hand_out(partial(setattr, group), ("stacks", "places", "calls", "chosen", "ids"),
-                 (stacks, places, pack(stacks), chosen, []))
+        hand_out(
+            partial(setattr, group),
+            ("stacks", "places", "calls", "chosen", "ids"),
+            (stacks, places, pack(stacks), chosen, []),
+        )
 
     def _elementwise(self, settings):
         """Whether the rule treats each element for itself, so that parameters of all shapes can
         be in one stack."""
-        return (self._by_element
-                and all(self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots))
+        return self._by_element and all(
+            self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots
+        )
 
     def _traits(self, param, settings):
         return tuple([(name, float(value)) for name, (value,) in self._facts([param], settings).items()])
@@ -439,20 +503,24 @@ class Optimizer(ByParameter, States):
     def _new_state(self, params, settings, flat):
         value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
-            raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; "
-                               "only floating-point ones can be updated.")
+            raise RuntimeError(
+                f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; "
+                "only floating-point ones can be updated."
+            )
         wide = jnp.promote_types(value.dtype, np.dtype("float32"))
         slots, (count, inner) = {}, rows(params, flat)
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             shape = (1,) if lead is None else (*lead, *inner)
-            slots[slot] = fresh((count, *shape), fill, dtype or wide,
-                                self._state_layout(slot, params[0], lead))
+            slots[slot] = fresh(
+                (count, *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead)
+            )
         if self._multi_precision and str(value.dtype) in LOW:
             values = list(map(outside, params))
             with eagerly():
-                slots["master"] = wrap(put(joined(values, flat).astype(wide),
-                                           self._state_layout("master", params[0], ())))
+                slots["master"] = wrap(
+                    put(joined(values, flat).astype(wide), self._state_layout("master", params[0], ()))
+                )
         return slots
 
     def _state_layout(self, slot, param, lead):
@@ -520,8 +588,9 @@ class Optimizer(ByParameter, States):
 
             return optimize.minimize(self, loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Tensor):
-            raise AssertionError(f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; "
-                                 "it must be a Tensor.")
+            raise AssertionError(
+                f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; it must be a Tensor."
+            )
         pairs = self._pairs()
         if self._updates_alone():
             Optimizer.step(self)  # as in Paddle, not a `step` of the class
@@ -555,8 +624,10 @@ class Optimizer(ByParameter, States):
 
             return optimize.apply_gradients(self, params_grads)
         owned = {id(param): grad for param, grad in params_grads if grad is not None}
-        active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient])
-                  for group in self._groups]
+        active = [
+            (group, [p for p in group.params if id(p) in owned and not p.stop_gradient])
+            for group in self._groups
+        ]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
 
@@ -579,8 +650,11 @@ def _in_program(tensor):
 def _is_rule(clip):
     """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip`
     is called instead."""
-    return (hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__
-            and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip)
+    return (
+        hasattr(clip, "rule")
+        and type(clip).__call__ is ClipGradBase.__call__
+        and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip
+    )
 
 
 def checked(owner, argument, value, test, allowed):

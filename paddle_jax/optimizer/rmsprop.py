@@ -56,8 +56,10 @@ class RMSProp(Optimizer):
 
     def _hyper(self, settings):
         numbers = (("rho", self._rho), ("epsilon", self._epsilon), ("momentum", self._momentum))
-        return (*((name, float(settings.get(name, value))) for name, value in numbers),
-                ("centered", bool(self._centered)))
+        return (
+            *((name, float(settings.get(name, value))) for name, value in numbers),
+            ("centered", bool(self._centered)),
+        )
 
     @staticmethod
     def _rule(p, g, s, lr, rho, epsilon, momentum, centered):

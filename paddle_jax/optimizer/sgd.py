@@ -25,8 +25,15 @@ class SGD(Optimizer):
     _by_element = True
     _lazy = True  # zero gradients change nothing
 
-    def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None,
-                 multi_precision=False, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        multi_precision=False,
+        name=None,
+    ):
         if learning_rate is None:
             raise ValueError("SGD: learning_rate: got None; pass a float or an LRScheduler.")
         self.type = "sgd"

@@ -43,8 +43,11 @@ class Stack:
     def __init__(self, params, state, extras, flat=False, rows=False):
         self.params, self.state, self.extras, self.flat = params, state, extras, flat
         where = layout_of(params[0])
-        self.layout = None if where is None else (
-            where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
+        self.layout = (
+            None
+            if where is None
+            else (where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
+        )
         self.form = ROWS if rows else FLAT if flat else self.layout
         self.width = 2 if rows else len(params)  # how many arrays the gradients are
 
@@ -68,8 +71,9 @@ class Stack:
     def moved(self, states):
         """{slot: array} of states that the parameters (by id) had in other stacks."""
         with eagerly():
-            values = {slot: self.together(slot, [states[id(p)][slot] for p in self.params])
-                      for slot in self.state}
+            values = {
+                slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state
+            }
             return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
 
     def values(self):
@@ -128,27 +132,39 @@ class Call:
         arrays per stack. In the same moment it notes in `done` that it has, and whether it is the `last`."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
-        arguments, changed, clipped = ((state, params, grads, extras, lr, scale, skip),
-                                       [*self.params, *self.states], [])
+        arguments, changed, clipped = (
+            (state, params, grads, extras, lr, scale, skip),
+            [*self.params, *self.states],
+            [],
+        )
         if not local.ctx.frame.eager:
             results = update.function(*arguments)
             rebind_all(changed, results)
             done.append(last)
             return results[len(changed) :]
-        uneven = tuple([form is FLAT and flat.is_uneven(*each)
-                        for form, *each in zip(self.forms, state, extras, strict=True)])
-        kind = (tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), uneven,
-                scale is None, skip is None)
+        uneven = tuple(
+            [
+                form is FLAT and flat.is_uneven(*each)
+                for form, *each in zip(self.forms, state, extras, strict=True)
+            ]
+        )
+        kind = (
+            tuple([g.dtype for same in grads for g in same]),
+            tuple([tuple(e) for e in extras]),
+            uneven,
+            scale is None,
+            skip is None,
+        )
 
         def take(results):
-            return itertools.chain(map(_SET_RAW, changed, results), map(done.append, (last,)),
-                                   map(clipped.append, results))
+            return itertools.chain(
+                map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results)
+            )
 
         update(arguments, take, self.compiled, kind)
         for param in self.params:
             param._version += 1
         return clipped
-
 
     def interpret(self, update, grads, extras, lr, scale, skip, done, last):
         """As `run`, by the interpreter, where that is cheaper than to compile the update; else None."""
@@ -160,8 +176,9 @@ class Call:
         more = [value for extra in extras for value in extra.values()]
         numbers = [value for value in (lr, scale, skip) if value is not None]
         changed = [*self.params, *self.states]
-        out = interpreted_now(kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given,
-                                       *more, *numbers])
+        out = interpreted_now(
+            kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given, *more, *numbers]
+        )
         if out is None:
             self.interprets = False
             return None
@@ -173,8 +190,10 @@ class Call:
 
 def _shape_of(call, extras):
     """What the Kernel of a call is for: see `_recorded`."""
-    return [(tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
-            for same, stack, extra in zip(call.slots, call.stacks, extras, strict=True)]
+    return [
+        (tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
+        for same, stack, extra in zip(call.slots, call.stacks, extras, strict=True)
+    ]
 
 
 def pack(stacks):
@@ -208,8 +227,12 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
         if plan is None or not plan.fits(work, key):
             plan = _planned(work, key)
         if plan is not None:
-            return plan.run([g for _, given, _ in work for same in given for g in same], done, lr,
-                            *(() if skip is None else (skip,)))
+            return plan.run(
+                [g for _, given, _ in work for same in given for g in same],
+                done,
+                lr,
+                *(() if skip is None else (skip,)),
+            )
     apart = _apart(work)
     scale = None
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
@@ -234,8 +257,9 @@ def _scale(work, clip_norm, apart):
     if found is not None:
         return found
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
-    sums = [square_total(grads, [_clip_extras(e) for e in extras], call.forms)
-            for call, grads, extras in work]
+    sums = [
+        square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work
+    ]
     if apart:
         return np.asarray(scale_of([np.asarray(one) for one in sums], clip_norm))
     return scale_of(sums, clip_norm)
@@ -306,17 +330,32 @@ class _Plan:
 
     def fits(self, work, key):
         """Whether it is for these calls, all of whose parameters are updated."""
-        return (self.key == key and len(self.calls) == len(work)
-                and all([call is mine and extras is call.extras
-                         for (call, _, extras), mine in zip(work, self.calls, strict=True)]))
+        return (
+            self.key == key
+            and len(self.calls) == len(work)
+            and all(
+                [
+                    call is mine and extras is call.extras
+                    for (call, _, extras), mine in zip(work, self.calls, strict=True)
+                ]
+            )
+        )
 
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params, slots = self.params, self.slots
         # as Values, like the others, they are recorded without a detour
         numbers = [leaf(v) if isinstance(v, np.generic) else v for v in more]
-        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads,
-                                    *[v._raw for v in self.extras], *numbers])
+        out = execute(
+            self.kernel,
+            [
+                *[t._raw for t in slots],
+                *[p._raw for p in params],
+                *grads,
+                *[v._raw for v in self.extras],
+                *numbers,
+            ],
+        )
         collections.deque(itertools.chain(map(_SET_RAW, self.changed, out), map(done.append, (True,))), 0)
         for param in params:
             param._version += 1
@@ -363,8 +402,9 @@ def fresh(shape, fill, dtype, layout=None):
         small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
-            return wrap(Several.waited(jax.make_array_from_callback)(shape, layout,
-                                                                     lambda index: whole[index]))
+            return wrap(
+                Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index])
+            )
         return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
 
 
@@ -373,5 +413,8 @@ def choices_of(params):
     compared at every step."""
     own, get = list(map(_OWN, params)), dict.get
     rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
-    return (list(rates), list(map(get, own, repeat("regularizer"))),
-            list(map(get, own, repeat("need_clip"), repeat(True))))
+    return (
+        list(rates),
+        list(map(get, own, repeat("regularizer"))),
+        list(map(get, own, repeat("need_clip"), repeat(True))),
+    )

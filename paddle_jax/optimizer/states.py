@@ -68,8 +68,11 @@ class States:
                 if id(param) not in group.places:
                     names = [self._state_name(param, slot) for slot in self._slots]
                     state |= {name: found for name in names if (found := self._find(name)) is not None}
-                    masters |= {name: value for name, value in self._holder["master_weights"].items()
-                                if name == param.name}
+                    masters |= {
+                        name: value
+                        for name, value in self._holder["master_weights"].items()
+                        if name == param.name
+                    }
 
     def _entries(self):
         """(slot, parameter, array) of all states, slot by slot, parameters in order."""
@@ -101,14 +104,17 @@ class States:
         scheduler = state.pop("LR_Scheduler", None)
         if isinstance(self._learning_rate, LRScheduler):
             if scheduler is None:
-                raise AssertionError("set_state_dict: state_dict: LR_Scheduler is missing; "
-                                     "load the state of an optimizer with a scheduler.")
+                raise AssertionError(
+                    "set_state_dict: state_dict: LR_Scheduler is missing; "
+                    "load the state of an optimizer with a scheduler."
+                )
             self._learning_rate.set_state_dict(scheduler)
         state.pop("StructuredToParameterName@@", None)
         if not state:
             if names := self.get_opti_var_name_list():
-                raise AssertionError(f"set_state_dict: state_dict: {names[0]} is missing; "
-                                     "load the state of this model.")
+                raise AssertionError(
+                    f"set_state_dict: state_dict: {names[0]} is missing; load the state of this model."
+                )
             return
         self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
         self._load_own()
@@ -140,8 +146,9 @@ class States:
     def _master_weights(self):
         """The float32 weights of low-precision parameters, by parameter name. A snapshot, except of those
         that a subclass has made."""
-        return self._own_masters | {param.name: wrap(value) for slot, param, value in self._entries()
-                                    if slot == "master"}
+        return self._own_masters | {
+            param.name: wrap(value) for slot, param, value in self._entries() if slot == "master"
+        }
 
     @_master_weights.setter
     def _master_weights(self, copies):
@@ -163,8 +170,11 @@ class States:
         return self._get_accumulator(name, self._own_masters.get(param.name, param))
 
     def _state_name(self, param, slot):
-        base = (param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW
-                else param.name)
+        base = (
+            param.name + "_fp32_master_0"
+            if self._multi_precision and str(param._raw.dtype) in LOW
+            else param.name
+        )
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
     def _loaded(self, stack, new=True):
@@ -175,19 +185,25 @@ class States:
         # in a function that is being compiled, too: it takes the states as operands, and would begin anew
         # with them at each call
         with eagerly():
-            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw), new)
-                    for slot, tensor in stack.state.items()}
+            return {
+                slot: self._loaded_slot(stack, slot, observed(tensor._raw), new)
+                for slot, tensor in stack.state.items()
+            }
 
     def _loaded_slot(self, stack, slot, own, new):
         values = []
         for row, param in enumerate(stack.params):
             ours = stack.part(own, row)
-            theirs = (self._holder["master_weights"].get(param.name) if slot == "master"
-                      else self._find(self._state_name(param, slot)))
+            theirs = (
+                self._holder["master_weights"].get(param.name)
+                if slot == "master"
+                else self._find(self._state_name(param, slot))
+            )
             if theirs is None and slot != "master" and not (new and self._had_no_gradient(param)):
                 name = self._state_name(param, slot)
-                raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; "
-                                     "load the state of this model.")
+                raise AssertionError(
+                    f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model."
+                )
             values.append(ours if theirs is None else self._fitting(theirs, ours, param.name, slot))
         return put(stack.together(slot, values), layout_of(stack.state[slot]))
 
@@ -212,9 +228,12 @@ class States:
         if not isinstance(value, jax.Array):
             value = uploaded(np.array(value))
         low = {"float16", "bfloat16", "float32"}
-        if (value.shape != expected.shape
-                or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low)):
+        if value.shape != expected.shape or (
+            value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low
+        ):
             got = f"{value.dtype}{list(value.shape)}"
-            raise AssertionError(f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; "
-                                 f"{expected.dtype}{list(expected.shape)} is needed.")
+            raise AssertionError(
+                f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; "
+                f"{expected.dtype}{list(expected.shape)} is needed."
+            )
         return value.astype(expected.dtype)

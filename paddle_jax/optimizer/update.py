@@ -59,15 +59,21 @@ def compiled(rule, hyper, clip, forms=None):
         `p.grad` becomes (nothing, except for a global norm, which Paddle scales gradients by in place).
         """
         where = forms or [None] * len(params)
-        wide = [_wide(g, _compute_dtype(p[0].dtype), form)
-                for p, g, form in zip(params, grads, where, strict=True)]
+        wide = [
+            _wide(g, _compute_dtype(p[0].dtype), form)
+            for p, g, form in zip(params, grads, where, strict=True)
+        ]
         wide = _clipped(clip, wide, extras, scale, params, where)
-        results = [_of_rows(rule, settings, *each, lr, skip, given[1]) if form is ROWS
-                   else _one(rule, settings, *each, form, lr, skip)
-                   for given, form, *each in zip(grads, where, state, params, wide, extras, strict=True)]
+        results = [
+            _of_rows(rule, settings, *each, lr, skip, given[1])
+            if form is ROWS
+            else _one(rule, settings, *each, form, lr, skip)
+            for given, form, *each in zip(grads, where, state, params, wide, extras, strict=True)
+        ]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
-        return ([p for same, _ in results for p in same] + states
-                + _written_back(clip, grads, wide, skip, where))
+        return (
+            [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
+        )
 
     def traced(*arguments, **named):
         with without_inner_jit():
@@ -81,8 +87,9 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     layout = None if form is FLAT else form
     param = old["master"] if "master" in old else _stacked(params, grad.dtype, form)
     if layout is not None:
-        inside = next((each for name, each in layout[1] if old[name].shape == grad.shape),
-                      stacked(layout[0], 1))
+        inside = next(
+            (each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1)
+        )
         grad, param = constrained(grad, inside), constrained(param, inside)
     if form is FLAT and flat.is_uneven(old, extra):
         new, slots = _uneven(rule, settings, param, grad, old, extra, lr, params)
@@ -93,15 +100,17 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
         new = jnp.where(skip, _stacked(params, new.dtype, form), new)
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
-        new, slots = (constrained(new, stacked(layout[0], 1)),
-                      {name: constrained(slots[name], each) for name, each in layout[1]})
+        new, slots = (
+            constrained(new, stacked(layout[0], 1)),
+            {name: constrained(slots[name], each) for name, each in layout[1]},
+        )
     return flat.apart(new, params, form is FLAT), slots
 
 
 def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
     """As `_one` for a table of which these rows alone are updated. grad: [1, rows, width]. A row number
     behind the last row stands for none."""
-    table, = params
+    (table,) = params
     whole = {name for name, value in old.items() if value.shape[1:] == table.shape}
     picked = {name: _rows_of(value, rows) if name in whole else value for name, value in old.items()}
     before = _rows_of(table[None], rows)
@@ -111,8 +120,10 @@ def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
     if skip is not None:
         new = jnp.where(skip, before, new)
         slots = {name: jnp.where(skip, picked[name], value) for name, value in slots.items()}
-    slots = {name: old[name].at[0, rows].set(value[0], mode="drop") if name in whole else value
-             for name, value in slots.items()}
+    slots = {
+        name: old[name].at[0, rows].set(value[0], mode="drop") if name in whole else value
+        for name, value in slots.items()
+    }
     return [table.at[rows].set(new[0], mode="drop")], slots
 
 
@@ -148,8 +159,10 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
     marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
     # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they
     # differ from the exact ones.
-    numbers = {name: param.dtype.type(value) if isinstance(value, float) else value
-               for name, value in settings.items()}
+    numbers = {
+        name: param.dtype.type(value) if isinstance(value, float) else value
+        for name, value in settings.items()
+    }
     new, slots = rule(param, grad, slots, rate, **numbers, **marks)
     return new, {**slots, "master": new} if "master" in old else slots
 
@@ -168,8 +181,10 @@ def _clipped(clip, grads, extras, scale, params, forms):
         done = [g * scale.astype(g.dtype) for g in grads]
     else:
         done = [_clipped_apart(clip, *each) for each in zip(grads, params, forms, strict=True)]
-    return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d
-            for g, d, e in zip(grads, done, extras, strict=True)]
+    return [
+        jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d
+        for g, d, e in zip(grads, done, extras, strict=True)
+    ]
 
 
 def _clipped_apart(clip, grad, params, form):
@@ -185,22 +200,28 @@ def _written_back(clip, grads, clipped, skip, forms):
         return []
     grads = [same[:1] if form is ROWS else same for same, form in zip(grads, forms, strict=True)]
     pieces = zip(grads, clipped, forms, strict=True)
-    pairs = [(g, d.astype(g.dtype)) for same, done, form in pieces
-             for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)]
+    pairs = [
+        (g, d.astype(g.dtype))
+        for same, done, form in pieces
+        for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)
+    ]
     return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 
 
 def _total(grads, extras):
     """The sum of squares of all gradients that are to be clipped."""
-    return sum(square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g)
-               for g, e in zip(grads, extras, strict=True))
+    return sum(
+        square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g)
+        for g, e in zip(grads, extras, strict=True)
+    )
 
 
 @ft.partial(jax.jit, static_argnums=2)
 def square_total(grads, extras, forms):
     """The sum of squares over lists of gradients, for a group that is too large for one call."""
-    return _total([_wide(g, _compute_dtype(g[0].dtype), form)
-                   for g, form in zip(grads, forms, strict=True)], extras)
+    return _total(
+        [_wide(g, _compute_dtype(g[0].dtype), form) for g, form in zip(grads, forms, strict=True)], extras
+    )
 
 
 @ft.partial(jax.jit, static_argnums=1)

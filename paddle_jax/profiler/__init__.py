@@ -2,12 +2,27 @@
 
 from paddle_jax.profiler import profiler, profiler_statistic, timer, utils
 from paddle_jax.profiler.event_type import TracerEventType
-from paddle_jax.profiler.profiler import (Profiler, ProfilerState, ProfilerTarget, SummaryView,
-                                          export_chrome_tracing, export_protobuf, make_scheduler)
+from paddle_jax.profiler.profiler import (
+    Profiler,
+    ProfilerState,
+    ProfilerTarget,
+    SummaryView,
+    export_chrome_tracing,
+    export_protobuf,
+    make_scheduler,
+)
 from paddle_jax.profiler.profiler_statistic import SortedKeys
 from paddle_jax.profiler.utils import RecordEvent, load_profiler_result
 
 __all__ = [
-    "ProfilerState", "ProfilerTarget", "make_scheduler", "export_chrome_tracing", "export_protobuf",
-    "Profiler", "RecordEvent", "load_profiler_result", "SortedKeys", "SummaryView",
+    "ProfilerState",
+    "ProfilerTarget",
+    "make_scheduler",
+    "export_chrome_tracing",
+    "export_protobuf",
+    "Profiler",
+    "RecordEvent",
+    "load_profiler_result",
+    "SortedKeys",
+    "SummaryView",
 ]

@@ -35,15 +35,26 @@ class Trace:
 def kernels(trace):
     """[(name, seconds, calls)] of what ran on devices, from a chrome trace of JAX."""
     events = trace.get("traceEvents", ())
-    devices = {e["pid"] for e in events if e.get("name") == "process_name" and "/device:" in e["args"]["name"]
-                                            and "CPU" not in e["args"]["name"]}
-    rows = {(e["pid"], e["tid"]): e["args"]["name"] for e in events
-            if e.get("name") == "thread_name" and e["pid"] in devices}
+    devices = {
+        e["pid"]
+        for e in events
+        if e.get("name") == "process_name"
+        and "/device:" in e["args"]["name"]
+        and "CPU" not in e["args"]["name"]
+    }
+    rows = {
+        (e["pid"], e["tid"]): e["args"]["name"]
+        for e in events
+        if e.get("name") == "thread_name" and e["pid"] in devices
+    }
     total, calls = collections.Counter(), collections.Counter()
     for event in events:
         row = rows.get((event.get("pid"), event.get("tid")), "")
-        if (event.get("ph") == "X" and event["pid"] in devices
-                and (row.startswith("Stream") or row == "XLA Ops")):
+        if (
+            event.get("ph") == "X"
+            and event["pid"] in devices
+            and (row.startswith("Stream") or row == "XLA Ops")
+        ):
             total[event["name"]] += event.get("dur", 0) * 1e-6
             calls[event["name"]] += 1
     return [(name, seconds, calls[name]) for name, seconds in total.most_common()]

@@ -41,8 +41,11 @@ from paddle_jax.static.executor import Entry
 _now, _thread = time.perf_counter_ns, threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
 _EVERY = 128  # calls of a faster one from one wait to the next
-_STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering",
-           "backend_compile_duration": "compiling"}
+_STAGES = {
+    "jaxpr_trace_duration": "tracing",
+    "jaxpr_to_mlir_module_duration": "lowering",
+    "backend_compile_duration": "compiling",
+}
 
 
 class _Swapped:
@@ -132,8 +135,19 @@ def _op(inner, rows):
             _wait(out)
             end = _now()
             known[0], known[1] = 0 if end - start > _SLOW else _EVERY, user_line()
-        add((_op_event, OP, kernel.name, start, end, _thread(), known[1], _shapes(values) if shapes else (),
-             _size(out) if memory else 0))
+        add(
+            (
+                _op_event,
+                OP,
+                kernel.name,
+                start,
+                end,
+                _thread(),
+                known[1],
+                _shapes(values) if shapes else (),
+                _size(out) if memory else 0,
+            )
+        )
         return out
 
     return compute
@@ -147,8 +161,19 @@ def _cold(inner, rows):
         start = _now()
         out = inner(kernel, values)
         _wait(out)
-        add((_op_event, OP, kernel.name, start, _now(), _thread(), kernel.line_of([v.shape for v in values]),
-             _shapes(values) if shapes else (), _size(out) if memory else 0))
+        add(
+            (
+                _op_event,
+                OP,
+                kernel.name,
+                start,
+                _now(),
+                _thread(),
+                kernel.line_of([v.shape for v in values]),
+                _shapes(values) if shapes else (),
+                _size(out) if memory else 0,
+            )
+        )
         return out
 
     return compute
@@ -161,8 +186,19 @@ def _interpreted(inner, rows):
         start = _now()
         out = inner(sig, operands)
         if out is not None:
-            add((_op_event, INTERPRETED, sig.kernel.name, start, _now(), _thread(), sig.where,
-                 _shapes(operands) if shapes else (), _size(out) if memory else 0))
+            add(
+                (
+                    _op_event,
+                    INTERPRETED,
+                    sig.kernel.name,
+                    start,
+                    _now(),
+                    _thread(),
+                    sig.where,
+                    _shapes(operands) if shapes else (),
+                    _size(out) if memory else 0,
+                )
+            )
         return out
 
     return interpreted
@@ -243,8 +279,17 @@ def _program(inner, add):
 def _program_event(program, start, end, thread):
     count = len(program.key[0])
     name = f"compiled program of {count} operations"
-    return Event(name, Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.where, count=count,
-                 program=program)
+    return Event(
+        name,
+        Type.StaticKernelLaunch,
+        start,
+        end,
+        thread,
+        PROGRAM,
+        program.where,
+        count=count,
+        program=program,
+    )
 
 
 def _static(inner, add):
@@ -256,8 +301,13 @@ def _static(inner, add):
         out = inner(self, tensors)
         if not self.differentiable:
             first = out[0] if type(out) in (tuple, list) and out else out
-            _wait(first._raw if isinstance(first, Tensor) else tensors[self.donated[0]]._raw if self.donated
-                  else None)
+            _wait(
+                first._raw
+                if isinstance(first, Tensor)
+                else tensors[self.donated[0]]._raw
+                if self.donated
+                else None
+            )
         add((_static_event, self, start, _now(), _thread()))
         return out
 
@@ -266,8 +316,17 @@ def _static(inner, add):
 
 def _static_event(program, start, end, thread):
     count = len(program.captured.jaxpr.eqns)
-    return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM,
-                 program.name, count=count, program=program)
+    return Event(
+        f"to_static {program.name}",
+        Type.StaticKernelLaunch,
+        start,
+        end,
+        thread,
+        PROGRAM,
+        program.name,
+        count=count,
+        program=program,
+    )
 
 
 def _executed(inner, add):
@@ -285,8 +344,17 @@ def _executed(inner, add):
 
 def _executed_event(entry, start, end, thread, where):
     count = len(entry.ops)
-    return Event(f"static program of {count} operations", Type.StaticKernelLaunch, start, end, thread,
-                 PROGRAM, where, count=count, program=entry)
+    return Event(
+        f"static program of {count} operations",
+        Type.StaticKernelLaunch,
+        start,
+        end,
+        thread,
+        PROGRAM,
+        where,
+        count=count,
+        program=entry,
+    )
 
 
 def _captured(inner, add):
@@ -310,8 +378,17 @@ def _compiling(event, seconds, **more):
     rows, stage = Recording.rows, _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
         end = _now()
-        rows.add((_compile_event, more.get("fun_name", ""), stage, end - int(seconds * 1e9), end, _thread(),
-                  user_line()))
+        rows.add(
+            (
+                _compile_event,
+                more.get("fun_name", ""),
+                stage,
+                end - int(seconds * 1e9),
+                end,
+                _thread(),
+                user_line(),
+            )
+        )
 
 
 def _compile_event(name, stage, start, end, thread, where):

@@ -26,8 +26,17 @@ __all__ = []
 class SummaryView(enum.Enum):
     """A part of the summary."""
 
-    (DeviceView, OverView, ModelView, DistributedView, KernelView, OperatorView, MemoryView,
-     MemoryManipulationView, UDFView) = range(9)
+    (
+        DeviceView,
+        OverView,
+        ModelView,
+        DistributedView,
+        KernelView,
+        OperatorView,
+        MemoryView,
+        MemoryManipulationView,
+        UDFView,
+    ) = range(9)
 
 
 class ProfilerState(enum.Enum):
@@ -68,12 +77,16 @@ def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
         ['CLOSED', 'READY', 'RECORD', 'RECORD_AND_RETURN']
     """
     if not (closed >= 0 and ready >= 0 and record > 0 and repeat >= 0 and skip_first >= 0):
-        raise AssertionError(f"make_scheduler: got closed={closed}, ready={ready}, record={record}, "
-                             f"repeat={repeat}, skip_first={skip_first}; "
-                             "record must be at least 1, the others 0")
+        raise AssertionError(
+            f"make_scheduler: got closed={closed}, ready={ready}, record={record}, "
+            f"repeat={repeat}, skip_first={skip_first}; "
+            "record must be at least 1, the others 0"
+        )
     if closed == 0 and ready == 0:
-        warnings.warn("make_scheduler: recording begins at once, so the first steps, "
-                      "which compile, are part of it", stacklevel=2)
+        warnings.warn(
+            "make_scheduler: recording begins at once, so the first steps, which compile, are part of it",
+            stacklevel=2,
+        )
     span = closed + ready + record
 
     def state(step):
@@ -97,8 +110,9 @@ def _always(step):
 def _scheduler(given):
     if isinstance(given, tuple | list):
         if not (len(given) == 2 and given[1] > max(given[0], 0)):
-            raise AssertionError(f"Profiler: scheduler: got {given}; "
-                                 "the first step must come before the last")
+            raise AssertionError(
+                f"Profiler: scheduler: got {given}; the first step must come before the last"
+            )
         first, last = max(given[0], 0), given[1]
         ready = min(first, 1)
         return make_scheduler(closed=first - ready, ready=ready, record=last - first, repeat=1)
@@ -171,8 +185,11 @@ def _targets(given):
         return supported
     for target in given:
         if target not in supported:
-            warnings.warn(f"Profiler: targets: {target} is not there; "
-                          f"this machine has {', '.join(t.name for t in supported)}", stacklevel=3)
+            warnings.warn(
+                f"Profiler: targets: {target} is not there; "
+                f"this machine has {', '.join(t.name for t in supported)}",
+                stacklevel=3,
+            )
     return {target for target in given if target in supported}
 
 
@@ -205,17 +222,32 @@ class Profiler:
     """
 
     # noqa: B006  Paddle's signature
-    def __init__(self, *, targets=None, scheduler=None, on_trace_ready=None, record_shapes=False,
-                 profile_memory=False, timer_only=False, emit_nvtx=False, custom_device_types=[],  # noqa: B006
-                 with_flops=False):
+    def __init__(
+        self,
+        *,
+        targets=None,
+        scheduler=None,
+        on_trace_ready=None,
+        record_shapes=False,
+        profile_memory=False,
+        timer_only=False,
+        emit_nvtx=False,
+        custom_device_types=[],  # noqa: B006
+        with_flops=False,
+    ):
         self.targets = _targets(targets)
         self.scheduler = _scheduler(scheduler)
-        self.on_trace_ready = (on_trace_ready or export_chrome_tracing("./profiler_log/") if not timer_only
-                               else on_trace_ready)
+        self.on_trace_ready = (
+            on_trace_ready or export_chrome_tracing("./profiler_log/") if not timer_only else on_trace_ready
+        )
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event = self.profiler_result = self.profiler = None
         self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = (
-            timer_only, record_shapes, profile_memory, with_flops)
+            timer_only,
+            record_shapes,
+            profile_memory,
+            with_flops,
+        )
         self.emit_nvtx, self._step_start, self._memory, self._trace = emit_nvtx, None, (0, 0), None
 
     def __enter__(self):
@@ -254,10 +286,12 @@ class Profiler:
         if before and (not now or self.previous_state is ProfilerState.RECORD_AND_RETURN):
             whole = self.previous_state is ProfilerState.RECORD_AND_RETURN
             if not whole:
-                warnings.warn(f"Profiler: scheduler: RECORD in step {self.step_num - 1}, "
-                              f"{self.current_state.name} in the next: on_trace_ready is not called; "
-                              "the last recorded step must be RECORD_AND_RETURN",
-                              stacklevel=2)
+                warnings.warn(
+                    f"Profiler: scheduler: RECORD in step {self.step_num - 1}, "
+                    f"{self.current_state.name} in the next: on_trace_ready is not called; "
+                    "the last recorded step must be RECORD_AND_RETURN",
+                    stacklevel=2,
+                )
             self._finish(whole)
             before = False
         if now and not before:
@@ -294,8 +328,16 @@ class Profiler:
         rows = self.profiler
         if rows is not None:
             now = time.perf_counter_ns()
-            rows.add((range_of, f"ProfileStep#{self.step_num}", TracerEventType.ProfileStep, self._step_start,
-                      now, threading.get_ident()))
+            rows.add(
+                (
+                    range_of,
+                    f"ProfileStep#{self.step_num}",
+                    TracerEventType.ProfileStep,
+                    self._step_start,
+                    now,
+                    threading.get_ident(),
+                )
+            )
             if self.profile_memory:
                 held = live_tensors().nbytes
                 self._memory = held, max(held, self._memory[1])
@@ -340,8 +382,9 @@ class Profiler:
             write(self.profiler_result, pathlib.Path(path).with_suffix(".html"))
         self.profiler_result.save(path, format)
 
-    def summary(self, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms",
-                views=None):
+    def summary(
+        self, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms", views=None
+    ):
         """Prints tables of the recording.
 
         Args:
@@ -356,5 +399,14 @@ class Profiler:
             views = [views]
         if self.profiler_result is not None:
             names = None if views is None else {view.name for view in views}
-            print(_build_table(self.profiler_result, sorted_by, op_detail, thread_sep, time_unit, views=names,
-                               memory=self.profile_memory))
+            print(
+                _build_table(
+                    self.profiler_result,
+                    sorted_by,
+                    op_detail,
+                    thread_sep,
+                    time_unit,
+                    views=names,
+                    memory=self.profile_memory,
+                )
+            )

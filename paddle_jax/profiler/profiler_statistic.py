@@ -44,12 +44,17 @@ class Times:
     def text(self, whole, unit):
         """Total / mean / greatest / smallest / share of the whole."""
         times = (self.total, self.total / self.calls, self.most, self.least)
-        return " / ".join([f"{t / unit:.2f}" for t in times]
-                          + [f"{100 * self.total / whole if whole else 0:.2f}"])
+        return " / ".join(
+            [f"{t / unit:.2f}" for t in times] + [f"{100 * self.total / whole if whole else 0:.2f}"]
+        )
 
 
-_ORDER = {"Total": lambda t: -t.total, "Avg": lambda t: -t.total / t.calls, "Max": lambda t: -t.most,
-          "Min": lambda t: t.least}
+_ORDER = {
+    "Total": lambda t: -t.total,
+    "Avg": lambda t: -t.total / t.calls,
+    "Max": lambda t: -t.most,
+    "Min": lambda t: t.least,
+}
 _TIMES = "CPU Total / Avg / Max / Min / Ratio(%)"
 
 
@@ -62,8 +67,11 @@ def _table(title, columns, rows, unit="", notes=()):
     lines = [f"{title:-^{wide}}"] + ([f"Time unit: {unit}"] if unit else [])
     lines += [bar, "  ".join(f"{name:<{w}}" for name, w in zip(columns, widths, strict=True)), bar]
     for row in cells:
-        lines.append(f"{row[0]:-^{wide}}" if len(row) != len(columns)
-                     else "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)))
+        lines.append(
+            f"{row[0]:-^{wide}}"
+            if len(row) != len(columns)
+            else "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True))
+        )
     return "\n".join([*lines, bar, *(["Note:", *notes] if notes else []), "", ""])
 
 
@@ -88,12 +96,19 @@ def where_the_time_went(result):
     loading = [e for e in result.events if e.type is Type.Dataloader]
     mine = [e for e in result.events if e.type is Type.PythonUserDefined]
     steps = [e for e in result.events if e.type in (Type.Forward, Type.Backward, Type.Optimization)]
-    groups = [("compiling", by_how[COMPILE]), ("operations in the interpreter", by_how[INTERPRETED]),
-              ("operations compiled one by one", by_how[OP]), ("compiled programs", by_how[PROGRAM]),
-              ("loading data", loading), ("tracing what is new", by_how[NEW]), (OWN, by_how[OWN]),
-              ("preparing pending operations", by_how[FLUSH]),
-              ("Python in layers, backward and optimizer", steps), ("Python in ranges", mine),
-              ("other Python", [])]
+    groups = [
+        ("compiling", by_how[COMPILE]),
+        ("operations in the interpreter", by_how[INTERPRETED]),
+        ("operations compiled one by one", by_how[OP]),
+        ("compiled programs", by_how[PROGRAM]),
+        ("loading data", loading),
+        ("tracing what is new", by_how[NEW]),
+        (OWN, by_how[OWN]),
+        ("preparing pending operations", by_how[FLUSH]),
+        ("Python in layers, backward and optimizer", steps),
+        ("Python in ranges", mine),
+        ("other Python", []),
+    ]
     found = exclusive([(name, _spans(events)) for name, events in groups])
     found["other Python"] = max(result.span[1] - result.span[0] - sum(found.values()), 0)
     return found
@@ -102,12 +117,18 @@ def where_the_time_went(result):
 def _device(result):
     use = result.get_extra_info()["Process Cpu Utilization"]
     rows = [("CPU(Process)", f"{100 * float(use):.2f}")]
-    text = _table("Device Summary", ("Device", "Utilization (%)"), rows,
-                  notes=("CPU(Process): processor time of this process, of that of all cores.",))
+    text = _table(
+        "Device Summary",
+        ("Device", "Utilization (%)"),
+        rows,
+        notes=("CPU(Process): processor time of this process, of that of all cores.",),
+    )
     if result.device:
         total = sum(seconds for _, seconds, _ in result.device) or 1
-        rows = [(name[:80], calls, f"{1e3 * seconds:.3f}", f"{100 * seconds / total:.2f}")
-                for name, seconds, calls in result.device[:30]]
+        rows = [
+            (name[:80], calls, f"{1e3 * seconds:.3f}", f"{100 * seconds / total:.2f}")
+            for name, seconds, calls in result.device[:30]
+        ]
         text += "\n" + _table("Accelerator Summary", ("Kernel", "Calls", "ms", "Ratio (%)"), rows)
     return text
 
@@ -118,19 +139,43 @@ def _over(result, unit, scale):
     for event in result.events:
         kinds[event.type.name].append(event)
     total = length(_spans(kinds["ProfileStep"])) or whole
-    rows = sorted(((name, len(events), length(_spans(events))) for name, events in kinds.items()
-                   if name != "ProfileStep"), key=lambda row: -row[2])
-    rows = [("ProfileStep", len(kinds["ProfileStep"]), total),
-            *[("  " + name, calls, time) for name, calls, time in rows]]
-    text = _table("Overview Summary", ("Event Type", "Calls", "CPU Time", "Ratio (%)"),
-                  [(name, calls, f"{time / scale:.2f}", f"{100 * time / total:.2f}")
-                   for name, calls, time in rows if calls],
-                  unit, ("Events of different types lie inside each other, so the ratios do not add up to "
-                         "100. Overlaps of one type count once.",))
-    went = [(name, f"{time / scale:.2f}", f"{100 * time / whole:.2f}")
-            for name, time in where_the_time_went(result).items()]
-    text += "\n" + _table("Where The Time Went", ("What", "Time", "Ratio (%)"), went, unit,
-                          ("Each instant counts once; the ratios add up to 100.",))
+    rows = sorted(
+        (
+            (name, len(events), length(_spans(events)))
+            for name, events in kinds.items()
+            if name != "ProfileStep"
+        ),
+        key=lambda row: -row[2],
+    )
+    rows = [
+        ("ProfileStep", len(kinds["ProfileStep"]), total),
+        *[("  " + name, calls, time) for name, calls, time in rows],
+    ]
+    text = _table(
+        "Overview Summary",
+        ("Event Type", "Calls", "CPU Time", "Ratio (%)"),
+        [
+            (name, calls, f"{time / scale:.2f}", f"{100 * time / total:.2f}")
+            for name, calls, time in rows
+            if calls
+        ],
+        unit,
+        (
+            "Events of different types lie inside each other, so the ratios do not add up to "
+            "100. Overlaps of one type count once.",
+        ),
+    )
+    went = [
+        (name, f"{time / scale:.2f}", f"{100 * time / whole:.2f}")
+        for name, time in where_the_time_went(result).items()
+    ]
+    text += "\n" + _table(
+        "Where The Time Went",
+        ("What", "Time", "Ratio (%)"),
+        went,
+        unit,
+        ("Each instant counts once; the ratios add up to 100.",),
+    )
     return text + _compilations(result, unit, scale) + _flushes(result, unit, scale)
 
 
@@ -155,10 +200,12 @@ def _flushes(result, unit, scale):
     if not found:
         return ""
     order = sorted(found.items(), key=lambda item: -item[1].total)[:20]
-    rows = [(key[0], times.calls, ops[key], f"{times.total / scale:.2f}", _short(key[1]))
-            for key, times in order]
-    return "\n" + _table("Why Pending Operations Ran", ("Why", "Calls", "Operations", "Time", "Line"), rows,
-                         unit)
+    rows = [
+        (key[0], times.calls, ops[key], f"{times.total / scale:.2f}", _short(key[1])) for key, times in order
+    ]
+    return "\n" + _table(
+        "Why Pending Operations Ran", ("Why", "Calls", "Operations", "Time", "Line"), rows, unit
+    )
 
 
 def _model(result, unit, scale):
@@ -178,8 +225,12 @@ def _model(result, unit, scale):
     for event in steps:
         stepped.add(event.duration)
     others = ("  Others", "-", f"{max(rest, 0) / scale:.2f} / - / - / - / {100 * max(rest, 0) / whole:.2f}")
-    return _table("Model Summary", ("Name", "Calls", _TIMES),
-                  [("ProfileStep", stepped.calls, stepped.text(whole, scale)), *found, others], unit)
+    return _table(
+        "Model Summary",
+        ("Name", "Calls", _TIMES),
+        [("ProfileStep", stepped.calls, stepped.text(whole, scale)), *found, others],
+        unit,
+    )
 
 
 def _outermost(events):
@@ -192,8 +243,11 @@ def _outermost(events):
 
 
 def _operators(result, sorted_by, op_detail, unit, scale):
-    found, inner, lines = (collections.defaultdict(Times), collections.defaultdict(Times),
-                           collections.defaultdict(Times))
+    found, inner, lines = (
+        collections.defaultdict(Times),
+        collections.defaultdict(Times),
+        collections.defaultdict(Times),
+    )
     for name, where, how, ns, size, _ in operations(result):
         found[name].add(ns, size)
         inner[name, how].add(ns)
@@ -205,15 +259,35 @@ def _operators(result, sorted_by, op_detail, unit, scale):
     for name, times in sorted(found.items(), key=lambda item: key(item[1]))[:100]:
         rows.append((name, times.calls, times.text(whole, scale)))
         if op_detail:
-            rows += [(f"  {how}", t.calls, t.text(times.total, scale)) for (n, how), t in inner.items()
-                     if n == name]
-    text = _table("Operator Summary", ("Name", "Calls", _TIMES), rows, unit,
-                  (f"Operations of a {PROGRAM} have an estimated share of its time.",))
+            rows += [
+                (f"  {how}", t.calls, t.text(times.total, scale))
+                for (n, how), t in inner.items()
+                if n == name
+            ]
+    text = _table(
+        "Operator Summary",
+        ("Name", "Calls", _TIMES),
+        rows,
+        unit,
+        (f"Operations of a {PROGRAM} have an estimated share of its time.",),
+    )
     slow = sorted(lines.items(), key=lambda item: -item[1].total)[:20]
-    rows = [(_short(where), name, times.calls, f"{times.total / scale:.2f}",
-             f"{100 * times.total / whole:.2f}", how) for (where, name, how), times in slow]
-    return (text + "\n"
-            + _table("Slowest Lines", ("Line", "Operation", "Calls", "Time", "Ratio (%)", "How"), rows, unit))
+    rows = [
+        (
+            _short(where),
+            name,
+            times.calls,
+            f"{times.total / scale:.2f}",
+            f"{100 * times.total / whole:.2f}",
+            how,
+        )
+        for (where, name, how), times in slow
+    ]
+    return (
+        text
+        + "\n"
+        + _table("Slowest Lines", ("Line", "Operation", "Calls", "Time", "Ratio (%)", "How"), rows, unit)
+    )
 
 
 def _users(result, unit, scale):
@@ -221,8 +295,10 @@ def _users(result, unit, scale):
     for event in result.events:
         if event.type is Type.PythonUserDefined:
             found[event.name].add(event.duration)
-    rows = [(name, times.calls, times.text(whole, scale))
-            for name, times in sorted(found.items(), key=lambda item: -item[1].total)]
+    rows = [
+        (name, times.calls, times.text(whole, scale))
+        for name, times in sorted(found.items(), key=lambda item: -item[1].total)
+    ]
     return _table("UserDefined Summary", ("Name", "Calls", _TIMES), rows, unit) if rows else ""
 
 
@@ -231,27 +307,42 @@ def _memory(result):
     for name, _, _, _, size, _ in operations(result):
         if size:
             found[name].add(0, size)
-    rows = [(name, times.calls, times.bytes)
-            for name, times in sorted(found.items(), key=lambda item: -item[1].bytes)[:50]]
+    rows = [
+        (name, times.calls, times.bytes)
+        for name, times in sorted(found.items(), key=lambda item: -item[1].bytes)[:50]
+    ]
     now, most = result.memory
     text = _table("Memory Summary", ("Name", "Calls", "Bytes of results"), rows) if rows else ""
-    return (f"{text}Memory of live tensors at the end: {now} bytes; "
-            f"the most at the end of a step: {most} bytes\n")
+    return (
+        f"{text}Memory of live tensors at the end: {now} bytes; the most at the end of a step: {most} bytes\n"
+    )
 
 
-def _build_table(result, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms",
-                 views=None, memory=False):
+def _build_table(
+    result,
+    sorted_by=SortedKeys.CPUTotal,
+    op_detail=True,
+    thread_sep=False,
+    time_unit="ms",
+    views=None,
+    memory=False,
+):
     """The tables as text. views: names of SummaryView, or None for all."""
     if thread_sep:
-        return "".join(f"Thread {thread} ({result.threads.get(thread, '')})\n"
-                           + _build_table(part, sorted_by, op_detail, False, time_unit, views)
-                       for thread, part in _by_thread(result).items())
+        return "".join(
+            f"Thread {thread} ({result.threads.get(thread, '')})\n"
+            + _build_table(part, sorted_by, op_detail, False, time_unit, views)
+            for thread, part in _by_thread(result).items()
+        )
     scale = _UNITS.get(time_unit, 1)
-    tables = [("DeviceView", lambda: _device(result)), ("OverView", lambda: _over(result, time_unit, scale)),
-              ("ModelView", lambda: _model(result, time_unit, scale)),
-              ("OperatorView", lambda: _operators(result, sorted_by, op_detail, time_unit, scale)),
-              ("UDFView", lambda: _users(result, time_unit, scale)),
-              ("MemoryView", lambda: _memory(result) if memory else "")]
+    tables = [
+        ("DeviceView", lambda: _device(result)),
+        ("OverView", lambda: _over(result, time_unit, scale)),
+        ("ModelView", lambda: _model(result, time_unit, scale)),
+        ("OperatorView", lambda: _operators(result, sorted_by, op_detail, time_unit, scale)),
+        ("UDFView", lambda: _users(result, time_unit, scale)),
+        ("MemoryView", lambda: _memory(result) if memory else ""),
+    ]
     return "\n".join(text for name, make in tables if (views is None or name in views) and (text := make()))
 
 

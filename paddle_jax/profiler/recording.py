@@ -9,8 +9,13 @@ import time
 from paddle_jax.profiler.event_type import TracerEventType
 
 # how something ran; the order of precedence where the time of several overlaps
-COMPILE, NEW, INTERPRETED, OP, PROGRAM = ("compile", "new operation", "interpreted", "compiled op",
-                                          "compiled program")
+COMPILE, NEW, INTERPRETED, OP, PROGRAM = (
+    "compile",
+    "new operation",
+    "interpreted",
+    "compiled op",
+    "compiled program",
+)
 FLUSH, OWN = "flush", "the Profiler itself"
 PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
 

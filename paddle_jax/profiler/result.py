@@ -13,16 +13,26 @@ from paddle_jax.profiler.shares import shares
 
 _MARK = "paddle_jax profile"
 _VERSION = 1
-_HOSTS = (TracerEventType.Dataloader, TracerEventType.ProfileStep, TracerEventType.Forward,
-          TracerEventType.Backward, TracerEventType.Optimization, TracerEventType.PythonUserDefined)
+_HOSTS = (
+    TracerEventType.Dataloader,
+    TracerEventType.ProfileStep,
+    TracerEventType.Forward,
+    TracerEventType.Backward,
+    TracerEventType.Optimization,
+    TracerEventType.PythonUserDefined,
+)
 
 
 class Node:
     """An event with those that ran inside it."""
 
     def __init__(self, event, process):
-        self.name, self.type, self.start_ns, self.end_ns = (event.name, event.type, event.start_ns,
-                                                            event.end_ns)
+        self.name, self.type, self.start_ns, self.end_ns = (
+            event.name,
+            event.type,
+            event.start_ns,
+            event.end_ns,
+        )
         self.thread_id, self.process_id, self.event = event.thread, process, event
         self.children_node, self.runtime_node, self.device_node, self.mem_node = [], [], [], []
 
@@ -36,8 +46,13 @@ class ProfilerResult:
     """
 
     def __init__(self, events, span, epoch_ns, cpu_seconds, threads, process, memory=(0, 0), device=()):
-        self.events, self.span, self.epoch_ns, self.cpu_seconds, self.threads = (events, span, epoch_ns,
-                                                                                 cpu_seconds, threads)
+        self.events, self.span, self.epoch_ns, self.cpu_seconds, self.threads = (
+            events,
+            span,
+            epoch_ns,
+            cpu_seconds,
+            threads,
+        )
         self.process, self.memory, self.device = process, memory, list(device)
         self._shares = {}
 
@@ -45,8 +60,16 @@ class ProfilerResult:
     def of(cls, rows, memory=(0, 0), device=()):
         """That of the rows of a recording."""
         found = rows.events()
-        return cls(found, (rows.start_ns, rows.end_ns), rows.epoch_ns, rows.cpu, rows.threads, os.getpid(),
-                   memory, device)
+        return cls(
+            found,
+            (rows.start_ns, rows.end_ns),
+            rows.epoch_ns,
+            rows.cpu,
+            rows.threads,
+            os.getpid(),
+            memory,
+            device,
+        )
 
     def find(self, name):
         """The events of a name."""
@@ -54,8 +77,9 @@ class ProfilerResult:
 
     def only(self, events):
         """The same with these events only."""
-        return ProfilerResult(events, self.span, self.epoch_ns, self.cpu_seconds, self.threads, self.process,
-                              self.memory)
+        return ProfilerResult(
+            events, self.span, self.epoch_ns, self.cpu_seconds, self.threads, self.process, self.memory
+        )
 
     def get_data(self):
         """{thread: its root Node}."""
@@ -100,28 +124,65 @@ class ProfilerResult:
 
         parts = [self._trace_event(event) for event in self.events]
         for thread, name in self.threads.items():
-            parts.append({"name": "thread_name", "pid": self.process, "tid": _tid(thread, True), "ph": "M",
-                          "args": {"name": f"{name}(Python)"}})
-            parts.append({"name": "thread_name", "pid": self.process, "tid": _tid(thread, False), "ph": "M",
-                          "args": {"name": f"{name}(operations)"}})
-        parts.append({"name": "process_name", "pid": self.process, "ph": "M",
-                      "args": {"name": f"Process {self.process}"}})
-        return {"displayTimeUnit": "ms", "schemaVersion": "1.0.2", "span_index": "0", "traceEvents": parts,
-                "paddleVersion": full_version, "ExtraInfo": self.get_extra_info()}
+            parts.append(
+                {
+                    "name": "thread_name",
+                    "pid": self.process,
+                    "tid": _tid(thread, True),
+                    "ph": "M",
+                    "args": {"name": f"{name}(Python)"},
+                }
+            )
+            parts.append(
+                {
+                    "name": "thread_name",
+                    "pid": self.process,
+                    "tid": _tid(thread, False),
+                    "ph": "M",
+                    "args": {"name": f"{name}(operations)"},
+                }
+            )
+        parts.append(
+            {
+                "name": "process_name",
+                "pid": self.process,
+                "ph": "M",
+                "args": {"name": f"Process {self.process}"},
+            }
+        )
+        return {
+            "displayTimeUnit": "ms",
+            "schemaVersion": "1.0.2",
+            "span_index": "0",
+            "traceEvents": parts,
+            "paddleVersion": full_version,
+            "ExtraInfo": self.get_extra_info(),
+        }
 
     def _trace_event(self, event):
         start = (event.start_ns - self.span[0]) / 1000
         args = {"start_time": f"{start:.3f} us", "end_time": f"{start + event.duration / 1000:.3f} us"}
-        told = {"how": event.how, "where": event.where, "detail": event.detail,
-                "input_shapes": [list(s) for s, _ in event.shapes],
-                "input_dtypes": [d for _, d in event.shapes], "result_bytes": event.bytes}
+        told = {
+            "how": event.how,
+            "where": event.where,
+            "detail": event.detail,
+            "input_shapes": [list(s) for s, _ in event.shapes],
+            "input_dtypes": [d for _, d in event.shapes],
+            "result_bytes": event.bytes,
+        }
         args.update({key: value for key, value in told.items() if value})
         if event.how == PROGRAM:
             args["operations"] = event.count
-        return {"name": f"{event.name}[{_duration(event.duration)}]", "pid": self.process,
-                "tid": _tid(event.thread, event.type in _HOSTS),
-                "ts": (event.start_ns + self.epoch_ns) // 1000, "dur": event.duration / 1000, "ph": "X",
-                "cat": event.type.name, "args": args}
+        return {
+            "name": f"{event.name}[{_duration(event.duration)}]",
+            "pid": self.process,
+            "tid": _tid(event.thread, event.type in _HOSTS),
+            "ts": (event.start_ns + self.epoch_ns) // 1000,
+            "dur": event.duration / 1000,
+            "ph": "X",
+            "cat": event.type.name,
+            "args": args,
+        }
 
     def _record(self):
         events = []
@@ -130,10 +191,18 @@ class ProfilerResult:
             row["type"] = event.type.name
             row["program"] = None if event.program is None else self.shares(event)
             events.append(row)
-        return {"format": _MARK, "version": _VERSION, "events": events, "span": self.span,
-                "epoch_ns": self.epoch_ns, "cpu_seconds": self.cpu_seconds,
-                "threads": {str(k): v for k, v in self.threads.items()}, "process": self.process,
-                "memory": self.memory, "device": self.device}
+        return {
+            "format": _MARK,
+            "version": _VERSION,
+            "events": events,
+            "span": self.span,
+            "epoch_ns": self.epoch_ns,
+            "cpu_seconds": self.cpu_seconds,
+            "threads": {str(k): v for k, v in self.threads.items()},
+            "process": self.process,
+            "memory": self.memory,
+            "device": self.device,
+        }
 
 
 def _tid(thread, python):
@@ -154,11 +223,21 @@ def read(path):
             raise KeyError("format")
         events = [_event(row) for row in data["events"]]
         threads = {int(k): v for k, v in data["threads"].items()}
-        return ProfilerResult(events, tuple(data["span"]), data["epoch_ns"], data["cpu_seconds"], threads,
-                              data["process"], tuple(data["memory"]), data["device"])
+        return ProfilerResult(
+            events,
+            tuple(data["span"]),
+            data["epoch_ns"],
+            data["cpu_seconds"],
+            threads,
+            data["process"],
+            tuple(data["memory"]),
+            data["device"],
+        )
     except (KeyError, TypeError, EOFError, gzip.BadGzipFile, ValueError) as error:
-        raise ValueError(f"load_profiler_result: {path} was not written by Profiler.export(format='pb') of "
-                         "paddle_jax; write it anew") from error
+        raise ValueError(
+            f"load_profiler_result: {path} was not written by Profiler.export(format='pb') of "
+            "paddle_jax; write it anew"
+        ) from error
 
 
 def _event(row):
@@ -177,14 +256,20 @@ def operations(result):
             for name, where, share in result.shares(event):
                 yield name, where, PROGRAM, _running(event, compiling) * share, 0, ()
         elif event.type is TracerEventType.Operator:
-            yield (event.name, event.where, event.how or OP, _running(event, compiling), event.bytes,
-                   event.shapes)
+            yield (
+                event.name,
+                event.where,
+                event.how or OP,
+                _running(event, compiling),
+                event.bytes,
+                event.shapes,
+            )
 
 
 def _running(event, compiling):
     """The time of an event in which nothing was compiled."""
     time = event.duration
-    for start, end in compiling[max(bisect.bisect(compiling, (event.start_ns,)) - 1, 0):]:
+    for start, end in compiling[max(bisect.bisect(compiling, (event.start_ns,)) - 1, 0) :]:
         if start >= event.end_ns:
             break
         time -= max(min(end, event.end_ns) - max(start, event.start_ns), 0)

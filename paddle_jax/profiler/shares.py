@@ -21,8 +21,13 @@ def shares(program):
     shares add up to 1."""
     key = getattr(program, "key", None)
     try:
-        found = (_of_segment(key) if key is not None else _of_function(program)
-                 if hasattr(program, "captured") else _of_static(program))
+        found = (
+            _of_segment(key)
+            if key is not None
+            else _of_function(program)
+            if hasattr(program, "captured")
+            else _of_static(program)
+        )
     except Exception as error:  # an estimate is not worth an exception in a summary
         return [(f"compiled program ({type(error).__name__} when its operations were looked at)", "?", 1.0)]
     total = sum(seconds for _, _, seconds in found) or 1.0
@@ -31,13 +36,16 @@ def shares(program):
 
 def _of_segment(key):
     ops, live, _ = key
-    return [(ops[i][0].kernel.name, ops[i][0].where, _seconds(ops[i][0].kernel, ops[i][0].operands))
-            for i, _ in needed(ops, live)]
+    return [
+        (ops[i][0].kernel.name, ops[i][0].where, _seconds(ops[i][0].kernel, ops[i][0].operands))
+        for i, _ in needed(ops, live)
+    ]
 
 
 def _of_function(program):
-    return [(name, where or program.name, seconds)
-            for name, where, seconds in _equations(program.captured.jaxpr)]
+    return [
+        (name, where or program.name, seconds) for name, where, seconds in _equations(program.captured.jaxpr)
+    ]
 
 
 def _of_static(entry):
@@ -46,8 +54,9 @@ def _of_static(entry):
 
 def _static_seconds(op):
     """As `_seconds` for an operation of a static program; open lengths count as 1."""
-    return _seconds(op.kernel,
-                    tuple([aval_of(tuple([max(n, 1) for n in s.shape]), s.dtype) for s in op.inputs]))
+    return _seconds(
+        op.kernel, tuple([aval_of(tuple([max(n, 1) for n in s.shape]), s.dtype) for s in op.inputs])
+    )
 
 
 @ft.lru_cache(4096)
@@ -59,14 +68,21 @@ def _seconds(kernel, avals):
 def _equations(closed):
     """(name, line, seconds) of each equation of a jaxpr; those of inner jaxprs are part of theirs."""
     for equation in getattr(closed, "jaxpr", closed).eqns:
-        yield (equation.params.get("name", equation.primitive.name), _line(equation),
-               _cost(equation) + _SMALLEST)
+        yield (
+            equation.params.get("name", equation.primitive.name),
+            _line(equation),
+            _cost(equation) + _SMALLEST,
+        )
 
 
 def _cost(equation):
     params, name = equation.params, equation.primitive.name
-    inner = [each for key in _INNER for each in _listed(params.get(key))
-             if hasattr(getattr(each, "jaxpr", each), "eqns")]
+    inner = [
+        each
+        for key in _INNER
+        for each in _listed(params.get(key))
+        if hasattr(getattr(each, "jaxpr", each), "eqns")
+    ]
     if inner:
         parts = [sum(_cost(e) for e in getattr(each, "jaxpr", each).eqns) for each in inner]
         return max(parts) if name == "cond" else params.get("length", 1) * sum(parts)

@@ -7,10 +7,20 @@ from paddle_jax.profiler.event_type import TracerEventType as Type
 from paddle_jax.profiler.profiler_statistic import where_the_time_went
 from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM
 
-_COLOURS = {COMPILE: "#c0392b", NEW: "#e67e22", INTERPRETED: "#8e44ad", OP: "#2980b9", PROGRAM: "#27ae60",
-            FLUSH: "#95a5a6", Type.Dataloader: "#d4ac0d", Type.ProfileStep: "#34495e",
-            Type.Forward: "#76b7e2", Type.Backward: "#5dade2", Type.Optimization: "#48c9b0",
-            Type.PythonUserDefined: "#f1948a"}
+_COLOURS = {
+    COMPILE: "#c0392b",
+    NEW: "#e67e22",
+    INTERPRETED: "#8e44ad",
+    OP: "#2980b9",
+    PROGRAM: "#27ae60",
+    FLUSH: "#95a5a6",
+    Type.Dataloader: "#d4ac0d",
+    Type.ProfileStep: "#34495e",
+    Type.Forward: "#76b7e2",
+    Type.Backward: "#5dade2",
+    Type.Optimization: "#48c9b0",
+    Type.PythonUserDefined: "#f1948a",
+}
 _DARK = (COMPILE, INTERPRETED, OP, Type.ProfileStep)  # with white letters
 _MOST = 20_000  # events on the page; of more the longest
 _ROW, _WIDTH = 18, 1600
@@ -40,38 +50,71 @@ def write(result, path):
 def page(result):
     """The page as text."""
     start, end = result.span
-    events = sorted(sorted(result.events, key=lambda e: -e.duration)[:_MOST],
-                    key=lambda e: (e.thread, e.start_ns, -e.end_ns))
+    events = sorted(
+        sorted(result.events, key=lambda e: -e.duration)[:_MOST],
+        key=lambda e: (e.thread, e.start_ns, -e.end_ns),
+    )
     scale, shapes, top, thread, stack = _WIDTH / max(end - start, 1), [], 0, None, []
     deepest = 0
     for event in events:
         if event.thread != thread:
             top, thread, stack = (deepest + 2) * _ROW if shapes else _ROW, event.thread, []
-            shapes.append('<text x="0" '
-                          f'y="{top - 4}">{html.escape(result.threads.get(thread, str(thread)))}</text>')
+            shapes.append(
+                f'<text x="0" y="{top - 4}">{html.escape(result.threads.get(thread, str(thread)))}</text>'
+            )
         while stack and stack[-1] <= event.start_ns:
             stack.pop()
         deepest = max(deepest, top // _ROW + len(stack))
-        shapes.append(_shape(event, (event.start_ns - start) * scale, top + len(stack) * _ROW,
-                             max(event.duration * scale, 0.3)))
+        shapes.append(
+            _shape(
+                event,
+                (event.start_ns - start) * scale,
+                top + len(stack) * _ROW,
+                max(event.duration * scale, 0.3),
+            )
+        )
         stack.append(event.end_ns)
-    went = "".join(f"<tr><td>{html.escape(name)}<td>{ns / 1e6:.3f} "
-                   f"ms<td>{100 * ns / max(end - start, 1):.1f} %"
-                   for name, ns in where_the_time_went(result).items())
-    legend = " ".join(f'<i style="background:{colour}"></i> {getattr(key, "name", key)}'
-                      for key, colour in _COLOURS.items())
+    went = "".join(
+        f"<tr><td>{html.escape(name)}<td>{ns / 1e6:.3f} ms<td>{100 * ns / max(end - start, 1):.1f} %"
+        for name, ns in where_the_time_went(result).items()
+    )
+    legend = " ".join(
+        f'<i style="background:{colour}"></i> {getattr(key, "name", key)}' for key, colour in _COLOURS.items()
+    )
     left = len(result.events) - len(events)
     note = f"<p>{left} of the shortest events are left out.</p>" if left > 0 else ""
-    return _PAGE.format(process=result.process, span=(end - start) / 1e6, went=went, legend=legend, note=note,
-                        width=_WIDTH, height=(deepest + 2) * _ROW, shapes="\n".join(shapes))
+    return _PAGE.format(
+        process=result.process,
+        span=(end - start) / 1e6,
+        went=went,
+        legend=legend,
+        note=note,
+        width=_WIDTH,
+        height=(deepest + 2) * _ROW,
+        shapes="\n".join(shapes),
+    )
 
 
 def _shape(event, x, y, width):
     colour = _COLOURS.get(event.how) or _COLOURS.get(event.type, "#bbb")
-    told = " ".join(part for part in (event.name, f"{event.duration / 1e6:.3f} ms",
-                                      event.how or event.type.name, event.where, event.detail) if part)
+    told = " ".join(
+        part
+        for part in (
+            event.name,
+            f"{event.duration / 1e6:.3f} ms",
+            event.how or event.type.name,
+            event.where,
+            event.detail,
+        )
+        if part
+    )
     letters = ' class="w"' if event.how in _DARK or not event.how and event.type in _DARK else ""
-    label = (f'<text{letters} x="{x + 2:.1f}" '
-             f'y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>' if width > 40 else "")
-    return (f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_ROW - 2}" '
-            f'fill="{colour}"><title>{html.escape(told)}</title></rect>{label}')
+    label = (
+        f'<text{letters} x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>'
+        if width > 40
+        else ""
+    )
+    return (
+        f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_ROW - 2}" '
+        f'fill="{colour}"><title>{html.escape(told)}</title></rect>{label}'
+    )

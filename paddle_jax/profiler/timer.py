@@ -76,8 +76,11 @@ class Benchmark:
 
     def step_info(self, unit=None):
         """One line about the steps since this was last asked; empty when there were none."""
-        reader, batch, speed = (self.reader.get_average(), self.batch.get_average(),
-                                self.batch.get_ips_average())
+        reader, batch, speed = (
+            self.reader.get_average(),
+            self.batch.get_average(),
+            self.batch.get_ips_average(),
+        )
         text = f" reader_cost: {reader:.5f} s" if reader else ""
         if batch:
             unit = "steps" if self.samples is None else unit or "samples"
@@ -102,8 +105,13 @@ class Benchmark:
         for name, kept in (*([("reader_cost", self.reader)] if reading else []), ("batch_cost", self.batch)):
             yield _row(name, *[f"{x:.5f}" for x in (kept.total / kept.steps, kept.most, kept.least)])
         samples = self.samples or 1
-        yield _row("ips", *[f"{x:.5f}" for x in (samples * self.batch.steps / self.batch.total,
-                                                 max(self._speeds), min(self._speeds))])
+        yield _row(
+            "ips",
+            *[
+                f"{x:.5f}"
+                for x in (samples * self.batch.steps / self.batch.total, max(self._speeds), min(self._speeds))
+            ],
+        )
 
 
 def _row(*cells):

@@ -51,8 +51,9 @@ class RecordEvent(contextlib.ContextDecorator):
         """The range ends here."""
         rows, start, self._start = Recording.rows, self._start, None
         if rows is not None and start is not None:
-            rows.add((range_of, self.name, self.event_type, start, time.perf_counter_ns(),
-                      threading.get_ident()))
+            rows.add(
+                (range_of, self.name, self.event_type, start, time.perf_counter_ns(), threading.get_ident())
+            )
 
 
 def in_profiler_mode():

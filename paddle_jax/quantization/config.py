@@ -58,8 +58,9 @@ class QuantConfig:
     """
 
     def __init__(self, activation, weight):
-        self._global_config = (None if activation is None and weight is None
-                               else SingleLayerConfig(activation, weight))
+        self._global_config = (
+            None if activation is None and weight is None else SingleLayerConfig(activation, weight)
+        )
         self._layer2config, self._prefix2config, self._type2config = {}, {}, {}
         self._model = None
         self._qat_layer_mapping = dict(DEFAULT_QAT_LAYER_MAPPINGS)
@@ -101,8 +102,10 @@ class QuantConfig:
         """
         for argument, value in (("source", source), ("target", target)):
             if not (isinstance(value, type) and issubclass(value, Layer)):
-                raise AssertionError(f"add_qat_layer_mapping: {argument}: got {value!r}; "
-                                     "it must be a subclass of paddle.nn.Layer")
+                raise AssertionError(
+                    f"add_qat_layer_mapping: {argument}: got {value!r}; "
+                    "it must be a subclass of paddle.nn.Layer"
+                )
         self._qat_layer_mapping[source] = target
         self._customized_qat_layer_mapping[source] = target
 
@@ -188,9 +191,12 @@ class QuantConfig:
         return str(self) if self._model is None else self._details_helper(self._model)
 
     def _details_helper(self, layer):
-        lines = [f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, "
-                 f"{self._layer2config[child]}"
-                 for name, child in layer.named_children() if child in self._layer2config]
+        lines = [
+            f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, "
+            f"{self._layer2config[child]}"
+            for name, child in layer.named_children()
+            if child in self._layer2config
+        ]
         inside = "".join(f"\n  {line}" for line in lines) + ("\n" if lines else "")
         return f"{type(layer).__name__}({inside})"
 

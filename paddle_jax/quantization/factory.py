@@ -80,8 +80,12 @@ def quanter(class_name):
         def init(self, *args, **kwargs):
             QuanterFactory.__init__(self, *args, **kwargs)
 
-        members = {"__init__": init, "_get_class": lambda self: target, "__module__": scope.get("__name__"),
-                   "__doc__": target.__doc__}
+        members = {
+            "__init__": init,
+            "_get_class": lambda self: target,
+            "__module__": scope.get("__name__"),
+            "__doc__": target.__doc__,
+        }
         scope[class_name] = abc.ABCMeta(class_name, (QuanterFactory,), members)
         if isinstance(scope.get("__all__"), list):
             scope["__all__"].append(class_name)

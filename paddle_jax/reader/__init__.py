@@ -2,7 +2,15 @@
 readers of readers."""
 
 from paddle_jax.reader.decorator import (
-    ComposeNotAligned, buffered, cache, chain, compose, firstn, map_readers, multiprocess_reader, shuffle,
+    ComposeNotAligned,
+    buffered,
+    cache,
+    chain,
+    compose,
+    firstn,
+    map_readers,
+    multiprocess_reader,
+    shuffle,
     xmap_readers,
 )
 

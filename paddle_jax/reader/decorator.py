@@ -89,8 +89,10 @@ def compose(*readers, **kwargs):
         rows = [reader() for reader in readers]
         for samples in itertools.zip_longest(*rows, fillvalue=_NONE) if aligned else zip(*rows, strict=False):
             if any(sample is _NONE for sample in samples):
-                raise ComposeNotAligned("compose: readers: their lengths differ; "
-                                        "pass check_alignment=False to end with the shortest")
+                raise ComposeNotAligned(
+                    "compose: readers: their lengths differ; "
+                    "pass check_alignment=False to end with the shortest"
+                )
             yield sum((sample if isinstance(sample, tuple) else (sample,) for sample in samples), ())
 
     return composed
@@ -174,8 +176,10 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
     def mapped():
         samples = iter(reader())
         with concurrent.futures.ThreadPoolExecutor(process_num) as threads:
-            running = [threads.submit(mapper, sample)
-                       for sample in itertools.islice(samples, max(buffer_size, process_num))]
+            running = [
+                threads.submit(mapper, sample)
+                for sample in itertools.islice(samples, max(buffer_size, process_num))
+            ]
             try:
                 while running:
                     found = running[0] if order else next(concurrent.futures.as_completed(running))
@@ -210,16 +214,22 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
         [1, 10, 2, 3]
     """
     if not isinstance(readers, list | tuple) or not readers:
-        raise AssertionError(f"multiprocess_reader: readers: got {readers!r}; "
-                             "give a list of at least one reader")
+        raise AssertionError(
+            f"multiprocess_reader: readers: got {readers!r}; give a list of at least one reader"
+        )
 
     def merged():
         from paddle_jax.io import DataLoader
         from paddle_jax.reader.processes import Several, as_it_is
 
         ahead = max(1, queue_size // len(readers))
-        loader = DataLoader(Several(readers, use_pipe), batch_size=None, num_workers=len(readers),
-                            collate_fn=as_it_is, prefetch_factor=ahead)
+        loader = DataLoader(
+            Several(readers, use_pipe),
+            batch_size=None,
+            num_workers=len(readers),
+            collate_fn=as_it_is,
+            prefetch_factor=ahead,
+        )
         for sent in loader:
             if sent.failure is not None:
                 raise ValueError(f"multiprocess_reader: a reader failed in its process: {sent.failure}")

@@ -46,8 +46,10 @@ class SparseTensor(Tensor):
 
     @property
     def _raw(self):
-        raise NotImplementedError(f"{type(self).__name__}: this operation is not defined for sparse Tensors; "
-                                  "use paddle.sparse, or to_dense()")
+        raise NotImplementedError(
+            f"{type(self).__name__}: this operation is not defined for sparse Tensors; "
+            "use paddle.sparse, or to_dense()"
+        )
 
     shape = property(lambda self: self._lengths, doc="The lengths of the axes.")
     dtype = property(lambda self: self._values.dtype, doc="The dtype of the values.")
@@ -99,13 +101,19 @@ class SparseTensor(Tensor):
 
     def values_at_mine(self, other, what):
         """The values of a sparse Tensor that must have the same coordinates."""
-        alike = (type(other) is type(self) and list(other.shape) == list(self.shape)
-                 and other.values().shape == self.values().shape)
+        alike = (
+            type(other) is type(self)
+            and list(other.shape) == list(self.shape)
+            and other.values().shape == self.values().shape
+        )
         pairs = zip(self.taken_apart()[0][:-1], other.taken_apart()[0][:-1], strict=True) if alike else ()
-        if not alike or not all(mine is theirs or np.array_equal(mine.numpy(), theirs.numpy())
-                                for mine, theirs in pairs):
-            raise CheckError(f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with "
-                             "the same shape and coordinates")
+        if not alike or not all(
+            mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs
+        ):
+            raise CheckError(
+                f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with "
+                "the same shape and coordinates"
+            )
         return other.values()
 
     def values(self):
@@ -167,6 +175,7 @@ def whole(op, name, given):
         array = np.asarray(given)
         kind, given = array.dtype.kind if array.size else "i", to_tensor(array.astype(np.int64))
     if kind != "i":
-        raise TypeError(f"{op}: {name}: got numbers that are no signed integers; "
-                        "cast them with astype('int64')")
+        raise TypeError(
+            f"{op}: {name}: got numbers that are no signed integers; cast them with astype('int64')"
+        )
     return given

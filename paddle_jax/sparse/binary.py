@@ -26,8 +26,9 @@ def _pair(name, x, y):
         raise ArgumentError(f"{name}: y: got a number; give a sparse Tensor")
     need_sparse(name, y=y)
     if type(x) is not type(y):
-        raise NotImplementedError(f"{name}: got {type(x).__name__} and {type(y).__name__}; "
-                                  "give two of one kind")
+        raise NotImplementedError(
+            f"{name}: got {type(x).__name__} and {type(y).__name__}; give two of one kind"
+        )
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"{name}: x has shape {list(x.shape)} and y {list(y.shape)}; they must be equal")
     return coordinates(x, name), coordinates(y, name)
@@ -89,8 +90,10 @@ def multiply(x, y, name=None):
     if isinstance(y, numbers.Number):
         return with_values(x, x.values() * y)
     places, others = _pair("multiply", x, y)
-    if (np.array_equal(places, others)
-            and len(np.unique(flat(places, x.shape[: len(places)]))) == places.shape[1]):
+    if (
+        np.array_equal(places, others)
+        and len(np.unique(flat(places, x.shape[: len(places)]))) == places.shape[1]
+    ):
         return with_values(x, x.values() * y.values())
     shape = x.shape[: len(places)]
     (places, a), (others, b) = joined(places, x.values(), shape), joined(others, y.values(), shape)
@@ -156,8 +159,9 @@ def mask_as(x, mask, name=None):
     need_sparse("mask_as", mask=mask)
     need_exact("mask_as", mask)
     if list(x.shape) != list(mask.shape):
-        raise ValueError(f"mask_as: x has shape {list(x.shape)} and mask {list(mask.shape)}; "
-                         "they must be equal")
+        raise ValueError(
+            f"mask_as: x has shape {list(x.shape)} and mask {list(mask.shape)}; they must be equal"
+        )
     return with_values(mask, gather_nd(x, to_tensor(coordinates(mask).T.copy())))
 
 
@@ -179,10 +183,16 @@ def matmul(x, y, name=None):
     """
     need_sparse("matmul", x=x)
     vector = y.ndim == 1
-    if (x.ndim not in (2, 3) or (y.ndim != x.ndim and not vector)
-            or x.shape[-1] != y.shape[-1 if vector else -2] or x.shape[:-2] != y.shape[:-2]):
-        raise ValueError(f"matmul: y: got shape {list(y.shape)} for x of {list(x.shape)}; "
-                         "needed are [..., m, k] and [..., k, p], or [k]")
+    if (
+        x.ndim not in (2, 3)
+        or (y.ndim != x.ndim and not vector)
+        or x.shape[-1] != y.shape[-1 if vector else -2]
+        or x.shape[:-2] != y.shape[:-2]
+    ):
+        raise ValueError(
+            f"matmul: y: got shape {list(y.shape)} for x of {list(x.shape)}; "
+            "needed are [..., m, k] and [..., k, p], or [k]"
+        )
     if isinstance(y, SparseTensor):
         return _sparse_product(x, y)
     columns = _columns(x)
@@ -196,8 +206,10 @@ def _columns(x):
     if x.is_sparse_coo():
         return [x.indices()[i] for i in range(x.ndim)]
     if x.ndim == 2:
-        rows = searchsorted(x.crows(), arange(x.nnz(), dtype=x.crows().dtype),
-                            right=True).astype(x.cols().dtype) - 1
+        rows = (
+            searchsorted(x.crows(), arange(x.nnz(), dtype=x.crows().dtype), right=True).astype(x.cols().dtype)
+            - 1
+        )
         return [rows, x.cols()]
     return [to_tensor(p) for p in coordinates(x)]
 
@@ -205,8 +217,9 @@ def _columns(x):
 def _sparse_product(x, y):
     """The product of two sparse matrices: each element of x meets those of y in the row of its column."""
     if type(x) is not type(y) or x.ndim != 2:
-        raise NotImplementedError(f"matmul: got {type(x).__name__} and {type(y).__name__}; "
-                                  "give two matrices of one kind")
+        raise NotImplementedError(
+            f"matmul: got {type(x).__name__} and {type(y).__name__}; give two matrices of one kind"
+        )
     left, right = coordinates(x), coordinates(y)
     order = np.argsort(right[0], kind="stable")
     starts = np.searchsorted(right[0][order], np.arange(y.shape[0] + 1))
@@ -259,7 +272,9 @@ def masked_matmul(x, y, mask, name=None):
     need_sparse("masked_matmul", mask=mask)
     need_exact("masked_matmul", mask)
     if x.ndim != 2 or y.ndim != 2 or list(mask.shape) != [x.shape[0], y.shape[1]] or x.shape[1] != y.shape[0]:
-        raise ValueError(f"masked_matmul: shapes {list(x.shape)}, {list(y.shape)} and {list(mask.shape)} do "
-                         "not fit [m, k], [k, n] and [m, n]")
+        raise ValueError(
+            f"masked_matmul: shapes {list(x.shape)}, {list(y.shape)} and {list(mask.shape)} do "
+            "not fit [m, k], [k, n] and [m, n]"
+        )
     rows, cols = (to_tensor(p) for p in coordinates(mask))
     return with_values(mask, (gather(x, rows) * gather(y.t(), cols)).sum(-1))

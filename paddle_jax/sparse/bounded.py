@@ -52,16 +52,20 @@ def kept(x, axes, nnz):
 def added_up(places, values, shape, nnz):
     """(sorted coordinates [axes, nnz] without repetition, the sums of their values, how many there are)."""
     if not places.shape[1]:
-        return (jnp.zeros((places.shape[0], nnz), places.dtype),
-                jnp.zeros((nnz, *values.shape[1:]), values.dtype), jnp.zeros((), jnp.int64))
+        return (
+            jnp.zeros((places.shape[0], nnz), places.dtype),
+            jnp.zeros((nnz, *values.shape[1:]), values.dtype),
+            jnp.zeros((), jnp.int64),
+        )
     numbers = _numbers(places, shape)
     order = jnp.argsort(numbers)
     numbers = numbers[order]
     first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
     group = jnp.cumsum(first) - 1
     sums = jnp.zeros((nnz, *values.shape[1:]), values.dtype).at[group].add(values[order], mode="drop")
-    numbers, sums = _filled(jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums,
-                            group[-1] + 1)
+    numbers, sums = _filled(
+        jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums, group[-1] + 1
+    )
     return jnp.stack(jnp.unravel_index(numbers, shape)).astype(places.dtype), sums, group[-1] + 1
 
 
@@ -97,6 +101,7 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
 def within(name, count, nnz):
     """Refuses more elements than there is room for; in a compiled function the check rides
     with the results."""
+
     def error(found):
         return ValueError(f"bounded.{name}: nnz: got {nnz} for {found} elements; give at least as many")
 
@@ -117,9 +122,10 @@ def of_dense(x, sparse_dim, nnz):
 def together(name, tensors, nnz):
     """The sum of sparse Tensors of one shape with room for nnz elements."""
     shape, axes = tensors[0].shape, tensors[0].sparse_dim()
-    places, values = (parts[0] if len(parts) == 1 else concat(parts, n)
-                      for parts,
-                          n in (([t.indices() for t in tensors], 1), ([t.values() for t in tensors], 0)))
+    places, values = (
+        parts[0] if len(parts) == 1 else concat(parts, n)
+        for parts, n in (([t.indices() for t in tensors], 1), ([t.values() for t in tensors], 0))
+    )
     places, values, count = added_up(places, values, tuple(shape[:axes]), nnz)
     within(name, count, nnz)
     return SparseCooTensor(places, values, shape, filled=True)
@@ -183,8 +189,11 @@ def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
     order, group, found, count = _grouped(number, valid, shape, nnz)
     each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
     inside, fixed = valid.reshape(-1)[order][:, None], jax.lax.stop_gradient(each)
-    best = jnp.full((nnz, values.shape[-1]), -jnp.inf,
-                    values.dtype).at[group].max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
+    best = (
+        jnp.full((nnz, values.shape[-1]), -jnp.inf, values.dtype)
+        .at[group]
+        .max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
+    )
     largest = inside & (fixed == best.at[group].get(mode="clip"))
     out = best + jnp.zeros_like(best).at[group].add(jnp.where(largest, each - fixed, 0), mode="drop")
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
@@ -213,7 +222,8 @@ def summed(x, axes, keepdim, nnz):
     own = x.sparse_dim()
     behind = [a - own + 1 for a in axes if a >= own]
     values = x.values().sum(behind, keepdim=keepdim) if behind else x.values()
-    places = stack([p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0))
-                    if keepdim or a not in axes])
+    places = stack(
+        [p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0)) if keepdim or a not in axes]
+    )
     shape = [1 if a in axes else n for a, n in enumerate(x.shape) if keepdim or a not in axes]
     return together("sparse_sum", [SparseCooTensor(places, values, shape)], nnz)

@@ -82,14 +82,17 @@ class SparseCooTensor(SparseTensor):
         from paddle_jax.sparse.pattern import by_rows, coordinates, joined
 
         if self.ndim not in (2, 3) or self.dense_dim():
-            raise ValueError(f"to_sparse_csr: got shape {list(self.shape)}, {self.sparse_dim()} axes with "
-                             "coordinates; all of two or three need them")
+            raise ValueError(
+                f"to_sparse_csr: got shape {list(self.shape)}, {self.sparse_dim()} axes with "
+                "coordinates; all of two or three need them"
+            )
         return by_rows(*joined(coordinates(self), self._values, self.shape), self.shape, self._indices.dtype)
 
     def detach(self):
         """The same without gradients."""
-        return SparseCooTensor(self._indices, self._values.detach(), self.shape, self._filled,
-                               self._coalesced)
+        return SparseCooTensor(
+            self._indices, self._values.detach(), self.shape, self._filled, self._coalesced
+        )
 
     def __repr__(self):
         return shown(self, indices=self._indices, values=self._values)
@@ -128,10 +131,12 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
         raise ValueError(f"sparse_coo_tensor: indices: {shapes}; they must be [axes, n] and [n]")
     largest = indices.numpy().max(axis=1, initial=-1) + 1
     shape = [*largest.tolist(), *values.shape[1:]] if shape is None else list(shape)
-    if (len(shape) != len(largest) + values.ndim - 1
-            or any(n > size for n, size in zip(largest, shape, strict=False))):
-        raise ValueError(f"sparse_coo_tensor: shape: got {shape}; the coordinates need at least "
-                         f"{largest.tolist()}")
+    if len(shape) != len(largest) + values.ndim - 1 or any(
+        n > size for n, size in zip(largest, shape, strict=False)
+    ):
+        raise ValueError(
+            f"sparse_coo_tensor: shape: got {shape}; the coordinates need at least {largest.tolist()}"
+        )
     if values.stop_gradient != stop_gradient:
         values = values.detach()
         values.stop_gradient = stop_gradient
@@ -153,9 +158,11 @@ def coalesce(x, name=None):
         raise NotImplementedError(f"coalesce: x: got {type(x).__name__}; give a SparseCooTensor")
     from paddle_jax.sparse.pattern import coordinates
 
-    kept, place = np.unique(coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1,
-                            return_inverse=True)
+    kept, place = np.unique(
+        coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1, return_inverse=True
+    )
     elements = x.values() if x.values().ndim else x.values().reshape([1])
-    values = scatter_nd(unsqueeze(to_tensor(place.reshape(-1)), 1), elements,
-                        [kept.shape[1], *elements.shape[1:]])
+    values = scatter_nd(
+        unsqueeze(to_tensor(place.reshape(-1)), 1), elements, [kept.shape[1], *elements.shape[1:]]
+    )
     return SparseCooTensor(to_tensor(kept), values, x.shape, coalesced=True)

@@ -15,8 +15,12 @@ __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 
 def _kept(name, x, axes):
     """The coordinates along the first axes where something is not 0, and the values there."""
-    dense = on_host(x, name, f"use paddle_jax.bounded.to_sparse_coo(x, {axes}, nnz) with a bound on the "
-                             "number of elements, or call it outside")
+    dense = on_host(
+        x,
+        name,
+        f"use paddle_jax.bounded.to_sparse_coo(x, {axes}, nnz) with a bound on the "
+        "number of elements, or call it outside",
+    )
     some = (dense != 0).any(tuple(range(axes, dense.ndim))) if axes < dense.ndim else dense != 0
     places = np.stack(np.nonzero(some)).astype(np.int64)
     return places, gather_nd(x, to_tensor(places.T.copy()))
@@ -36,8 +40,9 @@ def to_sparse_coo(self, sparse_dim):
         [2.0]
     """
     if not 0 < sparse_dim <= self.ndim:
-        raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; "
-                         f"a Tensor of {self.ndim} axes allows 1..{self.ndim}")
+        raise ValueError(
+            f"to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {self.ndim} axes allows 1..{self.ndim}"
+        )
     places, values = _kept("to_sparse_coo", self, sparse_dim)
     return SparseCooTensor(to_tensor(places), values, self.shape, coalesced=True)
 

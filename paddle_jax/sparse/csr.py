@@ -1,6 +1,5 @@
 """A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
 
-
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.text import shown
@@ -61,10 +60,13 @@ class SparseCsrTensor(SparseTensor):
         from paddle_jax.sparse.pattern import coordinates
 
         if sparse_dim != self.ndim:
-            raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; "
-                             f"it must be {self.ndim} for a Tensor kept by rows")
-        return SparseCooTensor(to_tensor(coordinates(self)).astype(self._crows.dtype), self._values,
-                               self.shape, coalesced=True)
+            raise ValueError(
+                f"to_sparse_coo: sparse_dim: got {sparse_dim}; "
+                f"it must be {self.ndim} for a Tensor kept by rows"
+            )
+        return SparseCooTensor(
+            to_tensor(coordinates(self)).astype(self._crows.dtype), self._values, self.shape, coalesced=True
+        )
 
     def to_sparse_csr(self):
         """Itself."""
@@ -102,15 +104,18 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
         >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2]).to_dense().tolist()
         [[0.0, 2.0], [3.0, 0.0]]
     """
-    crows, cols = (whole("sparse_csr_tensor", name, given)
-                   for name, given in (("crows", crows), ("cols", cols)))
+    crows, cols = (
+        whole("sparse_csr_tensor", name, given) for name, given in (("crows", crows), ("cols", cols))
+    )
     if not isinstance(values, Tensor):
         values = to_tensor(values, dtype=dtype, place=place)
     elif dtype is not None:
         values = values.astype(dtype)
     if crows.ndim != 1 or cols.ndim != 1 or cols.shape[0] != values.shape[0]:
-        shapes = (f"crows, cols and values have the shapes {list(crows.shape)}, {list(cols.shape)} and "
-                  f"{list(values.shape)}")
+        shapes = (
+            f"crows, cols and values have the shapes {list(crows.shape)}, {list(cols.shape)} and "
+            f"{list(values.shape)}"
+        )
         raise ValueError(f"sparse_csr_tensor: {shapes}; they must be [rows + 1], [n] and [n]")
     if shape is None:
         shape = [crows.shape[0] - 1, int(cols.numpy().max(initial=-1)) + 1]
@@ -119,8 +124,9 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
         raise ValueError(f"sparse_csr_tensor: shape: got {shape}; it must have two or three axes")
     needed = (shape[-2] + 1) * (shape[0] if len(shape) == 3 else 1)
     if crows.shape[0] != needed:
-        raise ValueError(f"sparse_csr_tensor: crows: got {crows.shape[0]} numbers; "
-                         f"the shape {shape} needs {needed}")
+        raise ValueError(
+            f"sparse_csr_tensor: crows: got {crows.shape[0]} numbers; the shape {shape} needs {needed}"
+        )
     if values.stop_gradient != stop_gradient:
         values = values.detach()
         values.stop_gradient = stop_gradient

@@ -35,8 +35,10 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
     limit = min(x.shape) if x.ndim == 2 else 0
     q = min(6, limit) if q is None else q
     if x.ndim != 2 or not 0 < q <= limit or niter < 0:
-        raise ValueError(f"pca_lowrank: got shape {list(x.shape)}, q={q}, niter={niter}; "
-                         f"needed are a matrix, 1 <= q <= {limit} and niter >= 0")
+        raise ValueError(
+            f"pca_lowrank: got shape {list(x.shape)}, q={q}, niter={niter}; "
+            f"needed are a matrix, 1 <= q <= {limit} and niter >= 0"
+        )
     turned, rows = transpose(x, [1, 0]), x.shape[0]
     mean = matmul(turned, ones([rows, 1], x.dtype)) / rows if center else None
 

@@ -19,16 +19,19 @@ def need_sparse(name, **arguments):
             raise NotImplementedError(f"{name}: {argument}: got {type(value).__name__}; give a sparse Tensor")
 
 
-_INSTEAD = ("make sparse Tensors outside of it, or bound their elements with the functions of "
-            "paddle_jax.bounded")
+_INSTEAD = (
+    "make sparse Tensors outside of it, or bound their elements with the functions of paddle_jax.bounded"
+)
 
 
 def need_exact(name, x):
     """Refuses a sparse Tensor with zeros that fill up a bound, where they would count."""
     if isinstance(x, SparseCooTensor) and x._filled:
-        raise ValueError(f"{name}: x: got a SparseCooTensor of paddle_jax.bounded, some of whose elements "
-                         "may be filling that would count as zeros; call its coalesce() first, outside of "
-                         "compiled functions")
+        raise ValueError(
+            f"{name}: x: got a SparseCooTensor of paddle_jax.bounded, some of whose elements "
+            "may be filling that would count as zeros; call its coalesce() first, outside of "
+            "compiled functions"
+        )
 
 
 def coordinates(x, name="sparse coordinates"):
@@ -54,10 +57,17 @@ def joined(places, values, shape):
     numbers, group = np.unique(flat(places, shape), return_inverse=True)
     kept = np.stack(np.unravel_index(numbers, tuple(shape))) if len(numbers) else places[:, :0]
     if len(numbers) == places.shape[1]:
-        return (kept, (values if np.array_equal(group, np.arange(len(group)))
-                       else gather(values, to_tensor(np.argsort(group)))))
-    return kept, scatter_nd(unsqueeze(to_tensor(group.astype(np.int64)), 1), values,
-                            [len(numbers), *values.shape[1:]])
+        return (
+            kept,
+            (
+                values
+                if np.array_equal(group, np.arange(len(group)))
+                else gather(values, to_tensor(np.argsort(group)))
+            ),
+        )
+    return kept, scatter_nd(
+        unsqueeze(to_tensor(group.astype(np.int64)), 1), values, [len(numbers), *values.shape[1:]]
+    )
 
 
 def like(x, places, values, shape):

@@ -5,8 +5,10 @@ import re
 
 def shown(x, **parts):
     """The text of a sparse Tensor: its head, and each part as a Tensor prints its numbers."""
-    head = (f"Tensor(shape={list(x.shape)}, dtype={x.dtype}, place={x._values.place}, "
-            f"stop_gradient={x.stop_gradient}, ")
+    head = (
+        f"Tensor(shape={list(x.shape)}, dtype={x.dtype}, place={x._values.place}, "
+        f"stop_gradient={x.stop_gradient}, "
+    )
     lines = [f"       {name}={_numbers(part, len(name) + 8)}" for name, part in parts.items()]
     return head + "\n" + ", \n".join(lines) + ")"
 

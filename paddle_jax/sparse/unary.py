@@ -117,11 +117,14 @@ def transpose(x, perm, name=None):
     perm = [int(p) % x.ndim if -x.ndim <= int(p) < x.ndim else x.ndim for p in perm]
     places = coordinates(x)
     if sorted(perm) != list(range(x.ndim)) or perm[len(places) :] != list(range(len(places), x.ndim)):
-        raise ValueError(f"transpose: perm: got {perm}; it must have each of 0..{x.ndim - 1} once, and leave "
-                         f"axes from {len(places)} on")
+        raise ValueError(
+            f"transpose: perm: got {perm}; it must have each of 0..{x.ndim - 1} once, and leave "
+            f"axes from {len(places)} on"
+        )
     shape, places, values = [x.shape[p] for p in perm], places[perm[: len(places)]], x.values()
-    return like(x, *(joined(places, values, shape) if isinstance(x, SparseCsrTensor) else (places, values)),
-                shape)
+    return like(
+        x, *(joined(places, values, shape) if isinstance(x, SparseCsrTensor) else (places, values)), shape
+    )
 
 
 def reshape(x, shape, name=None):
@@ -144,8 +147,10 @@ def reshape(x, shape, name=None):
     shape = [size // known if n == -1 and known else n for n in shape]
     new = shape[: len(shape) - len(dense)]
     if int(np.prod(shape)) != size or shape[len(new) :] != dense or min(shape, default=0) < 0:
-        raise ValueError(f"reshape: shape: got {shape} for a Tensor of shape {list(x.shape)}; "
-                         f"the number of elements must stay, and so must {dense}")
+        raise ValueError(
+            f"reshape: shape: got {shape} for a Tensor of shape {list(x.shape)}; "
+            f"the number of elements must stay, and so must {dense}"
+        )
     return like(x, np.stack(np.unravel_index(flat_numbers(places, old), tuple(new))), x.values(), shape)
 
 
@@ -170,8 +175,10 @@ def slice(x, axes, starts, ends, name=None):  # noqa: A001  Paddle's name
     need_sparse("slice", x=x)
     axes, starts, ends = ([int(v) for v in values] for values in (axes, starts, ends))
     if not len(axes) == len(starts) == len(ends):
-        raise ValueError(f"slice: got {len(axes)} axes, {len(starts)} starts and {len(ends)} ends; "
-                         "give one start and end per axis")
+        raise ValueError(
+            f"slice: got {len(axes)} axes, {len(starts)} starts and {len(ends)} ends; "
+            "give one start and end per axis"
+        )
     places, shape, inside, values = coordinates(x), list(x.shape), None, x.values()
     inside = np.ones(places.shape[1], bool)
     for axis, start, end in zip(axes, starts, ends, strict=True):
@@ -207,17 +214,20 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):  # noqa: A001  Padd
     need_sparse("sum", x=x)
     rows = isinstance(x, SparseCsrTensor)
     if rows and axis not in (None, -1):
-        raise NotImplementedError(f"sum: axis: got {axis} for a SparseCsrTensor; "
-                                  "use -1 or None, or to_sparse_coo first")
+        raise NotImplementedError(
+            f"sum: axis: got {axis} for a SparseCsrTensor; use -1 or None, or to_sparse_coo first"
+        )
     values = x.values().astype(_sum_dtype(x.dtype, dtype))
     if axis is None:
         shape = [1] * (x.ndim if keepdim else 2 if rows else 1)
         if not keepdim and not rows:  # Paddle keeps one number, without an axis for the elements
-            return SparseCooTensor(to_tensor(np.zeros(1, np.int64)).astype(x.indices().dtype), values.sum(),
-                                   shape)
+            return SparseCooTensor(
+                to_tensor(np.zeros(1, np.int64)).astype(x.indices().dtype), values.sum(), shape
+            )
         axes = 2 if rows and not keepdim else x.ndim if rows else x.sparse_dim()
-        return like(x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)),
-                    shape)
+        return like(
+            x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)), shape
+        )
     places, keepdim = coordinates(x), keepdim or rows
     axes = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
     behind = [a - len(places) + 1 for a in axes if a >= len(places)]

@@ -45,17 +45,22 @@ class ExponentialMovingAverage:
         self._decay, self._steps, self._name = decay, thres_steps, name or ""
         self._program = program
         f32 = np.dtype(np.float32)
-        self._params = [p for p in program.all_parameters()
-                        if not p.stop_gradient and getattr(p, "do_model_average", None) is not False]
+        self._params = [
+            p
+            for p in program.all_parameters()
+            if not p.stop_gradient and getattr(p, "do_model_average", None) is not False
+        ]
         # the share that the starting value, zero, still has in the averages: the product of all decays
-        self._share = new_variable(program, unique_name.generate(f"{self._name}ema_share"), (1,), f32,
-                                   lambda: np.ones(1, f32))
+        self._share = new_variable(
+            program, unique_name.generate(f"{self._name}ema_share"), (1,), f32, lambda: np.ones(1, f32)
+        )
         self._averages = {}
         for param in self._params:
             shape, dtype = param.avals[0].shape, param.avals[0].dtype
             own = unique_name.generate(f"{param.name}_{self._name}ema")
-            self._averages[param.name] = new_variable(program, own, shape, dtype,
-                                                      lambda shape=shape, dtype=dtype: np.zeros(shape, dtype))
+            self._averages[param.name] = new_variable(
+                program, own, shape, dtype, lambda shape=shape, dtype=dtype: np.zeros(shape, dtype)
+            )
         self._backup = {}
 
     def update(self):
@@ -86,8 +91,11 @@ class ExponentialMovingAverage:
         share = np.float64(np.asarray(values[self._share.name])[0])
         for param in self._params:
             average = np.asarray(values[self._averages[param.name].name])
-            values[param.name] = (jnp.asarray((average / (1.0 - share)).astype(average.dtype)) if share < 1.0
-                                  else jnp.asarray(average))
+            values[param.name] = (
+                jnp.asarray((average / (1.0 - share)).astype(average.dtype))
+                if share < 1.0
+                else jnp.asarray(average)
+            )
         try:
             yield
         finally:

@@ -13,8 +13,9 @@ def _list_of(where, name, value):
     found = list(value) if isinstance(value, list | tuple) else [value]
     for item in found:
         if not isinstance(item, Variable):
-            raise TypeError(f"{where}: {name}: got {type(item).__name__}; it must be a Variable, "
-                            "or a list of such")
+            raise TypeError(
+                f"{where}: {name}: got {type(item).__name__}; it must be a Variable, or a list of such"
+            )
     return found
 
 
@@ -47,8 +48,10 @@ def differentiated(program, targets, starts, wanted, no_grad_set):
     reached, between = set(wanted), []
     for op in ops:  # forwards: what depends on something wanted
         ends.update(s for s in (*op.inputs, *op.outputs) if s.name in names)
-        if any(s in reached and not stop and s not in ends and s.dtype.kind in INEXACT
-               for s, stop in zip(op.inputs, op.stops, strict=True)):
+        if any(
+            s in reached and not stop and s not in ends and s.dtype.kind in INEXACT
+            for s, stop in zip(op.inputs, op.stops, strict=True)
+        ):
             if not op.kernel.nondiff:
                 between.append(op)
                 reached.update(o for o in op.outputs if o.dtype.kind in INEXACT)
@@ -57,15 +60,20 @@ def differentiated(program, targets, starts, wanted, no_grad_set):
     for op in reversed(between):  # backwards: what a target depends on
         if any(o in touched for o in op.outputs):
             kept.append(op)
-            touched.update(s for s, stop in zip(op.inputs, op.stops, strict=True)
-                           if s in reached and not stop and s not in ends)
+            touched.update(
+                s
+                for s, stop in zip(op.inputs, op.stops, strict=True)
+                if s in reached and not stop and s not in ends
+            )
     found = [s for s in dict.fromkeys(wanted) if s in touched and s not in ends]
     if not found:
         return [None] * len(wanted)
-    operation = Gradient(kept[::-1], [t for t, _ in targets_reached], [s for _, s in targets_reached], found,
-                         ends)
-    operation.outputs = [Symbol(s.avals, "result", program, f"{s.name}@GRAD" if s.name else None,
-                                op=operation) for s in found]
+    operation = Gradient(
+        kept[::-1], [t for t, _ in targets_reached], [s for _, s in targets_reached], found, ends
+    )
+    operation.outputs = [
+        Symbol(s.avals, "result", program, f"{s.name}@GRAD" if s.name else None, op=operation) for s in found
+    ]
     program.append(operation)
     made = {s: variable(o, False) for s, o in zip(found, operation.outputs, strict=True)}
     return [made.get(s) for s in wanted]
@@ -102,12 +110,15 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
     if target_gradients is not None:
         starts = list(target_gradients) if isinstance(target_gradients, list | tuple) else [target_gradients]
         if len(starts) != len(targets):
-            raise ValueError(f"gradients: target_gradients: got {len(starts)}; "
-                             f"there are {len(targets)} targets")
+            raise ValueError(
+                f"gradients: target_gradients: got {len(starts)}; there are {len(targets)} targets"
+            )
         for start, target in zip(starts, targets, strict=True):
             if start is not None and list(start.shape) != list(target.shape):
-                raise ValueError(f"gradients: target_gradients: got shape {list(start.shape)}; "
-                                 f"the target has {list(target.shape)}")
+                raise ValueError(
+                    f"gradients: target_gradients: got shape {list(start.shape)}; "
+                    f"the target has {list(target.shape)}"
+                )
     program = _program("gradients", targets[0])
     wanted = [program.symbol_of(v) if v.persistable else v._raw for v in inputs]
     started = [None if s is None else _symbol(s) for s in starts]
@@ -116,12 +127,16 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
 
 
 def _symbol(start):
-    return (start._raw if isinstance(start, Variable) or not isinstance(start, Tensor)
-            else local.ctx.frame.symbol(start))
+    return (
+        start._raw
+        if isinstance(start, Variable) or not isinstance(start, Tensor)
+        else local.ctx.frame.symbol(start)
+    )
 
 
-def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None,
-                    distop_context=None):
+def append_backward(
+    loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None, distop_context=None
+):
     """Adds to a program what computes the gradients of a loss by parameters.
 
     Args:
@@ -150,17 +165,23 @@ def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None,
         raise TypeError(f"append_backward: loss: got {type(loss).__name__}; it must be a Variable")
     if loss._raw.size != 1:
         raise ValueError(f"append_backward: loss: got shape {list(loss.shape)}; it must have one element")
-    for name, value, kinds in (("parameter_list", parameter_list, list | tuple | set),
-                               ("no_grad_set", no_grad_set, list | tuple | set | frozenset)):
+    for name, value, kinds in (
+        ("parameter_list", parameter_list, list | tuple | set),
+        ("no_grad_set", no_grad_set, list | tuple | set | frozenset),
+    ):
         if value is not None and not isinstance(value, kinds):
             raise TypeError(f"append_backward: {name}: got {type(value).__name__}; it must be a list")
     program = _program("append_backward", loss)
-    chosen = (program.all_parameters() if parameter_list is None
-              else [program.var(p) if isinstance(p, str) else p for p in parameter_list])
+    chosen = (
+        program.all_parameters()
+        if parameter_list is None
+        else [program.var(p) if isinstance(p, str) else p for p in parameter_list]
+    )
     chosen = [p for p in chosen if not p.stop_gradient]
     found = differentiated(program, [loss._raw], [None], [program.symbol_of(p) for p in chosen], no_grad_set)
-    pairs = [(p, g) for p, g in zip(chosen, found, strict=True)
-             if g is not None or parameter_list is not None]
+    pairs = [
+        (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None
+    ]
     for callback in callbacks or ():
         callback(program, {})
     return pairs

@@ -63,8 +63,13 @@ def loop(test, body, state):
     """while_loop for Variables; returns the last state, a list."""
     names = [f"loop variable {i}" for i in range(len(state))]
     with _refusals("while_loop", structure=ValueError, type=ValueError, dtype=ValueError):
-        return repeat(lambda values: _answer(test(*values)), lambda values, _: _stepped(body(*values), names),
-                      state, names, explicit=True)
+        return repeat(
+            lambda values: _answer(test(*values)),
+            lambda values, _: _stepped(body(*values), names),
+            state,
+            names,
+            explicit=True,
+        )
 
 
 def _nothing():
@@ -83,8 +88,10 @@ def _refusals(where, **classes):
 def _answer(answer):
     """What the test of a loop gives, checked."""
     if not is_tensor(answer):
-        raise TypeError(f"while_loop: cond returns a {type(answer).__name__}; it must return one Variable of "
-                        "dtype bool and one element")
+        raise TypeError(
+            f"while_loop: cond returns a {type(answer).__name__}; it must return one Variable of "
+            "dtype bool and one element"
+        )
     if answer._raw.dtype != np.bool_:
         raise TypeError(f"while_loop: cond returns dtype {answer._raw.dtype.name}; it must be bool")
     if answer._raw.size != 1:
@@ -96,8 +103,10 @@ def _stepped(out, names):
     """What the body of a loop gives, a list of as many values as there are loop variables."""
     out = list(out) if isinstance(out, tuple | list) else [out]
     if len(out) != len(names):
-        raise ValueError("while_loop: body in while_loop should return the same arity (length and structure) "
-                         f"as loop_vars: got {len(out)} values, {len(names)} are needed")
+        raise ValueError(
+            "while_loop: body in while_loop should return the same arity (length and structure) "
+            f"as loop_vars: got {len(out)} values, {len(names)} are needed"
+        )
     return out
 
 
@@ -136,8 +145,13 @@ def branched(index, regions, outputs):
     recorder = local.ctx.frame
     join = ft.partial(recorder.join, answers=recorder.answers(index)) if recorder.symbolic else joined
     inferred = Inferred(tuple, [join(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
-    return recorder.add(kernel, [recorder.symbol(index), *outside], (True, *_stops((yes, no), outside)),
-                        inferred, [out.stop for out in outputs])
+    return recorder.add(
+        kernel,
+        [recorder.symbol(index), *outside],
+        (True, *_stops((yes, no), outside)),
+        inferred,
+        [out.stop for out in outputs],
+    )
 
 
 def _kernel(name, function_of, *blocks):
@@ -159,8 +173,9 @@ def _branching(yes, no, outside):
         return lambda *values: block.values(outside, values)
 
     def fn(pred, *values):
-        pred = (jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1
-                else jnp.all(jnp.asarray(pred)))
+        pred = (
+            jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1 else jnp.all(jnp.asarray(pred))
+        )
         if not isinstance(pred, jax.core.Tracer):
             return side(yes if pred else no)(*values)
         return jax.lax.cond(pred, side(yes), side(no), *map(jnp.asarray, values))
@@ -181,8 +196,9 @@ def looped(tensors, stops, tested, step, picks):
     uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
     outside = list(dict.fromkeys([*testing.outside(), *stepping.outside()]))
     read = _stops((testing, stepping), outside)
-    kernel = _kernel("while", lambda test, step: _looping(test, step, outside, (starts, stops), read),
-                     testing, stepping)
+    kernel = _kernel(
+        "while", lambda test, step: _looping(test, step, outside, (starts, stops), read), testing, stepping
+    )
     inferred = Inferred(tuple, pairs, uneven or testing.host or stepping.host)
     return recorder.add(kernel, [*starts, *outside], (*given, *read), inferred, stops)
 
@@ -205,8 +221,9 @@ def _looping(testing, step, outside, state, read):
     def fn(*values):
         values = tuple(map(jnp.asarray, values))
         carry, fixed = values[:count], values[count:]
-        if (any(isinstance(v, jax.core.Tracer) for v in values)
-                or isinstance(goes_on := test(0, carry, fixed), jax.core.Tracer)):
+        if any(isinstance(v, jax.core.Tracer) for v in values) or isinstance(
+            goes_on := test(0, carry, fixed), jax.core.Tracer
+        ):
             # of known values, too, operations give traced ones while a program is compiled
             return tuple(whole.reversible(carry, fixed))
         while goes_on:
@@ -225,8 +242,13 @@ def replayed(op, operands, ran):
         return select(operands[0], [lambda: ran(no, []), lambda: ran(yes, [])], explicit=True)
     testing, step = op.kernel.fn.parts
     state = operands[: len(step.inputs)]
-    return repeat(lambda values: ran(testing, values)[0], lambda values, _: ran(step, values), state,
-                  [op.name] * len(state), explicit=True)
+    return repeat(
+        lambda values: ran(testing, values)[0],
+        lambda values, _: ran(step, values),
+        state,
+        [op.name] * len(state),
+        explicit=True,
+    )
 
 
 __all__ = ["Block", "branch", "branched", "loop", "looped", "replayed", "with_blocks"]

@@ -17,8 +17,12 @@ def copied(program, for_test=False):
     for name in ("data", "vars", "values", "inits", "current", "homes", "taken", "rates"):
         setattr(found, name, dict(getattr(program, name)))
     found.fetched = list(program.fetched)
-    found.ops, found.random_seed, found.draws, found.words = (list(program.ops), program.random_seed,
-                                                              program.draws, program.words)
+    found.ops, found.random_seed, found.draws, found.words = (
+        list(program.ops),
+        program.random_seed,
+        program.draws,
+        program.words,
+    )
     if for_test:
         _tested(found)
     return found
@@ -34,10 +38,16 @@ def shortened(program, targets):
     used = {symbol for op in found.ops for symbol in op.inputs} | set(ends)
     made = {symbol for op in found.ops for symbol in op.outputs}
     found.data = {name: v for name, v in program.data.items() if v._raw in used}
-    found.vars = {name: v for name, v in program.vars.items()
-                  if v._raw in used or {program.homes.get(name), program.current.get(name)} & (used | made)}
-    found.current = {name: symbol if symbol in made else program.homes[name]
-                     for name, symbol in program.current.items() if name in found.vars}
+    found.vars = {
+        name: v
+        for name, v in program.vars.items()
+        if v._raw in used or {program.homes.get(name), program.current.get(name)} & (used | made)
+    }
+    found.current = {
+        name: symbol if symbol in made else program.homes[name]
+        for name, symbol in program.current.items()
+        if name in found.vars
+    }
     return found
 
 

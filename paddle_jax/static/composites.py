@@ -107,8 +107,11 @@ def same(one, other):
     """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on
     the same operands."""
     (out, ops, count, changed), (out2, ops2, count2, changed2) = one, other
-    if (len(ops) != len(ops2) or count != count2
-            or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]):
+    if (
+        len(ops) != len(ops2)
+        or count != count2
+        or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]
+    ):
         return False
     known = {}
 
@@ -122,8 +125,11 @@ def same(one, other):
         return not _differ(a.value, b.value)
 
     for a, b in zip(ops, ops2, strict=True):
-        if (a.kernel is not b.kernel or a.stops != b.stops
-                or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))):
+        if (
+            a.kernel is not b.kernel
+            or a.stops != b.stops
+            or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))
+        ):
             return False
         known.update(zip(b.outputs, a.outputs, strict=True))
     plain = [mapped(o, lambda t: None) for o in (out, out2)]
@@ -133,10 +139,15 @@ def same(one, other):
             return False
     except Exception:  # what cannot be compared differs
         return False
-    for a, b in [*[(x._raw, y._raw) for x, y in results],
-                 *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)]]:
-        if (type(a) is not type(b) or (type(a) is Symbol and not equal(a, b))
-                or (type(a) is not Symbol and _differ(a, b))):
+    for a, b in [
+        *[(x._raw, y._raw) for x, y in results],
+        *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)],
+    ]:
+        if (
+            type(a) is not type(b)
+            or (type(a) is Symbol and not equal(a, b))
+            or (type(a) is not Symbol and _differ(a, b))
+        ):
             return False
     return True
 

@@ -52,8 +52,18 @@ class Executor:
         self._elsewhere = place is not None and str(place) != str(places.current())
         self._closed = False
 
-    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch",
-            scope=None, return_numpy=True, use_program_cache=False, use_prune=False):
+    def run(
+        self,
+        program=None,
+        feed=None,
+        fetch_list=None,
+        feed_var_name="feed",
+        fetch_var_name="fetch",
+        scope=None,
+        return_numpy=True,
+        use_program_cache=False,
+        use_prune=False,
+    ):
         """Runs a program: computes what is fetched, and stores new values of parameters and other
         persistable Variables.
 
@@ -81,8 +91,10 @@ class Executor:
         elif type(program) is not Program:
             program = getattr(program, "_program", program)
             if not isinstance(program, Program):
-                raise TypeError(f"Executor.run: program: got {type(program).__name__}; "
-                                "it must be a Program or a CompiledProgram")
+                raise TypeError(
+                    f"Executor.run: program: got {type(program).__name__}; "
+                    "it must be a Program or a CompiledProgram"
+                )
         scope = global_scope() if scope is None else scope
         values = scope.values
         if type(feed) is not dict and feed is not None:
@@ -127,8 +139,9 @@ def prepared(program, fetch_list, use_prune):
     made = {symbol for op in program.ops for symbol in op.outputs}
     for what, symbol in zip(fetch_list, symbols, strict=True):
         if symbol.kind == "result" and symbol not in made:
-            raise ValueError(f"Executor.run: fetch_list: {what.name} is a result of another program; "
-                             "run that one")
+            raise ValueError(
+                f"Executor.run: fetch_list: {what.name} is a result of another program; run that one"
+            )
     same = (use_prune, *symbols)
     entry = program.entries.get(same)
     if entry is None:
@@ -145,8 +158,10 @@ def _joined(feed):
     if isinstance(feed, Mapping):
         return feed
     if not isinstance(feed, list | tuple) or not all(isinstance(one, Mapping) for one in feed):
-        raise TypeError(f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs "
-                        "to arrays, or a list of such dicts")
+        raise TypeError(
+            f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs "
+            "to arrays, or a list of such dicts"
+        )
     return {name: value for one in feed for name, value in one.items()}
 
 
@@ -157,8 +172,10 @@ def _flat(fetch_list):
     if isinstance(fetch_list, str | Tensor):
         return [fetch_list]
     if not isinstance(fetch_list, list | tuple):
-        raise CheckError(f"Executor.run: fetch_list: got {type(fetch_list).__name__}; "
-                         "it must be a list or tuple of Variables or names")
+        raise CheckError(
+            f"Executor.run: fetch_list: got {type(fetch_list).__name__}; "
+            "it must be a list or tuple of Variables or names"
+        )
     return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
@@ -166,22 +183,25 @@ def _fetched(program, what):
     if isinstance(what, Tensor):
         raw = what._raw
         if type(raw) is not Symbol:
-            raise TypeError("Executor.run: fetch_list: got an eager Tensor; "
-                            "it must hold Variables of the program")
+            raise TypeError(
+                "Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program"
+            )
         if getattr(what, "persistable", False) and hasattr(what, "avals"):
             raw = program.symbol_of(what)
         return raw
     if not isinstance(what, str):
-        raise TypeError(f"Executor.run: fetch_list: got {type(what).__name__}; "
-                        "it must hold Variables or names")
+        raise TypeError(
+            f"Executor.run: fetch_list: got {type(what).__name__}; it must hold Variables or names"
+        )
     if program.has_var(what):
         return _fetched(program, program.var(what))
     for op in program.ops:
         for out in op.outputs:
             if out.name == what:
                 return out
-    raise ValueError(f"Executor.run: fetch_list: the program has no Variable {what!r}; "
-                     "fetch the Variable itself")
+    raise ValueError(
+        f"Executor.run: fetch_list: the program has no Variable {what!r}; fetch the Variable itself"
+    )
 
 
 class LoadedEntry:
@@ -225,8 +245,10 @@ class LoadedEntry:
 
 
 def _no_value(name):
-    return RuntimeError(f"Executor.run: {name!r} has no value in the scope; run the startup "
-                        "program first: exe.run(paddle.static.default_startup_program())")
+    return RuntimeError(
+        f"Executor.run: {name!r} has no value in the scope; run the startup "
+        "program first: exe.run(paddle.static.default_startup_program())"
+    )
 
 
 class Entry:
@@ -242,8 +264,9 @@ class Entry:
         self.read = [s.name for s in used if s.kind == "variable" and s.name not in writes]
         self.data = [(s.name, s) for s in used if s.kind == "data"]
         self.random = any(s.kind == "random" for s in used)
-        self.rates = [(name, program.rates[name]) for name in (*self.written, *self.read)
-                      if name in program.rates]
+        self.rates = [
+            (name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates
+        ]
         constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
         self.constants, self.baked, self.shapes = [concrete(s.value) for s in constants], constants, []
         homes, outputs = program.homes, [*fetches]
@@ -261,8 +284,9 @@ class Entry:
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
         options = compiler_options(_EQUATIONS * len(ops)) or None
-        self.compiled = body if self.host else Once(
-            jitted(body, donate_argnums=0, compiler_options=options), "executor")
+        self.compiled = (
+            body if self.host else Once(jitted(body, donate_argnums=0, compiler_options=options), "executor")
+        )
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):
@@ -320,14 +344,18 @@ class Entry:
         """What takes memory in the run that failed, and what has been lost in it."""
         homes = self.program.homes
         env = {homes[name]: homes[name].avals[0] for name in (*self.written, *self.read)}
-        env.update((s, jax.ShapeDtypeStruct(shape, s.dtype))
-                   for (_, s), shape in zip(self.data, self.shapes, strict=True))
+        env.update(
+            (s, jax.ShapeDtypeStruct(shape, s.dtype))
+            for (_, s), shape in zip(self.data, self.shapes, strict=True)
+        )
         env.update((s, s.value) for s in self.baked)
         env.update(random_values(self.program, np.zeros(2, np.uint32), np.uint32(0), symbols_of(self.ops)))
         yield from largest(self.ops, env)
         if self.written:
-            yield (f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it "
-                   "writes: load their values again, or run the startup program.")
+            yield (
+                f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it "
+                "writes: load their values again, or run the startup program."
+            )
 
     def _draw(self):
         program = self.program
@@ -355,8 +383,9 @@ def _fits(value, symbol):
     first, second = symbol.avals
     if value.dtype != first.dtype or value.ndim != first.ndim:
         return False
-    return (value.shape == first.shape
-            or all(n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True)))
+    return value.shape == first.shape or all(
+        n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True)
+    )
 
 
 def _fed(feed, name, symbol):
@@ -394,14 +423,17 @@ def _taken(value, name, symbol):
     elif not isinstance(value, jax.Array):
         value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
     if value.dtype != symbol.dtype:
-        raise ValueError(f"Executor.run: feed: {name!r}: got dtype {value.dtype}; "
-                         f"the input is {symbol.dtype}; use astype")
+        raise ValueError(
+            f"Executor.run: feed: {name!r}: got dtype {value.dtype}; the input is {symbol.dtype}; use astype"
+        )
     shape = _with_ones_as(value.shape, symbol.shape)
     if shape is not None:
         value = value.reshape(shape)
     if not _fits(value, symbol):
-        raise ValueError(f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; "
-                         f"the input has {list(symbol.shape)} (-1: any length)")
+        raise ValueError(
+            f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; "
+            f"the input has {list(symbol.shape)} (-1: any length)"
+        )
     return value
 
 

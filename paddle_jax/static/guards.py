@@ -48,8 +48,10 @@ def device_guard(device=None):
         ...     pass
     """
     if device is not None and str(device).partition(":")[0] not in _KINDS:
-        raise ValueError(f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', "
-                         "one of them with a number, '' and None")
+        raise ValueError(
+            f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', "
+            "one of them with a number, '' and None"
+        )
     yield
 
 
@@ -76,8 +78,13 @@ def cuda_places(device_ids=None):
     count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
     if not count:
         raise AssertionError("cuda_places: JAX sees no GPU; install a jaxlib for it, or use cpu_places")
-    ids = (range(count) if device_ids is None else device_ids if isinstance(device_ids, list | tuple)
-           else [device_ids])
+    ids = (
+        range(count)
+        if device_ids is None
+        else device_ids
+        if isinstance(device_ids, list | tuple)
+        else [device_ids]
+    )
     return [CUDAPlace(i) for i in ids]
 
 

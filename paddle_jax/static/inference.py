@@ -91,8 +91,10 @@ def _both(kernel, first, second):
 
 def _paired(kernel, many, outs, others):
     if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=False)):
-        raise _Varies(f"{kernel.name}: the number of results depends on a length that is not known; "
-                      "declare the input with that length")
+        raise _Varies(
+            f"{kernel.name}: the number of results depends on a length that is not known; "
+            "declare the input with that length"
+        )
     return Inferred(many, list(zip(outs, others, strict=True)))
 
 
@@ -109,8 +111,9 @@ def _fitted(kernel, symbols):
         for probe in PROBES:
             avals = []
             for i, s in enumerate(symbols):
-                chosen = {axis: n for (k, axis), n in zip(places, choice, strict=True)
-                          if k == i and n is not None}
+                chosen = {
+                    axis: n for (k, axis), n in zip(places, choice, strict=True) if k == i and n is not None
+                }
                 shape = tuple(chosen.get(axis, probe if n == -1 else n) for axis, n in enumerate(s.shape))
                 avals.append(aval_of(shape, s.dtype, s.avals[0].weak))
             pair.append(tuple(avals))
@@ -149,18 +152,25 @@ def is_shape(kernel):
 
 def of_shape(kernel, shape):
     """What such a kernel gives for a shape."""
-    return np.asarray(shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)),
-                      np.int64)
+    return np.asarray(
+        shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
+    )
 
 
 def _fold(kernel, symbols, found):
     """Computes results that depend on shapes alone."""
-    if (found.host or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals)
-            or not symbols):
+    if (
+        found.host
+        or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals)
+        or not symbols
+    ):
         return
     if is_shape(kernel):
-        found.known = [tuple([of_shape(kernel, symbols[0].avals[p].shape).astype(found.avals[0][0].dtype)
-                              for p in (0, 1)])]
+        found.known = [
+            tuple(
+                [of_shape(kernel, symbols[0].avals[p].shape).astype(found.avals[0][0].dtype) for p in (0, 1)]
+            )
+        ]
         return
     inputs = [[known_value(s, p) for s in symbols] for p in (0, 1)]
     if any(v is None for values in inputs for v in values):
@@ -205,8 +215,10 @@ def varying_results(kernel, symbols, hints):
     found = _sampled(kernel, samples)
     pairs = []
     for one, other in found.avals:
-        shapes = [[hints[which] if n != m else n for n, m in zip(one.shape, other.shape, strict=True)]
-                  for which in (0, 1)]
+        shapes = [
+            [hints[which] if n != m else n for n, m in zip(one.shape, other.shape, strict=True)]
+            for which in (0, 1)
+        ]
         pairs.append([aval_of(tuple(shape), one.dtype) for shape in shapes])
     return found.many, tuple([pair[0] for pair in pairs]), tuple([pair[1] for pair in pairs])
 
@@ -235,8 +247,11 @@ class Sample:
 def _sampled(kernel, symbols):
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs, error = [], None
-    known = (sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
-             if any(s.is_open for s in symbols) else [])
+    known = (
+        sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
+        if any(s.is_open for s in symbols)
+        else []
+    )
     for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
         arrays = [_sample(s, length, make) for s in symbols]
         try:
@@ -252,8 +267,10 @@ def _sampled(kernel, symbols):
     pairs = []
     for k, one in enumerate(first):
         shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
-        pair = [tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
-                for probe in PROBES]
+        pair = [
+            tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
+            for probe in PROBES
+        ]
         pairs.append(tuple([aval_of(shape, one.dtype) for shape in pair]))
     return Inferred(many, pairs, host=True)
 

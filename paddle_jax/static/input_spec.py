@@ -24,15 +24,21 @@ class InputSpec:
 
     def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
         if not isinstance(shape, list | tuple):
-            raise TypeError(f"InputSpec: shape: got {type(shape).__name__}; "
-                            "it must be a list or tuple of ints")
+            raise TypeError(
+                f"InputSpec: shape: got {type(shape).__name__}; it must be a list or tuple of ints"
+            )
         for axis, size in enumerate(shape):
             if size is not None and (isinstance(size, bool) or not isinstance(size, int | np.integer)):
-                raise ValueError(f"InputSpec: shape: got {size!r} for axis {axis}; "
-                                 "it must be an int, or None for a length that is not known")
+                raise ValueError(
+                    f"InputSpec: shape: got {size!r} for axis {axis}; "
+                    "it must be an int, or None for a length that is not known"
+                )
         self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
-        self.dtype, self.name, self.stop_gradient = (None if dtype is None else dtypes.convert(dtype), name,
-                                                     stop_gradient)
+        self.dtype, self.name, self.stop_gradient = (
+            None if dtype is None else dtypes.convert(dtype),
+            name,
+            stop_gradient,
+        )
 
     @classmethod
     def from_tensor(cls, tensor, name=None):
@@ -42,8 +48,9 @@ class InputSpec:
             ValueError: it is none.
         """
         if not isinstance(tensor, Tensor):
-            raise ValueError(f"InputSpec.from_tensor: tensor: got {type(tensor).__name__}; "
-                             "it must be a Tensor")
+            raise ValueError(
+                f"InputSpec.from_tensor: tensor: got {type(tensor).__name__}; it must be a Tensor"
+            )
         return cls(list(tensor.shape), tensor.dtype, name or tensor.name)
 
     @classmethod
@@ -62,12 +69,14 @@ class InputSpec:
         """
         if isinstance(batch_size, list | tuple):
             if len(batch_size) != 1:
-                raise ValueError(f"InputSpec.batch: batch_size: got {list(batch_size)}; "
-                                 "it must have one item")
+                raise ValueError(
+                    f"InputSpec.batch: batch_size: got {list(batch_size)}; it must have one item"
+                )
             batch_size = batch_size[0]
         if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
-            raise TypeError(f"InputSpec.batch: batch_size: got {type(batch_size).__name__}; "
-                            "it must be an int")
+            raise TypeError(
+                f"InputSpec.batch: batch_size: got {type(batch_size).__name__}; it must be an int"
+            )
         self.shape = (int(batch_size), *self.shape)
         return self
 
@@ -88,5 +97,7 @@ class InputSpec:
         return hash(self._key())
 
     def __repr__(self):
-        return (f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, "
-                f"stop_gradient={self.stop_gradient})")
+        return (
+            f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, "
+            f"stop_gradient={self.stop_gradient})"
+        )

@@ -90,12 +90,18 @@ def _replay(ops, feeds, targets, blank=False):
             if isinstance(op.kernel.fn, OpaqueCall):
                 results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
             elif hasattr(op.kernel.fn, "parts"):
-                results = replayed(op, operands, lambda block, values, env=env: ran(
-                    block.ops, env | dict(zip(block.inputs, values, strict=True)), block.results))
+                results = replayed(
+                    op,
+                    operands,
+                    lambda block, values, env=env: ran(
+                        block.ops, env | dict(zip(block.inputs, values, strict=True)), block.results
+                    ),
+                )
             else:
                 results = run(op.kernel, operands)
-            env.update(zip(op.outputs, results if isinstance(results, tuple | list) else [results],
-                           strict=True))
+            env.update(
+                zip(op.outputs, results if isinstance(results, tuple | list) else [results], strict=True)
+            )
         return [tensor(env, symbol) for symbol in targets]
 
     return lambda *inputs: ran(ops, dict(zip(feeds, inputs, strict=True)), targets)
@@ -112,8 +118,11 @@ def _eager(symbol, blank=False):
     if symbol.name not in values and not blank:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
     made = symbol.program.vars.get(symbol.name)
-    value = (values[symbol.name] if symbol.name in values
-             else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype))
+    value = (
+        values[symbol.name]
+        if symbol.name in values
+        else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
+    )
     return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
 
@@ -151,10 +160,14 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
     prefix = _prefix("save_inference_model", path_prefix)
     document, arrays, foreign = _encode("save_inference_model", feed_vars, fetch_vars, program)
     if foreign:
-        warnings.warn(f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; "
-                      f"only paddle_jax can load {prefix}.json", stacklevel=2)
-    replace_files({prefix + ".json": document}
-                  | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
+        warnings.warn(
+            f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; "
+            f"only paddle_jax can load {prefix}.json",
+            stacklevel=2,
+        )
+    replace_files(
+        {prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {})
+    )
     if not arrays:
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
 
@@ -181,19 +194,23 @@ def load_inference_model(path_prefix, executor, **kwargs):
     else:
         file = Path(path_prefix) / model if model else Path(f"{os.fspath(path_prefix)}.json")
         if not file.is_file():
-            raise RuntimeError(f"{where}: path_prefix: {file} does not exist; give the prefix without .json "
-                               "that the model was saved with.")
+            raise RuntimeError(
+                f"{where}: path_prefix: {file} does not exist; give the prefix without .json "
+                "that the model was saved with."
+            )
         pir = read_program(where, file)
         arrays = read_parameters(
-            where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir)
+            where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir
+        )
     try:
         program, fetches = _program(pir)
     except NotImplementedError:  # operations that are not known here
         raise
     except Exception as error:
         name = path_prefix or "the program in memory"
-        raise CorruptModelError(f"{where}: {name}: its operations do not fit together: "
-                                f"{shortened(error)}.") from error
+        raise CorruptModelError(
+            f"{where}: {name}: its operations do not fit together: {shortened(error)}."
+        ) from error
     for name, array in arrays.items():
         global_scope().values[name] = uploaded(np.array(array))
     return [program, list(program.data), fetches]
@@ -287,8 +304,9 @@ def deserialize_persistables(program, data, executor):
     Differs from Paddle: works with PIR programs.
     """
     if not isinstance(program, Program):
-        raise TypeError(f"deserialize_persistables: program: got {type(program).__name__}; "
-                        "it must be a Program")
+        raise TypeError(
+            f"deserialize_persistables: program: got {type(program).__name__}; it must be a Program"
+        )
     stored = {v.name: (0, list(v.shape), v.avals[0].dtype.name, True) for v in program.all_parameters()}
     for name, array in _decoded("deserialize_persistables", data, stored).items():
         global_scope().values[name] = uploaded(np.array(array))
@@ -357,8 +375,10 @@ def save(program, model_path, protocol=4, **configs):
     values = global_scope().values
     names = [name for name in program.vars if name in values]
     learned = {name for name in names if program.vars[name].is_parameter}
-    for suffix, chosen in ((".pdparams", [n for n in names if n in learned]),
-                           (".pdopt", [n for n in names if n not in learned])):
+    for suffix, chosen in (
+        (".pdparams", [n for n in names if n in learned]),
+        (".pdopt", [n for n in names if n not in learned]),
+    ):
         if chosen or suffix == ".pdparams":
             files.write_arrays({name: np.asarray(values[name]) for name in chosen}, prefix + suffix, protocol)
 
@@ -393,9 +413,12 @@ def set_program_state(program, state_dict):
     Raises:
         AssertionError: a shape does not match; then nothing is changed.
     """
-    put_all("set_program_state", program,
-            {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars},
-            AssertionError)
+    put_all(
+        "set_program_state",
+        program,
+        {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars},
+        AssertionError,
+    )
 
 
 def load(program, model_path, executor=None, var_list=None):
@@ -412,6 +435,18 @@ def load(program, model_path, executor=None, var_list=None):
     set_program_state(program or default_main_program(), load_program_state(model_path, var_list))
 
 
-__all__ = ["deserialize_persistables", "deserialize_program", "load", "load_from_file",
-           "load_inference_model", "load_program_state", "normalize_program", "save", "save_inference_model",
-           "save_to_file", "serialize_persistables", "serialize_program", "set_program_state"]
+__all__ = [
+    "deserialize_persistables",
+    "deserialize_program",
+    "load",
+    "load_from_file",
+    "load_inference_model",
+    "load_program_state",
+    "normalize_program",
+    "save",
+    "save_inference_model",
+    "save_to_file",
+    "serialize_persistables",
+    "serialize_program",
+    "set_program_state",
+]

@@ -27,8 +27,11 @@ def largest(ops, env):
 
     results = [(out, op) for op in ops for out in op.outputs]
     shapes = jax.eval_shape(every, list(structs.values()))
-    rows = [(_bytes(v), f"{v.dtype}{list(v.shape)}", op.name, op.where)
-            for (_, op), v in zip(results, shapes, strict=True) if v is not None]
+    rows = [
+        (_bytes(v), f"{v.dtype}{list(v.shape)}", op.name, op.where)
+        for (_, op), v in zip(results, shapes, strict=True)
+        if v is not None
+    ]
     rows += [(_bytes(v), f"{v.dtype}{list(v.shape)}", s.name or s.kind, "") for s, v in structs.items()]
     rows.sort(key=lambda row: -row[0])
     yield "The largest values of this program, which need not all live at once:"

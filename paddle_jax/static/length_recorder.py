@@ -303,14 +303,16 @@ class LengthRecorder(Recorder):
         kernel, attrs = operation.call(tensors, settings)
         hints, pairs, nodes = self._hints(len(self.numbered)), [], []
         for dtype, shape in results:
-            both = [[hints[which] if n is None else ls.substituted(n, which) for n in shape]
-                    for which in (0, 1)]
+            both = [
+                [hints[which] if n is None else ls.substituted(n, which) for n in shape] for which in (0, 1)
+            ]
             first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
             pairs.append((first, first if first == second else second))
             nodes.append([None if n is None else ls.node_of(n) for n in shape])
         symbols = [self.symbol(t) for t in tensors]
-        made = self.add(kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs),
-                        nodes)
+        made = self.add(
+            kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs), nodes
+        )
         self.attributes[self.ops[-1]] = attrs
         return made
 
@@ -345,8 +347,9 @@ class LengthRecorder(Recorder):
         amp = local.ctx.amp
         if amp is not None:
             flat = amp(op, flat, attrs)
-        first, second = (op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs]))
-                         for which in (0, 1))
+        first, second = (
+            op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs])) for which in (0, 1)
+        )
         found = self._by_parts(first, attrs, flat)
         if found is not None:
             return found
@@ -358,8 +361,10 @@ class LengthRecorder(Recorder):
     def call(self, kernel, tensors):
         """Records a call. What is known from small constants stays known."""
         held = [t._raw for t in tensors]
-        if held and not any(type(raw) is Symbol or t.persistable or raw.size > _SMALL
-                            for raw, t in zip(held, tensors, strict=True)):
+        if held and not any(
+            type(raw) is Symbol or t.persistable or raw.size > _SMALL
+            for raw, t in zip(held, tensors, strict=True)
+        ):
             with computing():
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
@@ -519,8 +524,10 @@ def _equal_ones(inferred, numbers):
         if one.pair[0] == one.pair[1]:
             continue  # it may be any number that is the same
         known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
-    return [[known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
-            for one, other in inferred.avals]
+    return [
+        [known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
+        for one, other in inferred.avals
+    ]
 
 
 def listed(value):

@@ -127,8 +127,9 @@ class Merge:
     def __init__(self, runs):
         first = runs[0]
         self.runs = runs
-        self.recording = Recording(first.inputs, first.outputs, first.recorder.places,
-                                   first.recorder.numbered)
+        self.recording = Recording(
+            first.inputs, first.outputs, first.recorder.places, first.recorder.numbered
+        )
         self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
         self.partners = [dict(zip(first.inputs, other.inputs, strict=True)) for other in runs[1:]]
         self.known = {}
@@ -150,13 +151,16 @@ class Merge:
     def note_shape(self, symbol):
         """Takes over the shape of a Symbol, and compares it with that in the other runs."""
         shape = self.runs[0].recorder.lengths_of(symbol)
-        others = [one.recorder.lengths_of(partner[symbol])
-                  for one, partner in zip(self.runs[1:], self.partners, strict=True)]
+        others = [
+            one.recorder.lengths_of(partner[symbol])
+            for one, partner in zip(self.runs[1:], self.partners, strict=True)
+        ]
         if any(len(other) != len(shape) for other in others):
             raise NotWritable("a result has another number of axes for other lengths")
         self.recording.shapes[symbol] = [
             self.agreed("a length", [n, *[other[axis] for other in others]], (symbol, axis))
-            for axis, n in enumerate(shape)]
+            for axis, n in enumerate(shape)
+        ]
 
     def agreed(self, what, values, leaf=None):
         """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, its
@@ -224,8 +228,10 @@ class Merge:
             return _made(arrays, dims)
         if first.dtype.kind not in "iu":
             raise Curable(f"it uses a fraction made of lengths that are not fixed; {_INSTEAD}")
-        items = [self.agreed("an operand", [int(n) for n in column])
-                 for column in zip(*[one.ravel() for one in arrays], strict=True)]
+        items = [
+            self.agreed("an operand", [int(n) for n in column])
+            for column in zip(*[one.ravel() for one in arrays], strict=True)
+        ]
         return items if first.ndim else items[0]
 
     def steps(self, columns):
@@ -248,8 +254,10 @@ class Merge:
     def step(self, ops):
         """The Step of one operation, given in all runs."""
         first, made = ops[0], [op.kernel.made_of for op in ops]
-        if (len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
-                or len({m and (m[0], m[1]) for m in made}) > 1):
+        if (
+            len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
+            or len({m and (m[0], m[1]) for m in made}) > 1
+        ):
             raise Curable(f"it calls {first.name} in different ways for different lengths; {_INSTEAD}")
         for symbols in zip(*[op.inputs for op in ops], strict=True):
             self.pair(symbols)
@@ -259,10 +267,14 @@ class Merge:
             blocks = self.blocks(ops) if hasattr(first.kernel.fn, "parts") else ()
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
         op, layout, _ = made[0]
-        values = [one.recorder.attributes.get(o) or o.kernel.made_of[2]
-                  for one, o in zip(self.runs, ops, strict=True)]
-        attrs = {name: self.agreed(f"{op.name}: {name}", list(column))
-                 for name, column in zip(op.attrs, zip(*values, strict=True), strict=True)}
+        values = [
+            one.recorder.attributes.get(o) or o.kernel.made_of[2]
+            for one, o in zip(self.runs, ops, strict=True)
+        ]
+        attrs = {
+            name: self.agreed(f"{op.name}: {name}", list(column))
+            for name, column in zip(op.attrs, zip(*values, strict=True), strict=True)
+        }
         return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs)
 
     def note_result(self, symbols):
@@ -295,7 +307,8 @@ def _made(arrays, shape):
     """The Filled or Ramp that arrays of different shapes are."""
     first = arrays[0]
     if all(a.size and uniform(a) for a in arrays) and all(
-            np.array_equal(a.flat[0], first.flat[0], equal_nan=first.dtype.kind in "fc") for a in arrays):
+        np.array_equal(a.flat[0], first.flat[0], equal_nan=first.dtype.kind in "fc") for a in arrays
+    ):
         return Filled(first.flat[0].item(), first.dtype.name, shape)
     if all(a.ndim == 1 and a.size > 1 for a in arrays) and first.dtype.kind in "if":
         step = first[1] - first[0]

@@ -104,8 +104,13 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     counts = auc_counts(input, label, ins_tag_weight, buckets)
 
     def state(kind, shape):
-        return new_variable(recorder.program, unique_name.generate(kind), shape, np.dtype(np.int64),
-                            lambda: np.zeros(shape, np.int64))
+        return new_variable(
+            recorder.program,
+            unique_name.generate(kind),
+            shape,
+            np.dtype(np.int64),
+            lambda: np.zeros(shape, np.int64),
+        )
 
     total = state("auc_counts", (2, buckets))
     total._adopt(total + counts)

@@ -23,8 +23,14 @@ class Rate:
 
     def __init__(self, optimizer, program, startup):
         self.optimizer, self.given = optimizer, None
-        self.variable = new_variable(program, unique_name.generate("learning_rate"), (), np.dtype(np.float32),
-                                     lambda: np.float32(optimizer.get_lr()), startup=startup)
+        self.variable = new_variable(
+            program,
+            unique_name.generate("learning_rate"),
+            (),
+            np.dtype(np.float32),
+            lambda: np.float32(optimizer.get_lr()),
+            startup=startup,
+        )
         program.rates[self.variable.name] = self
 
     def rate_now(self, held):
@@ -54,17 +60,23 @@ def backward(optimizer, loss, parameters=None, no_grad_set=None, callbacks=None)
 def apply_gradients(optimizer, pairs, program=None, startup_program=None):
     """Adds the updates for given gradients; returns the operations."""
     if not pairs:
-        raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: "
-                         "the loss depends on none that is trainable")
+        raise ValueError(
+            f"{type(optimizer).__name__}: there is no Parameter to update: "
+            "the loss depends on none that is trainable"
+        )
     if optimizer._updates_alone():
-        raise NotImplementedError(f"{type(optimizer).__name__}: in a static program its _append_optimize_op "
-                                  "is not called; train in dynamic mode, or with paddle.jit.to_static")
+        raise NotImplementedError(
+            f"{type(optimizer).__name__}: in a static program its _append_optimize_op "
+            "is not called; train in dynamic mode, or with paddle.jit.to_static"
+        )
     recorder = local.ctx.frame
     program = program if isinstance(program, Program) else recorder.program
-    rate = (next((r for r in program.rates.values() if r.optimizer is optimizer), None)
-            or Rate(optimizer, program, startup_program))
-    groups = [(g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)])
-              for g in optimizer._groups]
+    rate = next((r for r in program.rates.values() if r.optimizer is optimizer), None) or Rate(
+        optimizer, program, startup_program
+    )
+    groups = [
+        (g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)]) for g in optimizer._groups
+    ]
     rest = [(p, grad) for p, grad in pairs if not any(p is q for g in optimizer._groups for q in g.params)]
     groups = [(g, own if len(groups) > 1 or own else rest) for g, own in groups]
     start = len(program.ops)
@@ -87,8 +99,9 @@ def _update(optimizer, group, pairs, program, rate, startup):
     extras = [optimizer._columns([p], group.settings) for p in params]
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
     skip = optimizer._skip
-    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout,
-                     skip is not None)
+    kernel = _kernel(
+        compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout, skip is not None
+    )
     recorder = local.ctx.frame
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
@@ -104,8 +117,10 @@ def _states(optimizer, group, param, program, startup):
     """The state Variables of a Parameter, by slot."""
     raw = param._raw
     if not jnp.issubdtype(raw.dtype, jnp.floating):
-        raise RuntimeError(f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
-                           "only floating-point ones can be updated.")
+        raise RuntimeError(
+            f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
+            "only floating-point ones can be updated."
+        )
     wide, found = jnp.promote_types(raw.dtype, np.dtype("float32")), {}
     for slot in optimizer._slots:
         lead, value, dtype = optimizer._slot_init(slot, group.settings)
@@ -114,8 +129,14 @@ def _states(optimizer, group, param, program, startup):
         found[slot] = _held(program, optimizer._state_name(param, slot), shape, dtype, fill, startup)
     if optimizer._multi_precision and str(raw.dtype) in ("float16", "bfloat16"):
         name = param.name
-        found["master"] = _held(program, name + "_fp32_master_0", raw.shape, np.dtype(wide),
-                                lambda: global_scope().values[name].astype(wide), startup)
+        found["master"] = _held(
+            program,
+            name + "_fp32_master_0",
+            raw.shape,
+            np.dtype(wide),
+            lambda: global_scope().values[name].astype(wide),
+            startup,
+        )
     return found
 
 

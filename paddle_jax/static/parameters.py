@@ -13,8 +13,9 @@ from paddle_jax.static.variable import ParameterVariable, persistent
 
 def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):
     """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
-    made = persistent(program, name, avals_of(shape, dtype), stop_gradient,
-                      **({} if kind is None else {"kind": kind}))
+    made = persistent(
+        program, name, avals_of(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind})
+    )
     program.home(made)
     startup = default_startup_program() if startup is None else startup
     startup.inits[name] = fill
@@ -28,8 +29,10 @@ def parameter(shape, dtype, name, trainable, fill):
     found = program.vars.get(name)
     if found is not None:
         if found.avals[0].shape != tuple(shape) or found.avals[0].dtype != dtype:
-            raise ValueError(f"create_parameter: {name!r} exists with shape {list(found.shape)}; "
-                             f"it cannot have {list(shape)} as well")
+            raise ValueError(
+                f"create_parameter: {name!r} exists with shape {list(found.shape)}; "
+                f"it cannot have {list(shape)} as well"
+            )
         return found
     made = new_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)
     made.__dict__.update(is_distributed=False, init_func=None)
@@ -62,14 +65,20 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
     """
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise AssertionError("create_global_var: it belongs to a static program; "
-                             "call paddle.enable_static() first")
+        raise AssertionError(
+            "create_global_var: it belongs to a static program; call paddle.enable_static() first"
+        )
     if not isinstance(shape, list | tuple | np.ndarray):
         raise TypeError(f"create_global_var: shape: got {type(shape).__name__}; it must be a list of ints")
     kind = dtypes.convert(dtype).np
     lengths = tuple(int(n) for n in shape)
-    return new_variable(recorder.program, name or unique_name.generate("global_var"), lengths, kind,
-                        lambda: np.full(lengths, value, kind))
+    return new_variable(
+        recorder.program,
+        name or unique_name.generate("global_var"),
+        lengths,
+        kind,
+        lambda: np.full(lengths, value, kind),
+    )
 
 
 __all__ = ["create_global_var", "create_parameter", "new_variable", "parameter"]

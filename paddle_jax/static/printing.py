@@ -16,9 +16,18 @@ from paddle_jax.tensor.creation import assign
 _PHASES = ("FORWARD", "BACKWARD", "BOTH")
 
 
-def Print(input, first_n=-1, message=None, summarize=20, print_tensor_name=True, print_tensor_type=True,
-          print_tensor_shape=True,  # noqa: N802
-          print_tensor_layout=True, print_tensor_lod=True, print_phase="both"):
+def Print(
+    input,
+    first_n=-1,
+    message=None,
+    summarize=20,
+    print_tensor_name=True,
+    print_tensor_type=True,
+    print_tensor_shape=True,  # noqa: N802
+    print_tensor_layout=True,
+    print_tensor_lod=True,
+    print_phase="both",
+):
     """Shows the value of a Variable whenever the program runs.
 
     Args:
@@ -47,13 +56,17 @@ def Print(input, first_n=-1, message=None, summarize=20, print_tensor_name=True,
     if not isinstance(input, Tensor):
         raise TypeError(f"Print: input: got {type(input).__name__}; it must be a Variable")
     if str(print_phase).upper() not in _PHASES:
-        raise ValueError(f"Print: print_phase: got {print_phase!r}; allowed are 'forward', "
-                         "'backward' and 'both'")
+        raise ValueError(
+            f"Print: print_phase: got {print_phase!r}; allowed are 'forward', 'backward' and 'both'"
+        )
     name, count, place = input.name, itertools.count(), str(places.current())
-    parts = [("lod", print_tensor_lod, lambda a: "{}"), ("place", True, lambda a: place),
-             ("shape", print_tensor_shape, lambda a: list(a.shape)),
-             ("layout", print_tensor_layout, lambda a: "NCHW"),
-             ("dtype", print_tensor_type, lambda a: dtypes.convert(a.dtype)._key)]
+    parts = [
+        ("lod", print_tensor_lod, lambda a: "{}"),
+        ("place", True, lambda a: place),
+        ("shape", print_tensor_shape, lambda a: list(a.shape)),
+        ("layout", print_tensor_layout, lambda a: "NCHW"),
+        ("dtype", print_tensor_type, lambda a: dtypes.convert(a.dtype)._key),
+    ]
 
     def show(value):
         array = looked_at(value, "Print")

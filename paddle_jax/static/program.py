@@ -46,7 +46,14 @@ class Operation:
 
     def __init__(self, kernel, inputs, stops, many=None, scope="", host=False):
         self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = (
-            kernel, inputs, stops, many, scope, host, [])
+            kernel,
+            inputs,
+            stops,
+            many,
+            scope,
+            host,
+            [],
+        )
         self.where = user_line()
 
     @property
@@ -63,8 +70,10 @@ class Operation:
         return {} if made is None else dict(zip(made[0].attrs, made[2], strict=True))
 
     def __repr__(self):
-        return (f"Operation({self.name}: {', '.join(map(_shown, self.inputs))} -> "
-                f"{', '.join(map(_shown, self.outputs))})")
+        return (
+            f"Operation({self.name}: {', '.join(map(_shown, self.inputs))} -> "
+            f"{', '.join(map(_shown, self.outputs))})"
+        )
 
 
 def _shown(symbol):
@@ -98,8 +107,10 @@ class Program:
     # symbols ------------------------------------------------------------------------------------------------
 
     def __reduce__(self):
-        raise TypeError("cannot pickle 'paddle.base.libpaddle.pir.Program' object: "
-                        "write it with paddle.save, copy it with clone")
+        raise TypeError(
+            "cannot pickle 'paddle.base.libpaddle.pir.Program' object: "
+            "write it with paddle.save, copy it with clone"
+        )
 
     def changed(self):
         """Forgets what was compiled, and the file."""
@@ -197,8 +208,10 @@ class Program:
         """
         found = self.data.get(name, self.vars.get(name))
         if found is None:
-            raise ValueError(f"Program.var: {name!r} is no input and no persistable Variable of this "
-                             f"program; it has {[*self.data, *self.vars]}")
+            raise ValueError(
+                f"Program.var: {name!r} is no input and no persistable Variable of this "
+                f"program; it has {[*self.data, *self.vars]}"
+            )
         return found
 
     @property
@@ -248,8 +261,11 @@ class Program:
         if mode not in kinds:
             raise ValueError(f"state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'")
         values = (scope or global_scope()).values
-        return {name: DenseTensor(values, name) for name, v in self.vars.items()
-                if v.is_parameter in kinds[mode] and name in values}
+        return {
+            name: DenseTensor(values, name)
+            for name, v in self.vars.items()
+            if v.is_parameter in kinds[mode] and name in values
+        }
 
     def set_state_dict(self, state_dict, scope=None, copy_tensor=False):
         """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
@@ -287,8 +303,11 @@ def listing(program):
     numbers = {}
 
     def number(symbol):
-        return (f"%{symbol.name}" if symbol.name and symbol.kind in ("data", "variable")
-                else f"%{numbers.setdefault(symbol, len(numbers))}")
+        return (
+            f"%{symbol.name}"
+            if symbol.name and symbol.kind in ("data", "variable")
+            else f"%{numbers.setdefault(symbol, len(numbers))}"
+        )
 
     lines = []
     for name in program.inits:
@@ -350,8 +369,9 @@ def program_guard(main_program, startup_program=None):
     """
     for name, value in (("main_program", main_program), ("startup_program", startup_program)):
         if not (isinstance(value, Program) or (name == "startup_program" and value is None)):
-            raise TypeError(f"program_guard: {name}: got {type(value).__name__}; "
-                            "it must be a paddle.static.Program")
+            raise TypeError(
+                f"program_guard: {name}: got {type(value).__name__}; it must be a paddle.static.Program"
+            )
     before = Programs.main, Programs.startup
     Programs.main = main_program
     if startup_program is not None:
@@ -362,5 +382,11 @@ def program_guard(main_program, startup_program=None):
         Programs.main, Programs.startup = before
 
 
-__all__ = ["Operation", "Program", "default_main_program", "default_startup_program", "listing",
-           "program_guard"]
+__all__ = [
+    "Operation",
+    "Program",
+    "default_main_program",
+    "default_startup_program",
+    "listing",
+    "program_guard",
+]

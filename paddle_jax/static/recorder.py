@@ -92,14 +92,19 @@ class Recorder(Frame):
         flows through it. Returns a list of Variables."""
         program = self.program
         operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
-        operation.outputs = [Symbol(pair, "result", program, value=value, op=operation)
-                             for pair, value in zip(inferred.avals, inferred.known, strict=True)]
+        operation.outputs = [
+            Symbol(pair, "result", program, value=value, op=operation)
+            for pair, value in zip(inferred.avals, inferred.known, strict=True)
+        ]
         self.ops.append(operation)
         program.changed()
         flows = local.ctx.grad and any(
-            not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
-        return [variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
-                for o, end in zip(operation.outputs, ends, strict=True)]
+            not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True)
+        )
+        return [
+            variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
+            for o, end in zip(operation.outputs, ends, strict=True)
+        ]
 
     def symbol(self, tensor):
         """The Symbol of an operand."""
@@ -118,9 +123,11 @@ class Recorder(Frame):
         known = self.program.vars.get(variable.name, variable)
         if known.avals[0].shape != variable.avals[0].shape:
             shapes = [list(each.avals[0].shape) for each in (variable, known)]
-            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {shapes[0]}; "
-                             f"this program has one of that name, of shape {shapes[1]}. "
-                             "Give one of them another name")
+            raise ValueError(
+                f"{variable.name}: got the Variable of another program, of shape {shapes[0]}; "
+                f"this program has one of that name, of shape {shapes[1]}. "
+                "Give one of them another name"
+            )
         return self.program.symbol_of(variable)
 
     def take_in(self, tensor, name=None):
@@ -129,8 +136,11 @@ class Recorder(Frame):
         raw, program = tensor._raw, self.program
         aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
         if name is None and not isinstance(tensor, Parameter):
-            found = program.taken[id(tensor)] = (tensor, raw,
-                                                 Symbol((aval, aval), "constant", program, value=raw))
+            found = program.taken[id(tensor)] = (
+                tensor,
+                raw,
+                Symbol((aval, aval), "constant", program, value=raw),
+            )
             return found
         name = name or tensor.name
         kind = ParameterVariable if isinstance(tensor, Parameter) else PersistentVariable
@@ -215,8 +225,11 @@ class Recorder(Frame):
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
         has changed."""
         mine = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
-        return [(tensor, not tensor.stop_gradient) for tensor, (before,) in self.written.changed()
-                if not (type(before) is Symbol and before in mine)]
+        return [
+            (tensor, not tensor.stop_gradient)
+            for tensor, (before,) in self.written.changed()
+            if not (type(before) is Symbol and before in mine)
+        ]
 
     # composites ---------------------------------------------------------------------------------------------
 
@@ -254,8 +267,9 @@ class Recorder(Frame):
             self.converted = True
             return function()
         except Unsupported as error:
-            raise RuntimeError("to_static: a function cannot become part of a static program: "
-                               f"{error}") from error
+            raise RuntimeError(
+                f"to_static: a function cannot become part of a static program: {error}"
+            ) from error
         finally:
             self.converted = before
 
@@ -310,8 +324,15 @@ class Recorder(Frame):
                 for self.probe in (0, 1):
                     out = op.fn(*args, **kwargs)
                     runs.append((out, *self.back(mark)))
-            except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError,
-                    RuntimeError):
+            except (
+                SymbolError,
+                TracedValueError,
+                TypeError,
+                ValueError,
+                AssertionError,
+                IndexError,
+                RuntimeError,
+            ):
                 # a value is needed, or a probe does not fit: as a whole, or it is an error there too
                 self.back(mark)
             finally:
@@ -343,8 +364,9 @@ class Recorder(Frame):
         except Random:
             self.back(mark)
             code = OpaqueCall(fn, args, kwargs, tensors, writes, True, public)
-            found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())],
-                                [*stops, True, True])
+            found = self.record(
+                Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True]
+            )
             self.program.draws += code.draws - 1
         found = list(found)
         for made, stop in zip(found, code.free, strict=True):
@@ -417,14 +439,17 @@ def data(name, shape, dtype=None, lod_level=0):
 
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise AssertionError("data: it declares an input of a static program; "
-                             "call paddle.enable_static() first")
+        raise AssertionError(
+            "data: it declares an input of a static program; call paddle.enable_static() first"
+        )
     if not isinstance(name, str):
         raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")
     if not isinstance(shape, list | tuple) or any(isinstance(length, str) for length in shape):
         got = list(shape) if isinstance(shape, list | tuple) else type(shape).__name__
-        raise TypeError(f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
-                        "that is not known yet")
+        raise TypeError(
+            f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
+            "that is not known yet"
+        )
     kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
     found = variable(Symbol(avals_of(shape, kind), "data", program, name))
@@ -463,10 +488,14 @@ def record(function, input_specs, named=None):
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
             given, named = mapped((list(input_specs), named or {}), taken, Tensor | InputSpec)
-            out = recorder.control_flow((given, named), lambda: function(*given, **named),
-                                        lambda: ft.partial(convert(function), *given, **named))
-            out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t),
-                                                                                   t.stop_gradient))
+            out = recorder.control_flow(
+                (given, named),
+                lambda: function(*given, **named),
+                lambda: ft.partial(convert(function), *given, **named),
+            )
+            out = mapped(
+                out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient)
+            )
         finally:
             for tensor, (before,) in recorder.written.changed():
                 if type(before) is not Symbol:

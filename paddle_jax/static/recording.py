@@ -94,8 +94,9 @@ def _recorded(function, specs, converted, probes, is_open):
             runs += _changes(task, runs)
         if len(varying) == known:
             return Merge(runs).recording
-    raise Curable("other results have lengths that vary in each recording; give lengths as numbers in "
-                  "input_spec")
+    raise Curable(
+        "other results have lengths that vary in each recording; give lengths as numbers in input_spec"
+    )
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -133,8 +134,11 @@ def _checks(task, probes):
 def _changes(task, runs):
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     fixed = runs[0].recorder.fixed
-    left = {node for node in fixed
-            if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)}
+    left = {
+        node
+        for node in fixed
+        if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)
+    }
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
     of_results = {node for node in left if not _is_of_inputs(node, axes)}
     generator, found = random.Random(0), []
@@ -239,9 +243,16 @@ def _argument(value, recorder, probes, inputs):
         return {key: items[key] for key in value}
     if not _specs(value):
         return value
-    first, second = (aval_of(tuple(probes[min(axis, len(probes) - 1)][which] if n == -1 else n
-                                   for axis, n in enumerate(value.shape)), np.dtype(value.dtype.np))
-                     for which in (0, 1))
+    first, second = (
+        aval_of(
+            tuple(
+                probes[min(axis, len(probes) - 1)][which] if n == -1 else n
+                for axis, n in enumerate(value.shape)
+            ),
+            np.dtype(value.dtype.np),
+        )
+        for which in (0, 1)
+    )
     pair = (first, first) if first == second else (first, second)
     inputs.append(recorder.add_symbol(Symbol(pair, "data", recorder.program, value.name)))
     return variable(inputs[-1], value.stop_gradient, KnownVariable)

@@ -51,8 +51,10 @@ def value_of(symbol, env):
     if symbol in env:
         return env[symbol]
     if symbol.kind != "constant":
-        raise RuntimeError(f"{symbol!r} was made in another program, or in a branch or a loop of it; "
-                           "pass it on as a result, or build it again")
+        raise RuntimeError(
+            f"{symbol!r} was made in another program, or in a branch or a loop of it; "
+            "pass it on as a result, or build it again"
+        )
     return concrete(symbol.value)
 
 
@@ -60,14 +62,21 @@ def _call(op, values, host=False):
     try:
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
-        if not host and values and all(not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub"
-                                           and v.size <= _SMALL for v in values):
+        if (
+            not host
+            and values
+            and all(
+                not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub" and v.size <= _SMALL
+                for v in values
+            )
+        ):
             with eagerly():  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:
-        raise (found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error,
-                                  op.kernel)) from behind(found, error)
+        raise (
+            found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)
+        ) from behind(found, error)
 
 
 def _store(op, out, env):
@@ -79,15 +88,19 @@ def _taped(op, env, host):
     """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
     gradients), or None."""
     values = operands(op, env)
-    diff = (() if op.kernel.nondiff
-            else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT]))
+    diff = (
+        ()
+        if op.kernel.nondiff
+        else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
+    )
     if not diff:
         _store(op, _call(op, values, host), env)
         return None
     if op.host:
         return _taped_on_host(op, values, diff, env)
-    out, pull = linearized(op.kernel, diff,
-                           [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
+    out, pull = linearized(
+        op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)]
+    )
     _store(op, out, env)
 
     def back(cts):
@@ -108,11 +121,17 @@ def _taped_on_host(op, values, diff, env):
 
     def pull(cts):
         starts = [None if c is None else wrap(c) for c in cts]
-        pairs = [(t, c) for t, c in zip(results, starts, strict=True)
-                 if c is not None and not t.stop_gradient]
+        pairs = [
+            (t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient
+        ]
         wanted = [tensors[i] for i in diff]
-        got = tape_grad([t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True,
-                        retain_graph=True) if pairs else [None] * len(diff)
+        got = (
+            tape_grad(
+                [t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True
+            )
+            if pairs
+            else [None] * len(diff)
+        )
         return [None if g is None else concrete(g._raw) for g in got]
 
     return diff, pull
@@ -131,8 +150,11 @@ class Gradient(Operation):
     def __init__(self, region, targets, starts, wanted, ends, scope=""):
         self.region, self.targets, self.starts, self.wanted, self.ends = region, targets, starts, wanted, ends
         made = {o for op in region for o in op.outputs}
-        self.outside = [s for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted])
-                        if s not in made and s.kind != "constant"]
+        self.outside = [
+            s
+            for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted])
+            if s not in made and s.kind != "constant"
+        ]
         inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
         super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
 
@@ -150,8 +172,13 @@ class Gradient(Operation):
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = value_of(target, env)
-            add(cts, target, jnp.ones_like(value) if start is None
-                else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape))
+            add(
+                cts,
+                target,
+                jnp.ones_like(value)
+                if start is None
+                else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape),
+            )
         steps = []
         for op in self.region:
             if pulls.get(op) is not None:
@@ -165,8 +192,9 @@ class Gradient(Operation):
 
 def random_values(program, words, offset, symbols):
     """{Symbol: value} of the random operands among some Symbols."""
-    return {s: words if s.value is None else offset + np.uint32(s.value) for s in symbols
-            if s.kind == "random"}
+    return {
+        s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"
+    }
 
 
 def symbols_of(ops):

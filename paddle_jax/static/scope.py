@@ -87,8 +87,10 @@ def scope_guard(scope):
         True
     """
     if not isinstance(scope, Scope):
-        raise TypeError(f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, "
-                        "such as paddle.static.global_scope() gives")
+        raise TypeError(
+            f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, "
+            "such as paddle.static.global_scope() gives"
+        )
     before, Programs.scope = global_scope(), scope
     try:
         yield
@@ -108,8 +110,9 @@ def put_into(scope, name, value, avals):
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
     array = looked_at(concrete(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
-        raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; "
-                         f"it must be {list(avals[0].shape)}")
+        raise ValueError(
+            f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}"
+        )
     (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
 
 
@@ -118,11 +121,21 @@ def put_all(where, program, arrays, error):
     where one has another shape, which raises an error of that class."""
     for name, array in arrays.items():
         if list(array.shape) != list(program.vars[name].shape):
-            raise error(f"{where}: {name}: got shape {list(array.shape)}; "
-                        f"the program has {list(program.vars[name].shape)}")
+            raise error(
+                f"{where}: {name}: got shape {list(array.shape)}; "
+                f"the program has {list(program.vars[name].shape)}"
+            )
     for name, array in arrays.items():
         put_into(None, name, array, program.vars[name].avals)
 
 
-__all__ = ["DenseTensor", "Scope", "ScopeVariable", "global_scope", "put_all", "put_into", "scope_guard",
-           "value_in"]
+__all__ = [
+    "DenseTensor",
+    "Scope",
+    "ScopeVariable",
+    "global_scope",
+    "put_all",
+    "put_into",
+    "scope_guard",
+    "value_in",
+]

@@ -5,15 +5,36 @@ import enum
 from paddle_jax.static.program import Program
 
 _DEFAULTS = {
-    "allow_cuda_graph_capture": False, "async_mode": False, "bkcl_comm_num": 1, "build_cinn_pass": False,
-    "cache_runtime_context": False, "debug_graphviz_path": "", "enable_addto": False,
-    "enable_auto_fusion": False, "enable_backward_optimizer_op_deps": True, "enable_inplace": True,
-    "fuse_adamw": False, "fuse_all_optimizer_ops": False, "fuse_all_reduce_ops": True,
-    "fuse_bn_act_ops": False, "fuse_bn_add_act_ops": True, "fuse_broadcast_ops": True,
-    "fuse_dot_product_attention": False, "fuse_elewise_add_act_ops": False, "fuse_gemm_epilogue": False,
-    "fuse_relu_depthwise_conv": False, "fuse_resunit": False, "fused_attention": False,
-    "fused_feedforward": False, "hierarchical_allreduce_inter_nranks": 0, "memory_optimize": None,
-    "nccl_comm_num": 1, "num_trainers": 1, "sequential_run": False, "sync_batch_norm": False, "trainer_id": 0,
+    "allow_cuda_graph_capture": False,
+    "async_mode": False,
+    "bkcl_comm_num": 1,
+    "build_cinn_pass": False,
+    "cache_runtime_context": False,
+    "debug_graphviz_path": "",
+    "enable_addto": False,
+    "enable_auto_fusion": False,
+    "enable_backward_optimizer_op_deps": True,
+    "enable_inplace": True,
+    "fuse_adamw": False,
+    "fuse_all_optimizer_ops": False,
+    "fuse_all_reduce_ops": True,
+    "fuse_bn_act_ops": False,
+    "fuse_bn_add_act_ops": True,
+    "fuse_broadcast_ops": True,
+    "fuse_dot_product_attention": False,
+    "fuse_elewise_add_act_ops": False,
+    "fuse_gemm_epilogue": False,
+    "fuse_relu_depthwise_conv": False,
+    "fuse_resunit": False,
+    "fused_attention": False,
+    "fused_feedforward": False,
+    "hierarchical_allreduce_inter_nranks": 0,
+    "memory_optimize": None,
+    "nccl_comm_num": 1,
+    "num_trainers": 1,
+    "sequential_run": False,
+    "sync_batch_norm": False,
+    "trainer_id": 0,
     "use_hierarchical_allreduce": False,
 }
 
@@ -39,29 +60,47 @@ class BuildStrategy:
     """
 
     ReduceStrategy = ReduceStrategy
-    __slots__ = (*_DEFAULTS, "mkldnn_enabled_op_types", "onednn_enabled_op_types", "reduce_strategy",
-                 "trainers_endpoints")
+    __slots__ = (
+        *_DEFAULTS,
+        "mkldnn_enabled_op_types",
+        "onednn_enabled_op_types",
+        "reduce_strategy",
+        "trainers_endpoints",
+    )
 
     def __init__(self):
         for name, value in _DEFAULTS.items():
             object.__setattr__(self, name, value)
-        for name, value in (("reduce_strategy", ReduceStrategy.AllReduce), ("trainers_endpoints", []),
-                            ("mkldnn_enabled_op_types", set()), ("onednn_enabled_op_types", set())):
+        for name, value in (
+            ("reduce_strategy", ReduceStrategy.AllReduce),
+            ("trainers_endpoints", []),
+            ("mkldnn_enabled_op_types", set()),
+            ("onednn_enabled_op_types", set()),
+        ):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name, value):
         if name not in self.__slots__:
-            raise AttributeError(f"BuildStrategy: there is no setting {name!r}; "
-                                 f"allowed are {', '.join(self.__slots__)}")
+            raise AttributeError(
+                f"BuildStrategy: there is no setting {name!r}; allowed are {', '.join(self.__slots__)}"
+            )
         kind = type(getattr(self, name))
-        if (kind is not type(None) and not isinstance(value, kind)
-                or name == "memory_optimize" and not isinstance(value, bool | None)):
+        if (
+            kind is not type(None)
+            and not isinstance(value, kind)
+            or name == "memory_optimize"
+            and not isinstance(value, bool | None)
+        ):
             raise TypeError(f"BuildStrategy.{name}: got {type(value).__name__}; it must be {kind.__name__}")
         object.__setattr__(self, name, value)
 
     def __str__(self):
-        return "\n".join(["BuildStrategy:",
-                          *[f"{name}: {getattr(self, name)}" for name in sorted(self.__slots__)]]) + "\n"
+        return (
+            "\n".join(
+                ["BuildStrategy:", *[f"{name}: {getattr(self, name)}" for name in sorted(self.__slots__)]]
+            )
+            + "\n"
+        )
 
 
 class CompiledProgram:
@@ -86,8 +125,10 @@ class CompiledProgram:
 
     def __init__(self, program_or_graph, build_strategy=None):
         if not isinstance(program_or_graph, Program):
-            raise TypeError(f"CompiledProgram: program_or_graph: got {type(program_or_graph).__name__}; "
-                            "it must be a paddle.static.Program")
+            raise TypeError(
+                f"CompiledProgram: program_or_graph: got {type(program_or_graph).__name__}; "
+                "it must be a paddle.static.Program"
+            )
         self._program, self._build_strategy = program_or_graph, build_strategy
 
 

@@ -52,8 +52,9 @@ class Call:
         if self.key not in _known:
             if len(_known) >= _MAX:
                 _known.clear()
-            _known[self.key] = self._said() or _traced(self.kernel, self.attrs, self.shapes, self.dtypes,
-                                                      self.nodes)
+            _known[self.key] = self._said() or _traced(
+                self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes
+            )
         return _known[self.key]
 
     def _said(self) -> Any:
@@ -88,8 +89,9 @@ class Call:
         """As `found`, as expressions of the lengths of operands; None where they do not give the results.
         avals: list of pairs, for both values of Lengths."""
         found = self.found()
-        if found is None or not all(self._gives(found, which, [pair[which] for pair in avals])
-                                    for which in (0, 1)):
+        if found is None or not all(
+            self._gives(found, which, [pair[which] for pair in avals]) for which in (0, 1)
+        ):
             return None
         leaves = {number: node for node, number in reversed(self.nodes.items())}
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
@@ -105,17 +107,21 @@ class Call:
         shapes = [self._values(which) for which in (0, 1)]
         if any(n < 0 for one in shapes for shape in one for n in shape):
             return None
-        return many, *[tuple([aval_of(shape, dtype, is_weak)
-                              for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)])
-                       for one in shapes]
+        return many, *[
+            tuple(
+                [aval_of(shape, dtype, is_weak) for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)]
+            )
+            for one in shapes
+        ]
 
     def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
         """Takes in what the kernel gives, where the expressions say the same."""
         found = self.found()
         if found is None or any(n is None for shape in found for n in shape):
             return
-        if all(self._values(which) == [one.shape for one in avals]
-               for which, avals in enumerate((outs, others))):
+        if all(
+            self._values(which) == [one.shape for one in avals] for which, avals in enumerate((outs, others))
+        ):
             if len(_kinds) >= _MAX:
                 _kinds.clear()
             _kinds[self.key, weak] = many, [(one.dtype, one.weak) for one in outs]
@@ -124,13 +130,15 @@ class Call:
         """The avals for the second values of Lengths, where each length of a result is one of an operand, or
         fixed; else None. outs: the avals for the first values."""
         found = self.found()
-        if found is None or not all(isinstance(n, int) or n is not None and n[0] == "open"
-                                    for shape in found for n in shape):
+        if found is None or not all(
+            isinstance(n, int) or n is not None and n[0] == "open" for shape in found for n in shape
+        ):
             return None
         if self._values(0) != [one.shape for one in outs]:
             return None
-        return tuple([aval_of(shape, one.dtype, one.weak)
-                      for shape, one in zip(self._values(1), outs, strict=True)])
+        return tuple(
+            [aval_of(shape, one.dtype, one.weak) for shape, one in zip(self._values(1), outs, strict=True)]
+        )
 
     def _gives(self, found: list, which: int, outs: list) -> bool:
         """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
@@ -138,7 +146,8 @@ class Call:
         return len(found) == len(outs) and all(
             len(shape) == one.ndim
             and all(n is None or self._value(n, which) == m for n, m in zip(shape, one.shape, strict=True))
-            for shape, one in zip(found, outs, strict=True))
+            for shape, one in zip(found, outs, strict=True)
+        )
 
     def _values(self, which: int) -> list:
         return [tuple([self._value(n, which) for n in shape]) for shape in self.found()]
@@ -166,8 +175,10 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
             return dims[nodes[value.node]]
         return tuple(map(opened, value)) if isinstance(value, tuple) else value
 
-    structs = [jax.ShapeDtypeStruct(tuple(map(opened, shape)), np.dtype(dtype))
-               for shape, dtype in zip(shapes, dtypes, strict=True)]
+    structs = [
+        jax.ShapeDtypeStruct(tuple(map(opened, shape)), np.dtype(dtype))
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
     context = Context()
     context.segment = None
     try:

@@ -14,14 +14,18 @@ from paddle_jax._core.values.symbol import NoValueError, Symbol, SymbolError
 
 
 def _unknown(what, instead):
-    return SymbolError(f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
-                       f"a program is recorded; {instead}")
+    return SymbolError(
+        f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
+        f"a program is recorded; {instead}"
+    )
 
 
 def _eager_only(name):
     def method(self, *args, **kwargs):
-        raise NoValueError(f"{name}: a Variable of a static program has no value to ask for; "
-                           "run the program and fetch it, or call paddle.disable_static()")
+        raise NoValueError(
+            f"{name}: a Variable of a static program has no value to ask for; "
+            "run the program and fetch it, or call paddle.disable_static()"
+        )
 
     method.__name__ = name
     method.__doc__ = "Raises AssertionError: only eager Tensors have it."
@@ -44,16 +48,22 @@ class Variable(Tensor):
 
     numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]
         # hidden on purpose
-        _eager_only, ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"))
+        _eager_only,
+        ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"),
+    )
     backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]
         # hidden on purpose
-        _absent, ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"))
+        _absent,
+        ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"),
+    )
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False
 
     def __init__(self, *args, **kwargs):
-        raise TypeError("Variable: a program makes them; use paddle.static.data for an input, "
-                        "paddle.static.create_parameter for a parameter")
+        raise TypeError(
+            "Variable: a program makes them; use paddle.static.data for an input, "
+            "paddle.static.create_parameter for a parameter"
+        )
 
     # what is known ------------------------------------------------------------------------------------------
 
@@ -129,8 +139,10 @@ class Variable(Tensor):
     def item(self, *args):
         """Raises TypeError, as the value is not known; ValueError for more than one element."""
         if not args and self._raw.size != 1:
-            raise ValueError(f"item: got a Variable of shape {list(self.shape)}; "
-                             "only one element can become a Python number")
+            raise ValueError(
+                f"item: got a Variable of shape {list(self.shape)}; "
+                "only one element can become a Python number"
+            )
         raise _unknown("item", "run the program and fetch it")
 
     def __len__(self):
@@ -148,8 +160,10 @@ class Variable(Tensor):
     def __repr__(self):
         raw = self._raw
         made = raw.kind if raw.op is None else raw.op.name
-        return (f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
-                f"stop_gradient={self.stop_gradient})")
+        return (
+            f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
+            f"stop_gradient={self.stop_gradient})"
+        )
 
     __str__ = __repr__
 
@@ -169,8 +183,9 @@ class Variable(Tensor):
         return found
 
     def __reduce__(self):
-        raise TypeError("cannot pickle a Variable: it has no value; fetch it, or save the program with "
-                        "paddle.static.save")
+        raise TypeError(
+            "cannot pickle a Variable: it has no value; fetch it, or save the program with paddle.static.save"
+        )
 
     def __getitem__(self, item):
         recorder = local.ctx.frame
@@ -194,8 +209,10 @@ class PersistentVariable(Variable):
 
     def _set(self, symbol):
         if not isinstance(symbol, Symbol):
-            raise TypeError(f"{self._own_name}: a Variable of a program cannot be given a value; "
-                            "use global_scope().find_var(name).get_tensor().set")
+            raise TypeError(
+                f"{self._own_name}: a Variable of a program cannot be given a value; "
+                "use global_scope().find_var(name).get_tensor().set"
+            )
         recorder = local.ctx.frame
         (recorder.program if recorder.recording else self._program).write(self, symbol)
 

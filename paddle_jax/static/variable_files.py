@@ -48,8 +48,9 @@ def save_vars(executor, dirname, main_program=None, vars=None, predicate=None, f
     values = global_scope().values
     missing = [name for name in names if name not in values]
     if missing:
-        raise ValueError(f"save_vars: {', '.join(missing)}: no value in the scope; "
-                         "run the startup program first")
+        raise ValueError(
+            f"save_vars: {', '.join(missing)}: no value in the scope; run the startup program first"
+        )
     arrays = {name: values[name] for name in names}
     if dirname is None and filename is None:
         return parameters.encode(arrays)

@@ -31,10 +31,20 @@ class WeightNormParamAttr(ParamAttr):
 
     params_with_weight_norm: list = []  # noqa: RUF012  Paddle's name for those made so far
 
-    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None,
-                 trainable=True, do_model_average=False, need_clip=True):
-        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average,
-                         need_clip)
+    def __init__(
+        self,
+        dim=None,
+        name=None,
+        initializer=None,
+        learning_rate=1.0,
+        regularizer=None,
+        trainable=True,
+        do_model_average=False,
+        need_clip=True,
+    ):
+        super().__init__(
+            name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip
+        )
         self.dim = dim
 
 
@@ -57,8 +67,9 @@ def normalized(attr, make, shape, default, owner):
     v = make(shape, named("_v"), default)
     g = make([1 if i in axes else n for i, n in enumerate(shape)], named("_g"), default)
     name = v.name
-    default_startup_program().inits[g.name] = lambda: _length(np.asarray(global_scope().values[name]),
-                                                              axes).astype(v.avals[0].dtype)
+    default_startup_program().inits[g.name] = lambda: _length(
+        np.asarray(global_scope().values[name]), axes
+    ).astype(v.avals[0].dtype)
     WeightNormParamAttr.params_with_weight_norm.append(v)
     return g * (v / (v * v).sum(axis=list(axes), keepdim=True).sqrt())
 

@@ -22,4 +22,3 @@ class _TensorModule(types.ModuleType):
 
 
 sys.modules[__name__].__class__ = _TensorModule
-

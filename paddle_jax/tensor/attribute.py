@@ -20,8 +20,11 @@ def shape(input):
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return (jnp.asarray(np.array(input.shape, np.int64)) if known(*input.shape)
-            else jnp.stack([jnp.asarray(n, np.int64) for n in input.shape]))
+    return (
+        jnp.asarray(np.array(input.shape, np.int64))
+        if known(*input.shape)
+        else jnp.stack([jnp.asarray(n, np.int64) for n in input.shape])
+    )
 
 
 @composite(cases=["f(2,3)", "f()", "i(2)", "3"])
@@ -152,8 +155,17 @@ def conj(x, name=None):
 
 
 @known_as(pir="angle")
-@op(cases=["c(2,3)", "c128(3)", "f(3)", "d(3)", "const([0j, 1j, -1], 'complex64')",
-           "const([0.0, -1.0], 'float32')", "c(0,2)"])
+@op(
+    cases=[
+        "c(2,3)",
+        "c128(3)",
+        "f(3)",
+        "d(3)",
+        "const([0j, 1j, -1], 'complex64')",
+        "const([0.0, -1.0], 'float32')",
+        "c(0,2)",
+    ]
+)
 def angle(x, name=None):
     """The angle of complex numbers in radians, in -pi..pi; pi for negative real numbers, 0 for others.
 
@@ -172,8 +184,20 @@ def angle(x, name=None):
 
 
 @known_as(cast="float32", pir="complex")
-@op("real imag", method=False, out=True, cases=["f(2,3), f(2,3)", "d(3), d(3)", "f(2,1), f(3)", "f(2), d(2)",
-                                                "f(), f()", "f(0), f(0)", "f(2), f(3)"])
+@op(
+    "real imag",
+    method=False,
+    out=True,
+    cases=[
+        "f(2,3), f(2,3)",
+        "d(3), d(3)",
+        "f(2,1), f(3)",
+        "f(2), d(2)",
+        "f(), f()",
+        "f(0), f(0)",
+        "f(2), f(3)",
+    ],
+)
 def complex(real, imag, name=None):
     """Complex numbers from real and imaginary parts, with broadcasting.
 
@@ -193,8 +217,20 @@ def complex(real, imag, name=None):
 
 
 @known_as(cast="float32", code="elements:polar")
-@op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)",
-                                                "i(2), f(2)", "i(2), i(2)", "f(), f()", "f(0), f(0)"])
+@op(
+    "abs angle",
+    promote=True,
+    out=True,
+    cases=[
+        "pos(2,3), f(2,3)",
+        "pos_d(3), d(3)",
+        "f(2,1), f(3)",
+        "i(2), f(2)",
+        "i(2), i(2)",
+        "f(), f()",
+        "f(0), f(0)",
+    ],
+)
 def polar(abs, angle, name=None):
     """Complex numbers from moduli and angles in radians, with broadcasting.
 

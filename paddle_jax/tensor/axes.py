@@ -55,8 +55,9 @@ def ints(op, values, name):
     if is_open(values):
         return (values,)
     if not isinstance(values, tuple):
-        raise ArgumentError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or "
-                            "a Tensor of ints")
+        raise ArgumentError(
+            f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints"
+        )
     return tuple(number(op, v, name) for v in values)
 
 
@@ -110,8 +111,10 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
     _check_tensor(op, index, name)
 
     def refusal(least, most):
-        return error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, "
-                     f"use {low}..{size - 1}")
+        return error(
+            f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, "
+            f"use {low}..{size - 1}"
+        )
 
     value = traced(index)
     if value is not None:
@@ -145,16 +148,20 @@ def check_floating(op, x, name="x"):
     """Refuses integers and truth values, as Paddle's kernels do that exist for floating numbers only: the
     result would not be one."""
     if x.dtype.kind in "iub":
-        raise RuntimeError(f"(NotFound) {op}: {name}: got {x.dtype}; it must be floating; "
-                           "cast it with astype")
+        raise RuntimeError(
+            f"(NotFound) {op}: {name}: got {x.dtype}; it must be floating; cast it with astype"
+        )
 
 
 def variadic(public, at=1):
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
 
     def spread(*args, **kwargs):
-        if (len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor)
-                and not isinstance(args[at], list | tuple)):
+        if (
+            len(args) > at + 1
+            and isinstance(args[at + 1], int | np.integer | Tensor)
+            and not isinstance(args[at], list | tuple)
+        ):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
@@ -216,8 +223,9 @@ def _is_whole(value):
     return isinstance(value, int) if dtype is None else getattr(dtype, "kind", "") in ("i", "u")
 
 
-_BY_ZERO = ("{}: y: got 0, by which integers cannot be divided; "
-            "replace zeros, or divide floating-point numbers")
+_BY_ZERO = (
+    "{}: y: got 0, by which integers cannot be divided; replace zeros, or divide floating-point numbers"
+)
 
 
 def check_divisor(op, x, y):

@@ -38,10 +38,15 @@ def bessel(n, scaled, order, x):
     if not order:
         return ((sp.i0e, sp.i1e) if scaled else (sp.i0, sp.i1))[n](x)
     known, sign = _family(n + order + 1, x), jnp.sign(x)
-    slopes = [sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k
-              for k in range(order + 1)]
-    return (sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes)) if scaled
-            else slopes[order] * jnp.exp(jnp.abs(x)))
+    slopes = [
+        sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k
+        for k in range(order + 1)
+    ]
+    return (
+        sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes))
+        if scaled
+        else slopes[order] * jnp.exp(jnp.abs(x))
+    )
 
 
 @bessel.defjvp

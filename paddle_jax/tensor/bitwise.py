@@ -8,14 +8,25 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 
-BITS = ["i(2,3), i(3)", "i32(3), i32(3)", "b(3), b(3)", "u8(3), u8(1)", "i(0,3), i(1,3)", "i(), i(2)",
-        "i(2), i(3)", "i(2), i32(2)", "f(2), f(2)", "i(2), 1"]
+BITS = [
+    "i(2,3), i(3)",
+    "i32(3), i32(3)",
+    "b(3), b(3)",
+    "u8(3), u8(1)",
+    "i(0,3), i(1,3)",
+    "i(), i(2)",
+    "i(2), i(3)",
+    "i(2), i32(2)",
+    "f(2), f(2)",
+    "i(2), 1",
+]
 
 
 def _checked(name, x, y):
     if x.dtype != y.dtype:
-        raise ValueError(f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; "
-                         "cast one with astype")
+        raise ValueError(
+            f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
+        )
     _integral(name, x)
     return x, y
 
@@ -74,8 +85,11 @@ def _right(x, y, is_arithmetic):
     inside = (y >= 0) & (y < _bits(x.dtype))
     if not is_arithmetic:
         return jnp.where(inside, lax.shift_right_logical(x, y), 0)
-    return jnp.where(inside, jnp.right_shift(x, y), (jnp.where(x < 0, -1, 0).astype(x.dtype)
-                                                     if jnp.issubdtype(x.dtype, jnp.signedinteger) else 0))
+    return jnp.where(
+        inside,
+        jnp.right_shift(x, y),
+        (jnp.where(x < 0, -1, 0).astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.signedinteger) else 0),
+    )
 
 
 @composite(inplace=True, cases=BITS)
@@ -140,9 +154,19 @@ def bitwise_invert(x, out=None, name=None):
     return _not(x, out=out)
 
 
-SHIFTS = ["i(3), const([0, 1, 2])", "i(3), const([0, 1, 2]), False", "i32(4), const([0, 3, 31, 40], 'int32')",
-          "u8(3), const([1, 7, 9], 'uint8')", "i(2,3), const([1])", "i8(3), const([1, 7, 9], 'int8')",
-          "i8(3), const([1, 7, 9], 'int8'), False", "i(2), i32(2)", "f(2), f(2)", "i(2), 1", "i16(0), i16(0)"]
+SHIFTS = [
+    "i(3), const([0, 1, 2])",
+    "i(3), const([0, 1, 2]), False",
+    "i32(4), const([0, 3, 31, 40], 'int32')",
+    "u8(3), const([1, 7, 9], 'uint8')",
+    "i(2,3), const([1])",
+    "i8(3), const([1, 7, 9], 'int8')",
+    "i8(3), const([1, 7, 9], 'int8'), False",
+    "i(2), i32(2)",
+    "f(2), f(2)",
+    "i(2), 1",
+    "i16(0), i16(0)",
+]
 
 
 @composite(inplace=True, cases=SHIFTS)

@@ -22,9 +22,26 @@ from paddle_jax.tensor.axes import ints, variadic
 
 _SMALL = 1 << 16  # elements
 
-@composite(method=False, cases=["[1, 2.5]", "3", "True", "1j", "[[1, 2], [3, 4]], 'float32'", "np.ones((2,))",
-                                "[1, 2], stop_gradient=False", "'a'", "None", "[[1, 2], [3]]", "[f(2), f(2)]",
-                                "np.ones((2,), 'int32'), 'float64'", "[]", "np.float32(2)"])
+
+@composite(
+    method=False,
+    cases=[
+        "[1, 2.5]",
+        "3",
+        "True",
+        "1j",
+        "[[1, 2], [3, 4]], 'float32'",
+        "np.ones((2,))",
+        "[1, 2], stop_gradient=False",
+        "'a'",
+        "None",
+        "[[1, 2], [3]]",
+        "[f(2), f(2)]",
+        "np.ones((2,), 'int32'), 'float64'",
+        "[]",
+        "np.float32(2)",
+    ],
+)
 def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     """Makes a tensor from numbers, nested lists, NumPy arrays or Tensors. The data are copied.
 
@@ -47,8 +64,9 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     """
     place = device if place is None else place
     if dtypes.is_short(dtype):
-        raise TypeError(f"to_tensor: dtype: got {dtype!r}; give the width too, "
-                        f"as in {str(dtypes.convert(dtype))[7:]!r}")
+        raise TypeError(
+            f"to_tensor: dtype: got {dtype!r}; give the width too, as in {str(dtypes.convert(dtype))[7:]!r}"
+        )
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
         value = held(data) if isinstance(data, Tensor) else data
@@ -77,26 +95,36 @@ def _to_numpy(data, exact=False):
         try:
             array = np.array(_plain(data))
         except ValueError:
-            raise ValueError("to_tensor: data: got lists of different lengths inside each other; "
-                             "those of one level must be equally long") from None
+            raise ValueError(
+                "to_tensor: data: got lists of different lengths inside each other; "
+                "those of one level must be equally long"
+            ) from None
         if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
             array = _default_dtype(array)
     elif hasattr(data, "__array__") or isinstance(data, bytes | memoryview):
         array = np.asarray(data)
     else:
-        raise TypeError(f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, "
-                        "numpy.ndarray and paddle.Tensor")
+        raise TypeError(
+            f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, "
+            "numpy.ndarray and paddle.Tensor"
+        )
     if array.dtype.kind in "OSUmM":
         error = TypeError if isinstance(data, str) else ArgumentError
         kind = "" if array.dtype.kind == "O" and isinstance(data, list | tuple) else "(InvalidArgument) "
-        raise error(f"{kind}to_tensor: data: got elements of type {array.dtype}; "
-                    "allowed are numbers and bools")
+        raise error(
+            f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools"
+        )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _plain(data):
-    return ([_plain(d) for d in data] if isinstance(data, list | tuple) else np.asarray(data)
-            if isinstance(data, Tensor) else data)
+    return (
+        [_plain(d) for d in data]
+        if isinstance(data, list | tuple)
+        else np.asarray(data)
+        if isinstance(data, Tensor)
+        else data
+    )
 
 
 def _default_dtype(array):
@@ -142,8 +170,18 @@ def sizes(op, shape, refusal=ValueError):
     return found
 
 
-SHAPES = ["[2, 3]", "[]", "[0, 3]", "[2], 'int64'", "[-2]", "2, 3", "const([2, 3], 'int64')",
-          "[const(2, 'int64'), 3]", "[2], dtype='bool'", "'a'"]
+SHAPES = [
+    "[2, 3]",
+    "[]",
+    "[0, 3]",
+    "[2], 'int64'",
+    "[-2]",
+    "2, 3",
+    "const([2, 3], 'int64')",
+    "[const(2, 'int64'), 3]",
+    "[2], dtype='bool'",
+    "'a'",
+]
 
 
 @composite(method=False, alias={"size": "shape"}, cases=SHAPES)
@@ -198,13 +236,33 @@ def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
 empty = variadic(empty, 0)
 
 
-@composite(method=False, alias={"size": "shape"},
-           cases=["[2], 3", "[2], 3.5", "[2], True", "[2], 1j", "[], 1", "[2, 0], 1.0", "[2], 3, 'int32'",
-                  "[2], const(2.0, 'float32')", "[2], const([2], 'int64')", "[2], '3'", "[2], 'nan'",
-                  "[2], None", "[-2], 1", "const([2, 3], 'int64'), 1", "2, 1.5", "[2], 2.7, 'int64'",
-                  "[2], 3, 'bool'", "[2], np.float64(2)"])
-def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, requires_grad=False,
-         pin_memory=False):
+@composite(
+    method=False,
+    alias={"size": "shape"},
+    cases=[
+        "[2], 3",
+        "[2], 3.5",
+        "[2], True",
+        "[2], 1j",
+        "[], 1",
+        "[2, 0], 1.0",
+        "[2], 3, 'int32'",
+        "[2], const(2.0, 'float32')",
+        "[2], const([2], 'int64')",
+        "[2], '3'",
+        "[2], 'nan'",
+        "[2], None",
+        "[-2], 1",
+        "const([2, 3], 'int64'), 1",
+        "2, 1.5",
+        "[2], 2.7, 'int64'",
+        "[2], 3, 'bool'",
+        "[2], np.float64(2)",
+    ],
+)
+def full(
+    shape, fill_value, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False
+):
     """A tensor filled with one value.
 
     Args:
@@ -221,11 +279,17 @@ def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, req
         [7, 7]
     """
     if dtype is None:
-        dtype = ("bool" if isinstance(fill_value, bool) else "complex128" if isinstance(fill_value, complex)
-                 else None)
+        dtype = (
+            "bool"
+            if isinstance(fill_value, bool)
+            else "complex128"
+            if isinstance(fill_value, complex)
+            else None
+        )
     target = as_numpy_dtype(dtype)
-    return finish(filled(sizes("full", shape), fill("full", fill_value, target), target), out, device,
-                  requires_grad)
+    return finish(
+        filled(sizes("full", shape), fill("full", fill_value, target), target), out, device, requires_grad
+    )
 
 
 def fill_constant(shape, dtype, value, force_cpu=False, out=None, place=None, name=None):
@@ -266,20 +330,24 @@ def fill(op, value, dtype):
     """A fill value as a 0-d array of the dtype."""
     if isinstance(value, Tensor):
         if value.size != 1:
-            raise ValueError(f"{op}: fill_value: got a tensor of shape {list(value.shape)}; "
-                             "it must have one element")
+            raise ValueError(
+                f"{op}: fill_value: got a tensor of shape {list(value.shape)}; it must have one element"
+            )
         if local.ctx.frame.symbolic and local.ctx.frame.holds(value):
             return local.ctx.frame.numbers_of(value.reshape([]))
         return value._value.reshape(()).astype(dtype)
     if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_ | LengthBool):
-        raise TypeError(f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, "
-                        "numeric texts and Tensors")
+        raise TypeError(
+            f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, "
+            "numeric texts and Tensors"
+        )
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
-            raise ArgumentError(f"{op}: fill_value: got {value!r}; a text must be that of a number, "
-                                "as 'nan' or '1.5'") from None
+            raise ArgumentError(
+                f"{op}: fill_value: got {value!r}; a text must be that of a number, as 'nan' or '1.5'"
+            ) from None
     if is_length(value):
         return value
     value = value.real if isinstance(value, complex) and np.dtype(dtype).kind != "c" else value
@@ -292,8 +360,12 @@ def _constant_like(x, number, dtype, device, requires_grad):
     otherwise an array."""
     wanted, raw = _like(x, dtype), x._raw
     deferred = type(raw) is Value and device is None
-    return finish((constant(number, aval_of(raw.shape, wanted)) if deferred
-                   else filled(raw.shape, number, wanted)), None, device, requires_grad)
+    return finish(
+        (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
+        None,
+        device,
+        requires_grad,
+    )
 
 
 def _like(x, dtype):
@@ -302,8 +374,9 @@ def _like(x, dtype):
     return x._raw.dtype if dtype is None else dtypes.convert(dtype).np
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
+@composite(
+    method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"]
+)
 def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
     """Zeros with the shape and dtype of x (or another dtype).
 
@@ -314,8 +387,9 @@ def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
     return _constant_like(x, 0, dtype, device, requires_grad)
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
+@composite(
+    method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"]
+)
 def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
     """Ones with the shape and dtype of x (or another dtype).
 
@@ -326,8 +400,9 @@ def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin
     return _constant_like(x, 1, dtype, device, requires_grad)
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"])
+@composite(
+    method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"]
+)
 def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
     """A tensor with the shape and dtype of x whose values are left open (here: zeros).
 
@@ -338,9 +413,20 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
     return _constant_like(x, 0, dtype, device, requires_grad)
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')",
-                  "f(2), '3'", "f(0), 1", "f(2), None"])
+@composite(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(2,3), 3",
+        "i(2), 3.5",
+        "f(2), 3.5, 'int32'",
+        "i(2), True",
+        "f(2), const(3, 'int64')",
+        "f(2), '3'",
+        "f(0), 1",
+        "f(2), None",
+    ],
+)
 def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
     """A tensor with the shape and dtype of x (or another dtype), filled with one value. See `full`.
 
@@ -349,8 +435,9 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
         [7, 7]
     """
     target = _like(x, dtype)
-    return finish(filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device,
-                  requires_grad)
+    return finish(
+        filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad
+    )
 
 
 @known_as(cast="never", pir="assign|share_data_|memcpy_h2d|memcpy_d2h", onnx="Identity", node="assign")
@@ -365,8 +452,23 @@ def clone(x, name=None):
     return x
 
 
-@composite(method=False, cases=["[1, 2.5]", "[1, 2]", "True", "3", "2.5", "np.ones((2,))", "f(2)", "[True]",
-                                "f(2), paddle.zeros([3])", "(1, 2)", "1j", "np.float32(2)"])
+@composite(
+    method=False,
+    cases=[
+        "[1, 2.5]",
+        "[1, 2]",
+        "True",
+        "3",
+        "2.5",
+        "np.ones((2,))",
+        "f(2)",
+        "[True]",
+        "f(2), paddle.zeros([3])",
+        "(1, 2)",
+        "1j",
+        "np.float32(2)",
+    ],
+)
 def assign(x, output=None):
     """Copies a tensor, an array, a list or a number into a new tensor, or into `output`. Gradients
     flow through it.
@@ -387,10 +489,13 @@ def assign(x, output=None):
         made = clone(x)
     else:
         if not isinstance(x, np.ndarray | np.number | np.bool_ | list | tuple | bool | int | float | complex):
-            raise TypeError(f"assign: x: got {type(x).__name__}; allowed are Tensor, numpy.ndarray, list, "
-                            "tuple and numbers")
-        made = wrap(places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray)
-                               else np.array(x)))
+            raise TypeError(
+                f"assign: x: got {type(x).__name__}; allowed are Tensor, numpy.ndarray, list, "
+                "tuple and numbers"
+            )
+        made = wrap(
+            places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
+        )
     return made if output is None else output._adopt(made)
 
 
@@ -442,8 +547,10 @@ def from_numpy(ndarray):
         <DataType.FLOAT64: 11>
     """
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"from_numpy: ndarray: got {type(ndarray).__name__}; it must be a numpy.ndarray; "
-                        "use paddle.tensor for others")
+        raise TypeError(
+            f"from_numpy: ndarray: got {type(ndarray).__name__}; it must be a numpy.ndarray; "
+            "use paddle.tensor for others"
+        )
     return to_tensor(ndarray)
 
 

@@ -33,8 +33,11 @@ def _along(op_name, x, axis, error=IndexError):
 
 def _running(function, x, axis):
     """A running function along an axis; a 0-d tensor is its own result."""
-    return (accumulated(function, x.reshape(1), axis=0).reshape(()) if x.ndim == 0
-            else accumulated(function, x, axis=axis))
+    return (
+        accumulated(function, x.reshape(1), axis=0).reshape(())
+        if x.ndim == 0
+        else accumulated(function, x, axis=axis)
+    )
 
 
 def _log_sums(x, axis):
@@ -59,10 +62,15 @@ def _cast(x, dtype):
     return x if dtype is None else x.astype(dtypes.convert(dtype).np)
 
 
-@known_as(pir="cumsum(x:out,axis:i32?=-1) axis>flatten:none exclusive:bool=False reverse:bool=False",
-          code="reductions:cumsum")
-@op(out=True, alias={"input": "x", "dim": "axis"},
-    cases=[*RUN, "f(), 1", "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'", "c(2,3), 1", "h(3)"])
+@known_as(
+    pir="cumsum(x:out,axis:i32?=-1) axis>flatten:none exclusive:bool=False reverse:bool=False",
+    code="reductions:cumsum",
+)
+@op(
+    out=True,
+    alias={"input": "x", "dim": "axis"},
+    cases=[*RUN, "f(), 1", "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'", "c(2,3), 1", "h(3)"],
+)
 def cumsum(x, axis=None, dtype=None, name=None):
     """Running sums along an axis.
 
@@ -101,8 +109,18 @@ cumsum.inplace = Tensor.cumsum_ = cumsum_
 
 
 @known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False", code="reductions:cumprod")
-@op(inplace="reshapes", out=True, alias={"input": "x"}, cases=[
-    *RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1", "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
+@op(
+    inplace="reshapes",
+    out=True,
+    alias={"input": "x"},
+    cases=[
+        *RUN,
+        "i32(3), 0",
+        "f(3), 0, dtype='float64'",
+        "c(2,3), 1",
+        "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0",
+    ],
+)
 def cumprod(x, dim=None, *, dtype=None, name=None):
     """Running products along an axis.
 
@@ -121,8 +139,7 @@ def cumprod(x, dim=None, *, dtype=None, name=None):
     return _running(ft.partial(running, jnp.multiply, jnp.cumprod), x, axis)
 
 
-@known_as(pir="logcumsumexp(x:out) axis:i32?=-1 axis>flatten:none exclusive:bool=False "
-              "reverse:bool=False")
+@known_as(pir="logcumsumexp(x:out) axis:i32?=-1 axis>flatten:none exclusive:bool=False reverse:bool=False")
 @op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
 def logcumsumexp(x, axis=None, dtype=None, name=None):
     """The logarithm of running sums of exponentials, computed without overflow.
@@ -159,8 +176,16 @@ def _running_extreme(name, better, x, axis, dtype):
 
 
 @known_as(pir="cummax axis:i32 dtype:dtype", code="reductions:cummax")
-@op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
-           "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')", "i32(2,4), -1"])
+@op(
+    cases=[
+        *RUN,
+        "i_(6)",
+        "f(2,3), 1, 'int32'",
+        "f(2), 0, 'float32'",
+        "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')",
+        "i32(2,4), -1",
+    ]
+)
 def cummax(x, axis=None, dtype="int64", name=None):
     """Running maxima along an axis and where they are; of equal ones the last counts.
 
@@ -181,8 +206,16 @@ def cummax(x, axis=None, dtype="int64", name=None):
 
 
 @known_as(pir="cummin axis:i32 dtype:dtype", code="reductions:cummin")
-@op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'",
-           "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')", "i32(2,4), -1"])
+@op(
+    cases=[
+        *RUN,
+        "i_(6)",
+        "f(2,3), 1, 'int32'",
+        "f(2), 0, 'float32'",
+        "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')",
+        "i32(2,4), -1",
+    ]
+)
 def cummin(x, axis=None, dtype="int64", name=None):
     """Running minima along an axis and where they are. Arguments as for `cummax`.
 
@@ -194,9 +227,28 @@ def cummin(x, axis=None, dtype="int64", name=None):
 
 
 @known_as(code="places:diff")
-@op("x prepend append", alike=True, out=True, alias={"input": "x", "dim": "axis"}, cases=[
-    "f(4)", "f(4), 2", "f(2,3), axis=0", "f(2,3), 1, -1, f(2,1)", "f(3), prepend=f(2), append=f(1)", "i(4)",
-    "b(4)", "f(3), 5", "f(3), 0", "f(2,3), axis=3", "f()", "f(2,3), prepend=f(2)", "d(2,4), 3", "c(3)"])
+@op(
+    "x prepend append",
+    alike=True,
+    out=True,
+    alias={"input": "x", "dim": "axis"},
+    cases=[
+        "f(4)",
+        "f(4), 2",
+        "f(2,3), axis=0",
+        "f(2,3), 1, -1, f(2,1)",
+        "f(3), prepend=f(2), append=f(1)",
+        "i(4)",
+        "b(4)",
+        "f(3), 5",
+        "f(3), 0",
+        "f(2,3), axis=3",
+        "f()",
+        "f(2,3), prepend=f(2)",
+        "d(2,4), 3",
+        "c(3)",
+    ],
+)
 def diff(x, n=1, axis=-1, prepend=None, append=None, name=None):
     """Differences of neighbours along an axis, n times over.
 
@@ -239,14 +291,26 @@ def _panels(name, y, x, dx, axis):
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
         width = jnp.diff(x, axis=axis)
-    left, right = (lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis),
-                   lax.slice_in_dim(y, min(1, length), length, axis=axis))
+    left, right = (
+        lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis),
+        lax.slice_in_dim(y, min(1, length), length, axis=axis),
+    )
     return width * (left + right) / 2, axis
 
 
-AREAS = ["f(4)", "f(4), dx=2", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2), axis=0", "f(2,3), f(2,3), axis=0",
-         "f(2,3), f(2,3), 1.0", "i(3)", "d(2,4), dx=0.5, axis=1", "f(2,3), dx=const([2.0], 'float32')",
-         "d(2,0), d(2,0)"]
+AREAS = [
+    "f(4)",
+    "f(4), dx=2",
+    "f(3), f(3)",
+    "f(2,3), f(3)",
+    "f(2,3), f(2), axis=0",
+    "f(2,3), f(2,3), axis=0",
+    "f(2,3), f(2,3), 1.0",
+    "i(3)",
+    "d(2,4), dx=0.5, axis=1",
+    "f(2,3), dx=const([2.0], 'float32')",
+    "d(2,0), d(2,0)",
+]
 
 
 @known_as(code="places:trapezoid")
@@ -287,9 +351,17 @@ def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
 
 
 @known_as(code="arithmetic:nan_to_num")
-@op(inplace=True, cases=["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
-                         "const([1.0, float('nan'), float('inf'), -float('inf')]), 1.0, 2.0, 3.0", "f(2,3)",
-                         "f(0)", "i(3)", "const([float('inf'), 2.0], 'float32'), posinf=7.0"])
+@op(
+    inplace=True,
+    cases=[
+        "const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
+        "const([1.0, float('nan'), float('inf'), -float('inf')]), 1.0, 2.0, 3.0",
+        "f(2,3)",
+        "f(0)",
+        "i(3)",
+        "const([float('inf'), 2.0], 'float32'), posinf=7.0",
+    ],
+)
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
     """Replaces NaN and infinities by numbers; they get no gradient.
 
@@ -308,9 +380,18 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
 
 
 @known_as(pir="renorm p:f32 axis:i32 max_norm:f32", code="arithmetic:renorm")
-@op(inplace=True,
-    cases=["f(2,3), 2.0, 0, 1.0", "f(2,3), 1.0, 1, 0.5", "f(2,3,2), 2.0, -1, 1.0", "f(3), 2.0, 0, 1.0",
-           "f(2,3), 2.0, 3, 1.0", "d(2,2), 3.0, 0, 10.0", "d(2,3), 2.0, 1, 0.5"])
+@op(
+    inplace=True,
+    cases=[
+        "f(2,3), 2.0, 0, 1.0",
+        "f(2,3), 1.0, 1, 0.5",
+        "f(2,3,2), 2.0, -1, 1.0",
+        "f(3), 2.0, 0, 1.0",
+        "f(2,3), 2.0, 3, 1.0",
+        "d(2,2), 3.0, 0, 10.0",
+        "d(2,3), 2.0, 1, 0.5",
+    ],
+)
 def renorm(x, p, axis, max_norm):
     """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
 
@@ -328,15 +409,27 @@ def renorm(x, p, axis, max_norm):
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"renorm: axis={axis} is out of range for {x.ndim} axes")
     others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
-    powers = jnp.sum(jnp.where(x == 0, 0 if p else 1, jnp.where(x == 0, 1, magnitude(x)) ** p), others,
-                     keepdims=True)
+    powers = jnp.sum(
+        jnp.where(x == 0, 0 if p else 1, jnp.where(x == 0, 1, magnitude(x)) ** p), others, keepdims=True
+    )
     norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p if p else jnp.inf), 0)
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
 @known_as(code="places:vander")
-@op(cases=["f(3)", "i(3), 2", "i(3), 2, True", "d(3), 5", "c(2), 3", "i(3), 0", "i(3), -1", "f(2,2)",
-           "const([0.0, 2.0], 'float32'), 3"])
+@op(
+    cases=[
+        "f(3)",
+        "i(3), 2",
+        "i(3), 2, True",
+        "d(3), 5",
+        "c(2), 3",
+        "i(3), 0",
+        "i(3), -1",
+        "f(2,2)",
+        "const([0.0, 2.0], 'float32'), 3",
+    ]
+)
 def vander(x, n=None, increasing=False, name=None):
     """The Vandermonde matrix: row i holds the powers of x[i].
 
@@ -354,8 +447,9 @@ def vander(x, n=None, increasing=False, name=None):
     """
     n = x.shape[0] if n is None else n
     if x.ndim != 1 or n < 0:
-        raise ValueError(f"vander: got x of shape {list(x.shape)} and n={n}; "
-                         "x must be 1-d and n not negative")
+        raise ValueError(
+            f"vander: got x of shape {list(x.shape)} and n={n}; x must be 1-d and n not negative"
+        )
     base = jnp.broadcast_to(x[:, None], (x.shape[0], n))
     powers = jnp.cumprod(jnp.where(jnp.arange(n) == 0, 1, base), 1, dtype=x.dtype) if n else base
     return powers if increasing else powers[:, ::-1]

@@ -1,6 +1,5 @@
 """Factorisations of matrices and what follows from them."""
 
-
 import functools as ft
 
 import jax
@@ -20,8 +19,10 @@ from paddle_jax.tensor.ops import as_float
 def matrices(name, x, square=False, error=ValueError):
     """Refuses what is not a (square) matrix or a batch of them."""
     if x.ndim < 2 or (square and x.size and x.shape[-1] != x.shape[-2]):
-        raise error(f"{name}: got shape {list(x.shape)}; "
-                    f"{'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed")
+        raise error(
+            f"{name}: got shape {list(x.shape)}; "
+            f"{'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed"
+        )
     return x
 
 
@@ -73,14 +74,23 @@ def _finite(array):
 @named("cholesky")
 def _cholesky(x, upper):
     matrices("cholesky", x, True, AssertionError)
-    lower = of_triangle(ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper,
-                        lambda t: (t + adjoint(t)) / 2)
+    lower = of_triangle(
+        ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2
+    )
     return adjoint(lower) if upper else lower
 
 
-@composite(cases=["spd(3)", "spd(3), True", "const([[2.0, 5.0], [1.0, 2.0]], 'float32')",
-                  "const([[-2.0, 1.0], [1.0, 2.0]], 'float32')", "f(2,3)", "f(3)",
-                  "const([[[4.0, 1.0], [1.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]])"])
+@composite(
+    cases=[
+        "spd(3)",
+        "spd(3), True",
+        "const([[2.0, 5.0], [1.0, 2.0]], 'float32')",
+        "const([[-2.0, 1.0], [1.0, 2.0]], 'float32')",
+        "f(2,3)",
+        "f(3)",
+        "const([[[4.0, 1.0], [1.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]])",
+    ]
+)
 def cholesky(x, upper=False, name=None):
     """The Cholesky factor of symmetric positive definite matrices: x = L L^T, or U^T U.
 
@@ -141,8 +151,15 @@ def _full_svd_tangent(primals, tangents):
 
     def spread(inner, below):
         w = jnp.concatenate([inner, below], -2)
-        return jnp.concatenate([w, jnp.concatenate(
-            [-adjoint(below), jnp.zeros(below.shape[:-1] + below.shape[-2:-1], p.dtype)], -2)], -1)
+        return jnp.concatenate(
+            [
+                w,
+                jnp.concatenate(
+                    [-adjoint(below), jnp.zeros(below.shape[:-1] + below.shape[-2:-1], p.dtype)], -2
+                ),
+            ],
+            -1,
+        )
 
     du = u @ spread(left, p[..., k:, :k] / row)
     dvh = adjoint(spread(right, adjoint(p[..., :k, k:]) / row)) @ vh
@@ -192,8 +209,11 @@ def _hermitian(name, x, side):
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
     function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
-    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L",
-                             lambda t: (t + adjoint(t)) / 2))
+    return tuple(
+        of_triangle(
+            lambda a: tuple(function(a)), matrices(name, x, True), side == "L", lambda t: (t + adjoint(t)) / 2
+        )
+    )
 
 
 # the signs of eigenvectors are free
@@ -248,8 +268,10 @@ def _eig_jvp(primals, tangents):
     same = jnp.eye(values.shape[-1], dtype=bool)
     moved = vectors @ jnp.where(same, 0, turned / jnp.where(same, 1, gap))
     along = jnp.sum(jnp.real(jnp.conj(vectors) * moved), -2, keepdims=True)
-    return ((values, vectors),
-            (jnp.einsum("...ii->...i", turned), moved - vectors * along.astype(vectors.dtype)))
+    return (
+        (values, vectors),
+        (jnp.einsum("...ii->...i", turned), moved - vectors * along.astype(vectors.dtype)),
+    )
 
 
 # the order of eigenvalues and the phases of eigenvectors are free
@@ -289,13 +311,24 @@ def eigvals(x, name=None):
 def _lu(x):
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
     zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
-    infos = (jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1]
-             else jnp.zeros(x.shape[:-2]))
+    infos = (
+        jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1] else jnp.zeros(x.shape[:-2])
+    )
     return packed, pivots.astype(jnp.int32) + 1, infos.astype(jnp.int32)
 
 
-@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)",
-                  "d(2,3,3)", "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True"])
+@composite(
+    cases=[
+        "f(3,3)",
+        "f(3,3), get_infos=True",
+        "f(3,2)",
+        "f(2,3)",
+        "f(2,2), pivot=False",
+        "f(3)",
+        "d(2,3,3)",
+        "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True",
+    ]
+)
 def lu(x, pivot=True, get_infos=False, name=None):
     """The LU factorisation with row exchanges, in packed form.
 
@@ -330,8 +363,14 @@ def _unpack(x, y):
     return p, jnp.tril(x[..., :, :k], -1) + jnp.eye(m, k, dtype=x.dtype), jnp.triu(x[..., :k, :])
 
 
-@composite(cases=["f(3,3), const([3, 3, 3], 'int32')", "f(3,2), const([2, 3], 'int32')",
-                  "d(2,2,2), const([[2, 2], [1, 2]], 'int32')", "f(2,3), const([2, 2], 'int32')"])
+@composite(
+    cases=[
+        "f(3,3), const([3, 3, 3], 'int32')",
+        "f(3,2), const([2, 3], 'int32')",
+        "d(2,2,2), const([[2, 2], [1, 2]], 'int32')",
+        "f(2,3), const([2, 2], 'int32')",
+    ]
+)
 def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     """Unpacks what `lu` returns into P, L, U with x = P L U.
 
@@ -368,8 +407,11 @@ def reflectors(x, tau):
 
 
 @known_as(cast="float32", code="algebra:householder")
-@op("x tau", alike=True,
-    cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
+@op(
+    "x tau",
+    alike=True,
+    cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"],
+)
 def householder_product(x, tau, name=None):
     """The first n columns of a product of Householder reflections.
 
@@ -387,15 +429,25 @@ def householder_product(x, tau, name=None):
     """
     if x.ndim < 2 or x.shape[-2] < x.shape[-1] or tau.shape[-1] > x.shape[-1]:
         shapes = f"got shapes {list(x.shape)} and {list(tau.shape)}"
-        raise AssertionError(f"householder_product: {shapes}; they must be [..., m, n] with m >= n and "
-                             "[..., k] with k <= n")
+        raise AssertionError(
+            f"householder_product: {shapes}; they must be [..., m, n] with m >= n and [..., k] with k <= n"
+        )
     return reflectors(x, tau)
 
 
 @known_as(cast="float32", code="algebra:ormqr")
-@op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True",
-                                  "f(3,3), f(3), f(2,3), left=False", "d(2,3,3), d(2,3), d(2,3,2)",
-                                  "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
+@op(
+    "x tau y",
+    alike=True,
+    cases=[
+        "f(3,2), f(2), f(2,2)",
+        "f(3,2), f(2), f(3,2), transpose=True",
+        "f(3,3), f(3), f(2,3), left=False",
+        "d(2,3,3), d(2,3), d(2,3,2)",
+        "f(3,2), f(2), f(3,2)",
+        "f(3,3), f(3), f(2,3), left=False, transpose=True",
+    ],
+)
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.
 
@@ -413,16 +465,19 @@ def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """
     q = adjoint(reflectors(x, tau)) if transpose else reflectors(x, tau)
     if (q.shape[-1] != y.shape[-2]) if left else (y.shape[-1] != q.shape[-2]):
-        raise AssertionError(f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; "
-                             "the lengths to sum over must be equal")
+        raise AssertionError(
+            f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; the lengths to sum over must be equal"
+        )
     return q @ y if left else y @ q
 
 
 def _sketch(a, q, steps, key):
     """Orthonormal columns that nearly span the range of a: random projection and power iterations (Halko,
     Martinsson, Tropp 2011, algorithm 4.4)."""
-    basis = jnp.linalg.qr(a @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q),
-                                                as_float(jnp.real(a)).dtype).astype(a.dtype))[0]
+    basis = jnp.linalg.qr(
+        a
+        @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q), as_float(jnp.real(a)).dtype).astype(a.dtype)
+    )[0]
     for _ in range(steps):
         basis = jnp.linalg.qr(adjoint(a) @ basis)[0]
         basis = jnp.linalg.qr(a @ basis)[0]
@@ -446,8 +501,10 @@ def _check_low_rank(name, x, q, niter):
     limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
     q = min(6, limit) if q is None else q
     if x.ndim < 2 or not 0 <= q <= limit or niter < 0:
-        raise ValueError(f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, "
-                         f"0 <= q <= {limit} and niter >= 0")
+        raise ValueError(
+            f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, "
+            f"0 <= q <= {limit} and niter >= 0"
+        )
     return q
 
 

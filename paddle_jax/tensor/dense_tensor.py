@@ -28,8 +28,9 @@ class DenseTensor:
     def _array(self):
         found = self._values.get(self._name)
         if found is None:
-            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; "
-                               "run the startup program, or set one")
+            raise RuntimeError(
+                f"get_tensor: {self._name!r} has no value yet; run the startup program, or set one"
+            )
         return found
 
     def set(self, array, place=None):
@@ -42,8 +43,9 @@ class DenseTensor:
         self._values[self._name] = taken(array, place)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0),
-                        dtype)
+        return np.array(
+            looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype
+        )
 
     def __getitem__(self, item):
         return DenseTensor({"": self._array()[slice(item, item + 1) if isinstance(item, int) else item]})
@@ -106,10 +108,16 @@ class DenseTensor:
         if not self._is_initialized():
             return f"  - shape: []\n  - layout: {self._layout()}\nuninited\n"
         array = self.numpy()
-        facts = {"shape": list(array.shape), "layout": self._layout(), "place": self._place(),
-                 "dtype": array.dtype.name}
-        return ("\n".join(f"  - {name}: {fact}" for name, fact in facts.items())
-                + f"\n  - data: [{' '.join(f'{v:g}' for v in array.ravel())}]")
+        facts = {
+            "shape": list(array.shape),
+            "layout": self._layout(),
+            "place": self._place(),
+            "dtype": array.dtype.name,
+        }
+        return (
+            "\n".join(f"  - {name}: {fact}" for name, fact in facts.items())
+            + f"\n  - data: [{' '.join(f'{v:g}' for v in array.ravel())}]"
+        )
 
 
 class Behind:

@@ -12,8 +12,10 @@ def _labels(term):
     plain = term.replace("...", "\0", 1)
     for label in plain.replace("\0", ""):
         if not (label.isascii() and label.isalpha()):
-            raise AssertionError(f"einsum: equation: got {label!r}; labels are letters, with at most one "
-                                 "'...' for each operand")
+            raise AssertionError(
+                f"einsum: equation: got {label!r}; labels are letters, with at most one "
+                "'...' for each operand"
+            )
     return plain.replace("\0", ".")
 
 
@@ -23,8 +25,9 @@ def _checked(equation, shapes):
     inputs, arrow, output = equation.partition("->")
     terms = [_labels(t) for t in inputs.split(",")]
     if len(terms) != len(shapes):
-        raise AssertionError(f"einsum: equation: {equation!r} has {len(terms)} operands; "
-                             f"{len(shapes)} were given")
+        raise AssertionError(
+            f"einsum: equation: {equation!r} has {len(terms)} operands; {len(shapes)} were given"
+        )
     for term, shape in zip(terms, shapes, strict=True):
         named = len(term.replace(".", ""))
         if named > len(shape) or ("." not in term and named < len(shape)):
@@ -32,8 +35,9 @@ def _checked(equation, shapes):
     if arrow:
         output = _labels(output)
         if "." not in output and any("." in t for t in terms):
-            raise AssertionError(f"einsum: equation: {equation!r} has '...' in an operand but "
-                                 "not in the output")
+            raise AssertionError(
+                f"einsum: equation: {equation!r} has '...' in an operand but not in the output"
+            )
         unknown = set(output) - set("".join(terms)) - {"."}
         if unknown:
             raise ValueError(f"einsum: equation: output labels {sorted(unknown)} are in no operand")
@@ -51,8 +55,10 @@ def _repeated(output):
 def _einsum(operands, equation):
     equation = _checked(equation, [o.shape for o in operands])
     if any(o.dtype != operands[0].dtype for o in operands):
-        raise ValueError(f"einsum: operands: got dtypes {[str(o.dtype) for o in operands]}; "
-                         "they must be equal; cast with astype")
+        raise ValueError(
+            f"einsum: operands: got dtypes {[str(o.dtype) for o in operands]}; "
+            "they must be equal; cast with astype"
+        )
     inputs, _, output = equation.partition("->")
     twice = _repeated(output)
     if not twice:
@@ -60,8 +66,9 @@ def _einsum(operands, equation):
     letters = iter(sorted(set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") - set(equation)))
     extra, terms = [], []
     for label in twice:  # a product with a unit tensor spreads the label over as many output axes as it names
-        at, size = next((t.index(label), o) for t, o in zip(inputs.split(","), operands, strict=True)
-                        if label in t)
+        at, size = next(
+            (t.index(label), o) for t, o in zip(inputs.split(","), operands, strict=True) if label in t
+        )
         fresh = [label, *[next(letters) for _ in range(output.count(label) - 1)]]
         for new in fresh[1:]:
             extra.append(jnp.eye(size.shape[at], dtype=operands[0].dtype))
@@ -72,15 +79,34 @@ def _einsum(operands, equation):
 
 
 @known_as(pir="einsum(operands)->out,_,_ equation:str", onnx="Einsum(*operands, equation=equation)")
-@composite(method=False, cases=["'ij,jk->ik', f(2,3), f(3,2)", "'ii->i', f(2,2)", "'ii', f(2,2)",
-                                "'...ij,...jk->...ik', f(5,2,3), f(3,2)", "'i,j', f(2), f(3)", "'ji', f(2,3)",
-                                "'ij,ij->', f(2,3), f(2,3)", "'ij,kj', f(2,3), f(2,4)", "'ij,jk', f(2,3)",
-                                "'ijk', f(2,3)", "'i->j', f(2)", "'i1->i', f(2,2)",
-                                "'i j , j k -> i k', f(2,3), f(3,2)", "'...', f(2,3)", "'...->', f(2,3)",
-                                "'...i->...', f(2,3)", "'ij->ijj', f(2,3)", "'ij,jk->ik', f(2,3), d(3,2)",
-                                "'i,i,i->i', d(2), d(2), d(2)",
-                                "'bij,bjk,bk->bi', d(2,3,4), d(2,4,2), d(2,2)", "'ij,ij->i', c(2,3), c(2,3)",
-                                "'bi,ijk,bk->bj', f(2,3), f(3,2,4), f(2,4)", "'ij,jk->ik', [f(2,3), f(3,2)]"])
+@composite(
+    method=False,
+    cases=[
+        "'ij,jk->ik', f(2,3), f(3,2)",
+        "'ii->i', f(2,2)",
+        "'ii', f(2,2)",
+        "'...ij,...jk->...ik', f(5,2,3), f(3,2)",
+        "'i,j', f(2), f(3)",
+        "'ji', f(2,3)",
+        "'ij,ij->', f(2,3), f(2,3)",
+        "'ij,kj', f(2,3), f(2,4)",
+        "'ij,jk', f(2,3)",
+        "'ijk', f(2,3)",
+        "'i->j', f(2)",
+        "'i1->i', f(2,2)",
+        "'i j , j k -> i k', f(2,3), f(3,2)",
+        "'...', f(2,3)",
+        "'...->', f(2,3)",
+        "'...i->...', f(2,3)",
+        "'ij->ijj', f(2,3)",
+        "'ij,jk->ik', f(2,3), d(3,2)",
+        "'i,i,i->i', d(2), d(2), d(2)",
+        "'bij,bjk,bk->bi', d(2,3,4), d(2,4,2), d(2,2)",
+        "'ij,ij->i', c(2,3), c(2,3)",
+        "'bi,ijk,bk->bj', f(2,3), f(3,2,4), f(2,4)",
+        "'ij,jk->ik', [f(2,3), f(3,2)]",
+    ],
+)
 def einsum(equation, *operands):
     """Sums products of tensors as an equation of axis labels says.
 

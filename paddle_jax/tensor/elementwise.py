@@ -12,10 +12,25 @@ from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.ops import as_float
 
-FLOATS = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "f(2), f(3)",
-          "f(2), i(2)", "f(2), d(2)"]
-INTS = ["i(2,3), i(3)", "i32(4), i32(4)", "const([12, 0, -4]), const([18, 0, 6])", "i(), i(3)", "i(0), i(1)",
-        "i(2), i(3)", "i(2), i32(2)"]
+FLOATS = [
+    "f(2,3), f(2,3)",
+    "f(2,3), f(3)",
+    "d(3), d(3)",
+    "f(), f(2)",
+    "f(0,3), f(1,3)",
+    "f(2), f(3)",
+    "f(2), i(2)",
+    "f(2), d(2)",
+]
+INTS = [
+    "i(2,3), i(3)",
+    "i32(4), i32(4)",
+    "const([12, 0, -4]), const([18, 0, 6])",
+    "i(), i(3)",
+    "i(0), i(1)",
+    "i(2), i(3)",
+    "i(2), i32(2)",
+]
 
 
 @known_as(pir="atan2", code="arithmetic:atan2")
@@ -47,8 +62,18 @@ _hypot.defjvps(lambda t, size, x, y: t * x / size, lambda t, size, x, y: t * y /
 
 
 @known_as(amp="pow", code="arithmetic:hypot")
-@op("x y", promote=True, inplace=True, cases=[*FLOATS, "f(), f()", "c(3), pos(3)", "i(3), pos_i(3)",
-                                         "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
+@op(
+    "x y",
+    promote=True,
+    inplace=True,
+    cases=[
+        *FLOATS,
+        "f(), f()",
+        "c(3), pos(3)",
+        "i(3), pos_i(3)",
+        "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')",
+    ],
+)
 def hypot(x, y, name=None):
     """sqrt(x^2 + y^2), with broadcasting.
 
@@ -62,8 +87,11 @@ def hypot(x, y, name=None):
 
 
 @known_as(amp="exp", code="arithmetic:logaddexp")
-@op("x y", promote=True,
-    cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"])
+@op(
+    "x y",
+    promote=True,
+    cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"],
+)
 def logaddexp(x, y, name=None):
     """log(exp(x) + exp(y)) without overflow, with broadcasting.
 
@@ -91,14 +119,26 @@ def heaviside(x, y, name=None):
         [0.0, 0.5, 1.0]
     """
     if x.dtype != y.dtype:
-        raise ValueError(f"heaviside: got {x.dtype} and {y.dtype}; the dtypes must be equal; "
-                         "cast one with astype")
+        raise ValueError(
+            f"heaviside: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
+        )
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
 @known_as(pir="copysign", code="arithmetic:copysign")
-@op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "b(3), b(3)",
-                                              "const([0.0, -0.0], 'float32'), f(2)"])
+@op(
+    "x y",
+    inplace=True,
+    scalars=True,
+    cases=[
+        *FLOATS,
+        "f(3), -1.0",
+        "i(3), i(3)",
+        "i(3), -1.0",
+        "b(3), b(3)",
+        "const([0.0, -0.0], 'float32'), f(2)",
+    ],
+)
 def copysign(x, y, name=None):
     """The magnitude of x with the sign of y.
 
@@ -164,8 +204,19 @@ def lcm(x, y, name=None):
 
 
 @known_as(code="elements:ldexp")
-@op("x y", inplace=True, cases=["f(2,3), i(3)", "i(3), i(3)", "d(3), i32(3)", "i(3), f(3)", "f(3), f(3)",
-                                "f(2), i(3)", "f(0), i(0)"])
+@op(
+    "x y",
+    inplace=True,
+    cases=[
+        "f(2,3), i(3)",
+        "i(3), i(3)",
+        "d(3), i32(3)",
+        "i(3), f(3)",
+        "f(3), f(3)",
+        "f(2), i(3)",
+        "f(0), i(0)",
+    ],
+)
 def ldexp(x, y, name=None):
     """x * 2^y, with broadcasting.
 
@@ -202,10 +253,16 @@ def frexp(x, name=None):
 
 
 @known_as(pir="multiplex")
-@composite(cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')",
-                  "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
-                  "[f(2,2)], const([[0], [0]], 'int32')", "[f(2,2), f(2,2)], const([0, 1], 'int32')",
-                  "[f(2,2), f(2,2)], const([[0], [1]])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])
+@composite(
+    cases=[
+        "[f(2,3), f(2,3)], const([[0], [1]], 'int32')",
+        "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
+        "[f(2,2)], const([[0], [0]], 'int32')",
+        "[f(2,2), f(2,2)], const([0, 1], 'int32')",
+        "[f(2,2), f(2,2)], const([[0], [1]])",
+        "[f(2,2), f(2,2)], const([[0], [2]], 'int32')",
+    ]
+)
 def multiplex(inputs, index, name=None):
     """Picks each row from one of several tensors: row i of the result is row i of inputs[index[i]].
 
@@ -226,8 +283,10 @@ def multiplex(inputs, index, name=None):
     if str(index._raw.dtype) != "int32":
         raise ValueError(f"multiplex: index: got {index._raw.dtype}; it must be int32")
     if index.ndim != 2 or index.shape[0] > inputs[0].shape[0]:
-        raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; "
-                           "it must be [n, 1] with n at most the number of rows")
+        raise RuntimeError(
+            f"multiplex: index: got shape {list(index.shape)}; "
+            "it must be [n, 1] with n at most the number of rows"
+        )
     known = concrete(index)
     if known is not None and not ((known >= 0) & (known < len(inputs))).all():
         raise RuntimeError(f"multiplex: index: got a number outside 0..{len(inputs) - 1}")

@@ -21,8 +21,17 @@ from paddle_jax.tensor.manipulation import cast
 DIM = {"input": "x", "dim": "axis"}
 _SWAPPED = {"forward": "backward", "backward": "forward", "ortho": "ortho"}
 _AT_ONCE = 3  # axes that XLA transforms in one go
-ONE = ["d(5)", "f(2,3), axis=0", "f(2,3,2), 2, -2, 'ortho'", "f(3), 6, norm='forward'", "f(4), 0",
-       "f(4), 2.5", "f(4), axis=1", "f(4), norm='x'", "f()"]
+ONE = [
+    "d(5)",
+    "f(2,3), axis=0",
+    "f(2,3,2), 2, -2, 'ortho'",
+    "f(3), 6, norm='forward'",
+    "f(4), 0",
+    "f(4), 2.5",
+    "f(4), axis=1",
+    "f(4), norm='x'",
+    "f()",
+]
 
 
 # the transforms on arrays -----------------------------------------------------------------------------------
@@ -58,8 +67,11 @@ def _half_of_real(x, axis, forward, norm):
     if not x.size:
         return as_complex(jnp.zeros([n // 2 + 1 if a == axis else n for a, n in enumerate(x.shape)], x.dtype))
     x = x if x.dtype == jnp.float64 else x.astype(jnp.float32)
-    return (jnp.fft.rfft(x, axis=axis, norm=norm) if forward
-            else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm])))
+    return (
+        jnp.fft.rfft(x, axis=axis, norm=norm)
+        if forward
+        else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
+    )
 
 
 def _real_of_half(x, axis, n, forward, norm):
@@ -109,8 +121,10 @@ def _operand(name, x, real):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(x).__name__}")
     kind = x._raw.dtype.kind
     if real and kind == "c":
-        raise RuntimeError(f"{name}: x: got {x._raw.dtype.name}; it must be real; "
-                           "use a transform of complex tensors such as fft")
+        raise RuntimeError(
+            f"{name}: x: got {x._raw.dtype.name}; it must be real; "
+            "use a transform of complex tensors such as fft"
+        )
     return cast(x, dtypes.default()) if kind in "biu" else x
 
 
@@ -124,8 +138,10 @@ def _length(name, n, given="n"):
 
 def _axis(name, axis, ndim, given="axis"):
     if not _is_int(axis) or not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; "
-                         f"it must be an int in {-ndim}..{ndim - 1}")
+        raise ValueError(
+            f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; "
+            f"it must be an int in {-ndim}..{ndim - 1}"
+        )
     return int(axis) % ndim
 
 
@@ -152,8 +168,10 @@ def many(name, x, s, axes, norm, real=False):
     if axes is None:
         axes = range(-(x.ndim if s is None else len(s)), 0)
         if len(axes) > x.ndim or not axes:
-            raise ValueError(f"{name}: s: got {s} for a tensor of {x.ndim} axes; give 1 to {x.ndim} lengths, "
-                             "of the last axes")
+            raise ValueError(
+                f"{name}: s: got {s} for a tensor of {x.ndim} axes; give 1 to {x.ndim} lengths, "
+                "of the last axes"
+            )
     if len(axes) == 0:
         raise IndexError(f"{name}: axes: got none; name at least one axis")
     axes = tuple(_axis(name, a, x.ndim, "axes") for a in axes)
@@ -172,17 +190,36 @@ def whole(name, x, lengths, axes):
     lengths = [x.shape[a] for a in axes]
     lengths[-1] = 2 * (lengths[-1] - 1)
     if lengths[-1] < 0:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)}; the axis of half the spectrum (axis "
-                         f"{axes[-1]}) must not be empty")
+        raise ValueError(
+            f"{name}: x: got shape {list(x.shape)}; the axis of half the spectrum (axis "
+            f"{axes[-1]}) must not be empty"
+        )
     return tuple(lengths)
 
 
 # functions of one axis --------------------------------------------------------------------------------------
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*ONE, "f(4)", "c(2,5), 3, 0", "c128(3), norm='ortho'", "i(4)", "f(0)", "f(0,3)", "f(0), 3",
-                  "f(4), -1", "[1.0]", "f(4), True", "f(4), axis=None", "input=f(2,3), dim=0"])
+@composite(
+    method=False,
+    out=True,
+    alias=DIM,
+    cases=[
+        *ONE,
+        "f(4)",
+        "c(2,5), 3, 0",
+        "c128(3), norm='ortho'",
+        "i(4)",
+        "f(0)",
+        "f(0,3)",
+        "f(0), 3",
+        "f(4), -1",
+        "[1.0]",
+        "f(4), True",
+        "f(4), axis=None",
+        "input=f(2,3), dim=0",
+    ],
+)
 def fft(x, n=None, axis=-1, norm="backward", name=None):
     """The discrete Fourier transform along one axis: X[k] = sum_j x[j] exp(-2 pi i j k / n).
 
@@ -217,8 +254,9 @@ def ifft(x, n=None, axis=-1, norm="backward", name=None):
     return c2c(*_one("ifft", x, n, axis, norm), False, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"])
+@composite(
+    method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"]
+)
 def rfft(x, n=None, axis=-1, norm="backward", name=None):
     """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates.
     Arguments as for `fft`.
@@ -235,8 +273,12 @@ def rfft(x, n=None, axis=-1, norm="backward", name=None):
     return r2c(*_one("rfft", x, n, axis, norm, True), True, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"])
+@composite(
+    method=False,
+    out=True,
+    alias=DIM,
+    cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"],
+)
 def irfft(x, n=None, axis=-1, norm="backward", name=None):
     """The inverse of `rfft`: the real tensor of length n whose transform begins with x.
 
@@ -258,8 +300,9 @@ def irfft(x, n=None, axis=-1, norm="backward", name=None):
     return c2r(x, whole("irfft", x, lengths, axes), axes, False, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"])
+@composite(
+    method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"]
+)
 def hfft(x, n=None, axis=-1, norm="backward", name=None):
     """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are
     given. Arguments as for `irfft`.

@@ -5,12 +5,32 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.fourier import c2c, c2r, many, r2c, whole
 
 DIM = {"input": "x", "dim": "axes"}
-BAD = ["f(2,3), [2]", "f(2,3), [4, 2], norm='ortho'", "d(2,3), axes=[-1, 0], norm='forward'",
-       "f(2,3), [4, 0]", "f(2,3), [4, None]", "f(2,3), [4, 2, 3]", "f(2,3), 3", "f(2,3), axes=0",
-       "f(2,3), axes=[2]", "f(2,3), [2], [0, 1]", "f(2,3), norm='x'", "f(2,3), axes=[]"]
-TWO = ["f(2,3)", "d(2,3,2), [3, 2], norm='ortho'", "f(2,3,2), [2, 5], (1, 0), 'forward'",
-       "f(2,3,2), axes=None", "f(3)", "f(2,3), [2]", "f(2,3), [2, 2, 2]", "f(2,3), axes=[0]",
-       "f(2,3), axes=(0, 5)", "f(2,3), [2, -1]"]
+BAD = [
+    "f(2,3), [2]",
+    "f(2,3), [4, 2], norm='ortho'",
+    "d(2,3), axes=[-1, 0], norm='forward'",
+    "f(2,3), [4, 0]",
+    "f(2,3), [4, None]",
+    "f(2,3), [4, 2, 3]",
+    "f(2,3), 3",
+    "f(2,3), axes=0",
+    "f(2,3), axes=[2]",
+    "f(2,3), [2], [0, 1]",
+    "f(2,3), norm='x'",
+    "f(2,3), axes=[]",
+]
+TWO = [
+    "f(2,3)",
+    "d(2,3,2), [3, 2], norm='ortho'",
+    "f(2,3,2), [2, 5], (1, 0), 'forward'",
+    "f(2,3,2), axes=None",
+    "f(3)",
+    "f(2,3), [2]",
+    "f(2,3), [2, 2, 2]",
+    "f(2,3), axes=[0]",
+    "f(2,3), axes=(0, 5)",
+    "f(2,3), [2, -1]",
+]
 
 
 def _two(name, x, s, axes):
@@ -22,9 +42,22 @@ def _two(name, x, s, axes):
             raise ValueError(f"{name}: {given}: got {value!r}; it must be a list or a tuple of 2 ints")
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*BAD, "f(2,3)", "c(2,3)", "c128(2,3,2), [3, 2], [2, 0]", "i(2,3)", "f(0,3)",
-                  "f(0,3), [2, 2]", "c(2,3,2,2,3)", "f(2,3), [True, 2]"])
+@composite(
+    method=False,
+    out=True,
+    alias=DIM,
+    cases=[
+        *BAD,
+        "f(2,3)",
+        "c(2,3)",
+        "c128(2,3,2), [3, 2], [2, 0]",
+        "i(2,3)",
+        "f(0,3)",
+        "f(0,3), [2, 2]",
+        "c(2,3,2,2,3)",
+        "f(2,3), [True, 2]",
+    ],
+)
 def fftn(x, s=None, axes=None, norm="backward", name=None):
     """The discrete Fourier transform over several axes: `fft` along one after the other.
 
@@ -60,8 +93,12 @@ def ifftn(x, s=None, axes=None, norm="backward", name=None):
     return c2c(*many("ifftn", x, s, axes, norm), False, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"])
+@composite(
+    method=False,
+    out=True,
+    alias=DIM,
+    cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"],
+)
 def rfftn(x, s=None, axes=None, norm="backward", name=None):
     """`fftn` of a real tensor, of which the last of the axes keeps n // 2 + 1 terms. Arguments as for `fftn`.
 
@@ -75,8 +112,12 @@ def rfftn(x, s=None, axes=None, norm="backward", name=None):
     return r2c(*many("rfftn", x, s, axes, norm, True), True, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)", "c(0,3)", "c(2,3,2,2,3)"])
+@composite(
+    method=False,
+    out=True,
+    alias=DIM,
+    cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)", "c(0,3)", "c(2,3,2,2,3)"],
+)
 def irfftn(x, s=None, axes=None, norm="backward", name=None):
     """The inverse of `rfftn`: a real tensor.
 
@@ -111,8 +152,9 @@ def hfftn(x, s=None, axes=None, norm="backward", name=None):
     return c2r(x, whole("hfftn", x, lengths, axes), axes, True, norm)
 
 
-@composite(method=False, out=True, alias=DIM,
-           cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,4)", "c(2,3)"])
+@composite(
+    method=False, out=True, alias=DIM, cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,4)", "c(2,3)"]
+)
 def ihfftn(x, s=None, axes=None, norm="backward", name=None):
     """The inverse of `hfftn`: `ihfft` along the last of the axes, `ifft` along the others.
     Arguments as for `rfftn`.

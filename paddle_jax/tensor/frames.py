@@ -63,10 +63,27 @@ def _check_axis(name, axis):
 
 
 @known_as(pir="frame frame_length:i32 hop_length:i32 axis:i32")
-@op(method=False,
-    cases=["f(8), 4, 2", "d(9), 4, 3, 0", "f(2,8), 3, 2", "f(8,2), 4, 2, 0", "f(20), 18, 1", "f(8), 4, 20",
-           "i(8), 4, 2", "c(8), 4, 2", "f(0,8), 4, 2", "f(8), 9, 2", "f(8), 0, 2", "f(8), 4, 0",
-           "f(8), 4.0, 2", "f(8), True, 2", "f(8,2), 4, 2, 1", "f(), 1, 1"])
+@op(
+    method=False,
+    cases=[
+        "f(8), 4, 2",
+        "d(9), 4, 3, 0",
+        "f(2,8), 3, 2",
+        "f(8,2), 4, 2, 0",
+        "f(20), 18, 1",
+        "f(8), 4, 20",
+        "i(8), 4, 2",
+        "c(8), 4, 2",
+        "f(0,8), 4, 2",
+        "f(8), 9, 2",
+        "f(8), 0, 2",
+        "f(8), 4, 0",
+        "f(8), 4.0, 2",
+        "f(8), True, 2",
+        "f(8,2), 4, 2, 1",
+        "f(), 1, 1",
+    ],
+)
 def frame(x, frame_length, hop_length, axis=-1, name=None):
     """Cuts a signal into frames that may overlap.
 
@@ -92,16 +109,36 @@ def frame(x, frame_length, hop_length, axis=-1, name=None):
     if not x.ndim:
         raise IndexError("frame: x: got a tensor of 0 axes; it needs at least 1")
     if frame_length > x.shape[axis]:
-        raise ValueError(f"frame: frame_length: got {frame_length}; the signal has length {x.shape[axis]}, "
-                         "use at most that")
+        raise ValueError(
+            f"frame: frame_length: got {frame_length}; the signal has length {x.shape[axis]}, "
+            "use at most that"
+        )
     frames = cut(jnp.moveaxis(x, axis, -1), frame_length, hop_length)
     return jnp.swapaxes(frames, -1, -2) if axis == -1 else jnp.moveaxis(frames, (-2, -1), (0, 1))
 
 
 @known_as(pir="overlap_add hop_length:i32 axis:i32")
-@op(method=False, cases=["f(4,3), 2", "d(3,4), 3, 0", "f(2,4,3), 1", "f(3,4,2), 2, 0", "f(18,4), 1",
-                         "i(4,3), 2", "c(4,3), 2", "f(4,0), 2", "f(0,4,3), 2", "f(4,3), 0", "f(4,3), 7",
-                         "f(4,3), 2.0", "f(4,3), 2, 1", "f(4), 2", "f(0,3), 2", "[1.0], 2"])
+@op(
+    method=False,
+    cases=[
+        "f(4,3), 2",
+        "d(3,4), 3, 0",
+        "f(2,4,3), 1",
+        "f(3,4,2), 2, 0",
+        "f(18,4), 1",
+        "i(4,3), 2",
+        "c(4,3), 2",
+        "f(4,0), 2",
+        "f(0,4,3), 2",
+        "f(4,3), 0",
+        "f(4,3), 7",
+        "f(4,3), 2.0",
+        "f(4,3), 2, 1",
+        "f(4), 2",
+        "f(0,3), 2",
+        "[1.0], 2",
+    ],
+)
 def overlap_add(x, hop_length, axis=-1, name=None):
     """Adds frames up where they overlap: the transpose of `frame`.
 
@@ -123,8 +160,10 @@ def overlap_add(x, hop_length, axis=-1, name=None):
         raise ValueError(f"overlap_add: x: got {x.ndim} axes; it needs at least 2")
     frames = jnp.swapaxes(x, -1, -2) if axis == -1 else jnp.moveaxis(x, (0, 1), (-2, -1))
     if hop_length > frames.shape[-1]:
-        raise ValueError(f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; "
-                         f"the frames have length {frames.shape[-1]}, use at most that")
+        raise ValueError(
+            f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; "
+            f"the frames have length {frames.shape[-1]}, use at most that"
+        )
     return jnp.moveaxis(added(frames, hop_length), -1, axis)
 
 
@@ -149,16 +188,19 @@ def _window_length(name, n_fft, win_length, window):
     if window is not None and not isinstance(window, Tensor):
         raise AttributeError(f"{name}: window: got {type(window).__name__}; it must be a Tensor or None")
     if window is not None and list(window.shape) != [win_length]:
-        raise AssertionError(f"{name}: window: got shape {list(window.shape)}; it must be [{win_length}], "
-                             "the length of the window")
+        raise AssertionError(
+            f"{name}: window: got shape {list(window.shape)}; it must be [{win_length}], "
+            "the length of the window"
+        )
     return win_length
 
 
 def _centered(window, win_length, n_fft, library=jnp):
     """The window (ones for None) with zeros on both sides up to n_fft."""
     before = (n_fft - win_length) // 2
-    return library.pad(library.ones(win_length) if window is None else window,
-                       (before, n_fft - win_length - before))
+    return library.pad(
+        library.ones(win_length) if window is None else window, (before, n_fft - win_length - before)
+    )
 
 
 @known_as(code="spectra:stft")
@@ -175,15 +217,47 @@ def _stft(x, window=None, *, n_fft, hop_length, win_length, pad_mode, norm, ones
     return jnp.swapaxes(spectrum, -1, -2)
 
 
-@composite(cases=["f(16), 4", "d(2,16), 5, 2, 3", "f(12), 4, 2, window=pos(4)",
-                  "d(12), 4, 2, 3, pos(3), False", "c(12), 4, pad_mode='constant'",
-                  "f(9), 4, normalized=True, onesided=False", "c(9), 4, window=c(4)", "i(16), 4",
-                  "i(9), 4, window=pos(4)", "f(40), 18, 1", "f(2), 2, 1", "f(0,16), 4", "f(2,3,16), 4",
-                  "f(), 4", "c(16), 4, onesided=True", "f(16), 17", "f(16), 3", "f(16), 4, 0",
-                  "f(16), 4, 2, 5", "f(16), 4, 2, window=pos(3)", "f(16), 4, pad_mode='circular'", "[1.0], 4",
-                  "f(16), 4.0", "f(16), 4, 2.0", "f(16), 4, window=[1.0]"])
-def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
-         normalized=False, onesided=None, name=None):
+@composite(
+    cases=[
+        "f(16), 4",
+        "d(2,16), 5, 2, 3",
+        "f(12), 4, 2, window=pos(4)",
+        "d(12), 4, 2, 3, pos(3), False",
+        "c(12), 4, pad_mode='constant'",
+        "f(9), 4, normalized=True, onesided=False",
+        "c(9), 4, window=c(4)",
+        "i(16), 4",
+        "i(9), 4, window=pos(4)",
+        "f(40), 18, 1",
+        "f(2), 2, 1",
+        "f(0,16), 4",
+        "f(2,3,16), 4",
+        "f(), 4",
+        "c(16), 4, onesided=True",
+        "f(16), 17",
+        "f(16), 3",
+        "f(16), 4, 0",
+        "f(16), 4, 2, 5",
+        "f(16), 4, 2, window=pos(3)",
+        "f(16), 4, pad_mode='circular'",
+        "[1.0], 4",
+        "f(16), 4.0",
+        "f(16), 4, 2.0",
+        "f(16), 4, window=[1.0]",
+    ]
+)
+def stft(
+    x,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    name=None,
+):
     """The short-time Fourier transform: `fft.fft` of windowed frames of a signal.
 
     Args:
@@ -213,8 +287,9 @@ def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, p
     if hop_length <= 0:
         raise AssertionError(f"stft: hop_length: got {hop_length} (n_fft // 4 by default); it must be > 0")
     if not 0 < n_fft <= x.shape[-1]:
-        raise AssertionError(f"stft: n_fft: got {n_fft}; it must be in 1..{x.shape[-1]}, "
-                             "the length of the signal")
+        raise AssertionError(
+            f"stft: n_fft: got {n_fft}; it must be in 1..{x.shape[-1]}, the length of the signal"
+        )
     if isinstance(n_fft, float):
         raise TypeError(f"stft: n_fft: got {n_fft}; it must be an int")
     _positive("stft", "hop_length", hop_length)
@@ -228,9 +303,16 @@ def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, p
         x = cast(x, dtypes.default())
         window = None if window is None else cast(window, dtypes.default())
     onesided = "c" not in kinds if onesided is None else bool(onesided)
-    return _stft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
-                 pad_mode=pad_mode if center else None, norm="ortho" if normalized else "backward",
-                 onesided=onesided)
+    return _stft(
+        x,
+        window,
+        n_fft=n_fft,
+        hop_length=hop_length,
+        win_length=win_length,
+        pad_mode=pad_mode if center else None,
+        norm="ortho" if normalized else "backward",
+        onesided=onesided,
+    )
 
 
 def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
@@ -242,11 +324,15 @@ def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
     for k in range(count):
         total[k * hop_length : k * hop_length + n_fft] += padded * padded
     if not total[start:stop].size:
-        raise ValueError(f"{name}: length: {count} frames leave nothing of the signal; "
-                         "give more frames, center=False or a length > 0")
+        raise ValueError(
+            f"{name}: length: {count} frames leave nothing of the signal; "
+            "give more frames, center=False or a length > 0"
+        )
     if np.abs(total[start:stop]).min() < _NEARLY_ZERO:
-        raise ValueError(f"{name}: window: the squares of overlapping windows add up to 0 somewhere; "
-                         "use a smaller hop_length or another window")
+        raise ValueError(
+            f"{name}: window: the squares of overlapping windows add up to 0 somewhere; "
+            "use a smaller hop_length or another window"
+        )
 
 
 @known_as(code="spectra:istft")
@@ -266,29 +352,64 @@ def _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_c
     if not x.size:
         raise AssertionError(f"istft: x: got the empty shape {list(x.shape)}; it must not be empty")
     if not 0 < hop_length <= win_length:
-        raise AssertionError(f"istft: hop_length: got {hop_length}; "
-                             f"it must be in 1..win_length ({win_length})")
+        raise AssertionError(
+            f"istft: hop_length: got {hop_length}; it must be in 1..win_length ({win_length})"
+        )
     terms = n_fft // 2 + 1 if onesided else n_fft
     if x.shape[-2] != terms:
-        raise AssertionError(f"istft: x: got {x.shape[-2]} frequencies; "
-                             f"with onesided={onesided} and n_fft={n_fft} it must have {terms}")
+        raise AssertionError(
+            f"istft: x: got {x.shape[-2]} frequencies; "
+            f"with onesided={onesided} and n_fft={n_fft} it must have {terms}"
+        )
     if window is not None and window._raw.dtype.kind == "c" and not return_complex:
         raise AssertionError("istft: window: got a complex one; it must be real unless return_complex=True")
     if return_complex and onesided:
-        raise AssertionError("istft: onesided: got True with return_complex=True; "
-                             "a complex signal needs all frequencies, onesided=False")
+        raise AssertionError(
+            "istft: onesided: got True with return_complex=True; "
+            "a complex signal needs all frequencies, onesided=False"
+        )
 
 
-@composite(cases=["c(3,9), 4", "c128(2,3,9), 4, 2, 3, ud(0.5, 2, 3)",
-                  "c(3,9), 4, 2, window=pos_d(4), normalized=True", "c(3,9), 4, 2, center=False",
-                  "c(4,9), 4, 2, window=c(4), onesided=False, return_complex=True",
-                  "c(4,9), 4, onesided=False", "f(3,9), 4, length=5", "c(3,5), 4, length=20",
-                  "c(10,5), 18, 1", "c(3,9), 4, length=0", "c(3,1), 4", "c(3), 4", "c(3,0), 4", "c(4,9), 4",
-                  "c(3,9), 4, onesided=False", "c(3,9), 4, 5", "c(3,9), 4, 2, 5", "c(3,9), 4, window=pos(3)",
-                  "c(3,9), 4, window=c(4)", "c(3,9), 4, return_complex=True",
-                  "c(3,9), 4, 4, window=const([0., 1, 1, 0])", "None, 4", "c(3,9), 4, window=pos_i(4)"])
-def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False,
-          onesided=True, length=None, return_complex=False, name=None):
+@composite(
+    cases=[
+        "c(3,9), 4",
+        "c128(2,3,9), 4, 2, 3, ud(0.5, 2, 3)",
+        "c(3,9), 4, 2, window=pos_d(4), normalized=True",
+        "c(3,9), 4, 2, center=False",
+        "c(4,9), 4, 2, window=c(4), onesided=False, return_complex=True",
+        "c(4,9), 4, onesided=False",
+        "f(3,9), 4, length=5",
+        "c(3,5), 4, length=20",
+        "c(10,5), 18, 1",
+        "c(3,9), 4, length=0",
+        "c(3,1), 4",
+        "c(3), 4",
+        "c(3,0), 4",
+        "c(4,9), 4",
+        "c(3,9), 4, onesided=False",
+        "c(3,9), 4, 5",
+        "c(3,9), 4, 2, 5",
+        "c(3,9), 4, window=pos(3)",
+        "c(3,9), 4, window=c(4)",
+        "c(3,9), 4, return_complex=True",
+        "c(3,9), 4, 4, window=const([0., 1, 1, 0])",
+        "None, 4",
+        "c(3,9), 4, window=pos_i(4)",
+    ]
+)
+def istft(
+    x,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=True,
+    length=None,
+    return_complex=False,
+    name=None,
+):
     """The inverse of `stft`: the signal whose short-time Fourier transform is nearest to x (least squares).
 
     Args:
@@ -323,5 +444,14 @@ def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, 
     start = n_fft // 2 if center else 0
     stop = size - start if length is None else min(max(start + length, start), size)
     _overlap("istft", window, win_length, n_fft, hop_length, x.shape[-1], start, stop)
-    return _istft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
-                  norm="ortho" if normalized else "backward", start=start, stop=stop, real=not return_complex)
+    return _istft(
+        x,
+        window,
+        n_fft=n_fft,
+        hop_length=hop_length,
+        win_length=win_length,
+        norm="ortho" if normalized else "backward",
+        start=start,
+        stop=stop,
+        real=not return_complex,
+    )

@@ -12,8 +12,23 @@ from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import multiply
 
 DIM = {"input": "x", "dim": "axes"}
-GRID = ["5", "4, 0.5", "4, dtype='float64'", "4, dtype='int32'", "0", "-3", "4, 0", "const(4)",
-        "5, const(0.5, 'float32')", "4, 'a'", "'4'", "None", "4, requires_grad=True", "3, dtype='x'", "2.5"]
+GRID = [
+    "5",
+    "4, 0.5",
+    "4, dtype='float64'",
+    "4, dtype='int32'",
+    "0",
+    "-3",
+    "4, 0",
+    "const(4)",
+    "5, const(0.5, 'float32')",
+    "4, 'a'",
+    "'4'",
+    "None",
+    "4, requires_grad=True",
+    "3, dtype='x'",
+    "2.5",
+]
 
 
 def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
@@ -23,8 +38,14 @@ def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; it must be floating")
     made = to_tensor(terms, dtype if dtype.kind not in "iu" else "float32", device)
     step = 1.0 / (n * d)
-    made = multiply(made, (step.astype(made.dtype) if isinstance(step, Tensor)
-                           else to_tensor(np.asarray(step), made.dtype, device)))
+    made = multiply(
+        made,
+        (
+            step.astype(made.dtype)
+            if isinstance(step, Tensor)
+            else to_tensor(np.asarray(step), made.dtype, device)
+        ),
+    )
     if requires_grad:
         made.stop_gradient = False
     return made if out is None else _into(out, made)
@@ -86,22 +107,45 @@ def rfftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires
 def _rolled(name, x, axes, sign):
     """x rolled by half the length of each axis."""
     if isinstance(axes, int) and not -x.ndim <= axes < x.ndim:
-        raise IndexError(f"{name}: axes={axes} is out of range for a tensor of {x.ndim} axes; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise IndexError(
+            f"{name}: axes={axes} is out of range for a tensor of {x.ndim} axes; use {-x.ndim}..{x.ndim - 1}"
+        )
     axes = tuple(range(x.ndim)) if axes is None else ints(name, axes, "axes")
     if not axes or not all(-x.ndim <= a < x.ndim for a in axes):
-        raise ValueError(f"{name}: axes: got {list(axes)} for a tensor of {x.ndim} axes; "
-                         f"name one or more in {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"{name}: axes: got {list(axes)} for a tensor of {x.ndim} axes; "
+            f"name one or more in {-x.ndim}..{x.ndim - 1}"
+        )
     for axis in axes:
         x = jnp.roll(x, sign * (x.shape[axis] // 2) if sign > 0 else -(x.shape[axis] // 2), axis)
     return x
 
 
 @known_as(code="places:fftshift")
-@op(method=False, alias=DIM,
-    cases=["f(4)", "f(2,5)", "f(2,3), 1", "f(2,3), [0, 1]", "d(3,3), [0, 0]", "f(2,3), (0,)", "f(2,3), []",
-           "f(2,3), [2]", "f(2,3), -3", "i(4)", "b(4)", "c(4)", "f()", "f(0,3)", "input=f(5), dim=-1",
-           "f(2,3), 0.5", "f(2,3), const([0])", "[1, 2]"])
+@op(
+    method=False,
+    alias=DIM,
+    cases=[
+        "f(4)",
+        "f(2,5)",
+        "f(2,3), 1",
+        "f(2,3), [0, 1]",
+        "d(3,3), [0, 0]",
+        "f(2,3), (0,)",
+        "f(2,3), []",
+        "f(2,3), [2]",
+        "f(2,3), -3",
+        "i(4)",
+        "b(4)",
+        "c(4)",
+        "f()",
+        "f(0,3)",
+        "input=f(5), dim=-1",
+        "f(2,3), 0.5",
+        "f(2,3), const([0])",
+        "[1, 2]",
+    ],
+)
 def fftshift(x, axes=None, name=None):
     """Moves the zero frequency, which `fft` puts first, to the middle: rolls each axis by half its length.
 
@@ -121,8 +165,22 @@ def fftshift(x, axes=None, name=None):
 
 
 @known_as(code="places:ifftshift")
-@op(method=False, alias=DIM, cases=["f(5)", "f(2,3)", "f(2,3), -1", "f(2,3), [0, 1]", "d(3,3), [0, 0]",
-                                    "f(2,3), []", "f(3), 1", "i(4)", "c(4)", "f()"])
+@op(
+    method=False,
+    alias=DIM,
+    cases=[
+        "f(5)",
+        "f(2,3)",
+        "f(2,3), -1",
+        "f(2,3), [0, 1]",
+        "d(3,3), [0, 0]",
+        "f(2,3), []",
+        "f(3), 1",
+        "i(4)",
+        "c(4)",
+        "f()",
+    ],
+)
 def ifftshift(x, axes=None, name=None):
     """The inverse of `fftshift`. Arguments as there.
 

@@ -23,13 +23,31 @@ def take_rows(x, index, axis):
 
 
 @known_as(pir="gather(x,index,axis:i32)", onnx="Gather(x, index, axis=axis)")
-@composite(out=True, alias={"input": "x"}, cases=[
-    "f(4), idx(4,3)", "f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), const([1, -1], 'int64')",
-    "f(4,2), const([1, 4], 'int64')", "f(4,2), const([-5], 'int64')", "f(4,2), const(2, 'int64')",
-    "f(4,2), idx(4,3,1)", "f(4,2), idx(2,1,2)", "f(4,2), f(2)", "f(4,2), idx(2,1), const(1, 'int64')",
-    "f(4,2), const([], 'int64')", "f(), idx(1,1)", "f(4,2), idx(1,1), 2", "f(4,2,3), idx32(4,6), -3",
-    "i(4), idx(4,2)", "f(3), const([1, 1, 1], 'int64')", "f(4,2), 1, idx(2,3,2)",
-    "f(4,2), dim=1, index=idx(2,3,2)"])
+@composite(
+    out=True,
+    alias={"input": "x"},
+    cases=[
+        "f(4), idx(4,3)",
+        "f(4,2), idx(4,3)",
+        "f(4,2), idx(2,3), 1",
+        "f(4,2), const([1, -1], 'int64')",
+        "f(4,2), const([1, 4], 'int64')",
+        "f(4,2), const([-5], 'int64')",
+        "f(4,2), const(2, 'int64')",
+        "f(4,2), idx(4,3,1)",
+        "f(4,2), idx(2,1,2)",
+        "f(4,2), f(2)",
+        "f(4,2), idx(2,1), const(1, 'int64')",
+        "f(4,2), const([], 'int64')",
+        "f(), idx(1,1)",
+        "f(4,2), idx(1,1), 2",
+        "f(4,2,3), idx32(4,6), -3",
+        "i(4), idx(4,2)",
+        "f(3), const([1, 1, 1], 'int64')",
+        "f(4,2), 1, idx(2,3,2)",
+        "f(4,2), dim=1, index=idx(2,3,2)",
+    ],
+)
 def gather(x, index=None, axis=None, name=None, *, dim=None):
     """Takes the slices of x at the indices along an axis.
 
@@ -61,11 +79,26 @@ def gather(x, index=None, axis=None, name=None, *, dim=None):
 
 
 @known_as(pir="index_select axis:i32", onnx="Gather axis")
-@composite(alias=X_DIM, out=True, cases=[
-    "f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), idx32(4,3), axis=-2", "f(4,2), const([4], 'int64')",
-    "~f(4,2), const([-1], 'int64')", "i(4,2), const([-1], 'int64')", "f(4,2), idx(2,1), 2", "f(4,2), f(2)",
-    "f(4,2), const([], 'int64')", "i(4), const([2, 2], 'int64')", "f(4,2), 0, idx(4,3)", "f(4,2), idx(4,3,1)",
-    "f(2,3), idx(3,1), dim=1", "f(), idx(1,1)"])
+@composite(
+    alias=X_DIM,
+    out=True,
+    cases=[
+        "f(4,2), idx(4,3)",
+        "f(4,2), idx(2,3), 1",
+        "f(4,2), idx32(4,3), axis=-2",
+        "f(4,2), const([4], 'int64')",
+        "~f(4,2), const([-1], 'int64')",
+        "i(4,2), const([-1], 'int64')",
+        "f(4,2), idx(2,1), 2",
+        "f(4,2), f(2)",
+        "f(4,2), const([], 'int64')",
+        "i(4), const([2, 2], 'int64')",
+        "f(4,2), 0, idx(4,3)",
+        "f(4,2), idx(4,3,1)",
+        "f(2,3), idx(3,1), dim=1",
+        "f(), idx(1,1)",
+    ],
+)
 def index_select(x, index, axis=0, name=None):
     """Takes the slices of x at the indices along an axis.
 
@@ -110,8 +143,10 @@ def check_points(op, index, shape, error=IndexError):
     known, their values."""
     check_index_dtype(op, index)
     if index.ndim == 0 or index.shape[-1] > len(shape):
-        raise ValueError(f"{op}: index: got shape {list(index.shape)}; "
-                         f"the last axis holds at most {len(shape)} coordinates, as the tensor has axes")
+        raise ValueError(
+            f"{op}: index: got shape {list(index.shape)}; "
+            f"the last axis holds at most {len(shape)} coordinates, as the tensor has axes"
+        )
     values = concrete(index)
     if values is not None and values.size:
         sizes = np.asarray(shape[: index.shape[-1]])
@@ -120,12 +155,21 @@ def check_points(op, index, shape, error=IndexError):
 
 
 @known_as(pir="gather_nd", onnx="GatherND")
-@composite(cases=["f(3,4), const([[0, 1], [2, 3]], 'int64')", "f(3,4), const([[0], [2]], 'int64')",
-                  "f(3,4), const([[0, -1]], 'int64')", "f(3,4), const([[0, 4]], 'int64')",
-                  "f(3,4), const([[0, 1, 1]], 'int64')", "f(3,4), const([1, 2], 'int32')",
-                  "f(3,4), const([[1.0]], 'float32')", "f(3,4), paddle.zeros([2, 0], 'int64')",
-                  "f(3,4), paddle.zeros([0, 1], 'int64')", "f(3,4), const([[1, 1], [1, 1]], 'int64')",
-                  "i(3,4), idx(3,2,2,2)"])
+@composite(
+    cases=[
+        "f(3,4), const([[0, 1], [2, 3]], 'int64')",
+        "f(3,4), const([[0], [2]], 'int64')",
+        "f(3,4), const([[0, -1]], 'int64')",
+        "f(3,4), const([[0, 4]], 'int64')",
+        "f(3,4), const([[0, 1, 1]], 'int64')",
+        "f(3,4), const([1, 2], 'int32')",
+        "f(3,4), const([[1.0]], 'float32')",
+        "f(3,4), paddle.zeros([2, 0], 'int64')",
+        "f(3,4), paddle.zeros([0, 1], 'int64')",
+        "f(3,4), const([[1, 1], [1, 1]], 'int64')",
+        "i(3,4), idx(3,2,2,2)",
+    ]
+)
 def gather_nd(x, index, name=None):
     """Takes elements, or slices, at coordinates.
 
@@ -145,11 +189,20 @@ def gather_nd(x, index, name=None):
     return take_points(x, index)
 
 
-@composite(cases=[
-    "f(2,3), const([0, 5], 'int64')", "f(2,3), const([[0], [-1]], 'int64')", "f(2,3), const([0, 6], 'int64')",
-    "f(2,3), const([0, 7], 'int64'), 'wrap'", "f(2,3), const([-3, 7], 'int64'), 'clip'",
-    "f(2,3), const([-9], 'int64'), 'wrap'", "f(2,3), const([1.0], 'float32')",
-    "f(2,3), const([1], 'int64'), 'foo'", "i(4), idx32(4,2)", "f(2,3), const(2, 'int64')"])
+@composite(
+    cases=[
+        "f(2,3), const([0, 5], 'int64')",
+        "f(2,3), const([[0], [-1]], 'int64')",
+        "f(2,3), const([0, 6], 'int64')",
+        "f(2,3), const([0, 7], 'int64'), 'wrap'",
+        "f(2,3), const([-3, 7], 'int64'), 'clip'",
+        "f(2,3), const([-9], 'int64'), 'wrap'",
+        "f(2,3), const([1.0], 'float32')",
+        "f(2,3), const([1], 'int64'), 'foo'",
+        "i(4), idx32(4,2)",
+        "f(2,3), const(2, 'int64')",
+    ]
+)
 def take(x, index, mode="raise", name=None):
     """Takes elements of the flattened tensor.
 
@@ -190,7 +243,7 @@ def take_flat(x, index, mode):
 def take_elements(x, index, axis):
     """x[..., index[...], ...] with index over the axis; x may be longer than the index
     along the other axes."""
-    x = x[tuple(np.s_[: n] if d != axis else np.s_[:] for d, n in enumerate(index.shape))]
+    x = x[tuple(np.s_[:n] if d != axis else np.s_[:] for d, n in enumerate(index.shape))]
     index = jnp.where(index < 0, index + x.shape[axis], index)
     return jnp.take_along_axis(x, index, axis, mode="clip")
 
@@ -199,37 +252,59 @@ def fit_index(op, x, index, axis):
     """Broadcasts an index and x against each other except along the axis, as take_along_axis and
     put_along_axis do."""
     if x.ndim != index.ndim:
-        raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
-                         f"{list(x.shape)}; both need as many axes")
+        raise ValueError(
+            f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
+            f"{list(x.shape)}; both need as many axes"
+        )
     if x._raw.shape == index._raw.shape:
         return x, index
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
-        return x, expand(index, [m if d == axis else n
-                                 for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))])
-    return expand(x, [n if d == axis else m
-                      for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]), index
+        return x, expand(
+            index, [m if d == axis else n for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]
+        )
+    return expand(
+        x, [n if d == axis else m for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]
+    ), index
 
 
 def check_within(op, x, index, axis):
     """Refuses an index that is longer than x along another axis."""
     if x.ndim != index.ndim:
-        raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
-                         f"{list(x.shape)}; both need as many axes")
+        raise ValueError(
+            f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
+            f"{list(x.shape)}; both need as many axes"
+        )
     if any(m > n and d != axis for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))):
-        raise RuntimeError(f"{op}: indices: got shape {list(index.shape)}, larger than {list(x.shape)} apart "
-                           f"from axis {axis}")
+        raise RuntimeError(
+            f"{op}: indices: got shape {list(index.shape)}, larger than {list(x.shape)} apart "
+            f"from axis {axis}"
+        )
 
 
 @known_as(pir="take_along_axis axis:i32", onnx="GatherElements axis")
-@composite(alias={"input": "arr", "dim": "axis"}, out=True, cases=[
-    "f(2,3), const([[0], [1]], 'int64'), 1", "f(2,3), const([[0]], 'int64'), 1",
-    "f(2,3), const([[0]], 'int64'), 1, False", "f(2,3), const([[0, -1]], 'int64'), 1",
-    "f(2,3), const([[0, 3]], 'int64'), 1", "f(2,3), const([0], 'int64'), 1",
-    "f(2,3), const([[0], [0], [0]], 'int64'), 1", "f(2,3), const([[0], [0], [0]], 'int64'), 1, False",
-    "f(2,3), const([[1, 0, 1]], 'int64'), 0", "f(2,3), const([[0]], 'int64'), 2",
-    "f(2,3), const([[0]], 'int32'), -1", "f(2,3), idx(3,2,5), 1", "f(1,3), idx(3,2,2), 1",
-    "f(), const(0, 'int64'), 0", "f(2,3), const([[0], [1]], 'int64'), None", "i(3,2), idx(3,4,2), axis=0",
-    "f(0,3), idx(3,0,2), 1"])
+@composite(
+    alias={"input": "arr", "dim": "axis"},
+    out=True,
+    cases=[
+        "f(2,3), const([[0], [1]], 'int64'), 1",
+        "f(2,3), const([[0]], 'int64'), 1",
+        "f(2,3), const([[0]], 'int64'), 1, False",
+        "f(2,3), const([[0, -1]], 'int64'), 1",
+        "f(2,3), const([[0, 3]], 'int64'), 1",
+        "f(2,3), const([0], 'int64'), 1",
+        "f(2,3), const([[0], [0], [0]], 'int64'), 1",
+        "f(2,3), const([[0], [0], [0]], 'int64'), 1, False",
+        "f(2,3), const([[1, 0, 1]], 'int64'), 0",
+        "f(2,3), const([[0]], 'int64'), 2",
+        "f(2,3), const([[0]], 'int32'), -1",
+        "f(2,3), idx(3,2,5), 1",
+        "f(1,3), idx(3,2,2), 1",
+        "f(), const(0, 'int64'), 0",
+        "f(2,3), const([[0], [1]], 'int64'), None",
+        "i(3,2), idx(3,4,2), axis=0",
+        "f(0,3), idx(3,0,2), 1",
+    ],
+)
 def take_along_axis(arr, indices, axis, broadcast=True):
     """Takes one element per index along an axis: out[i][j] = arr[i][indices[i][j]] for axis 1.
 
@@ -251,8 +326,10 @@ def take_along_axis(arr, indices, axis, broadcast=True):
         [[2], [3]]
     """
     if arr.ndim != indices.ndim:
-        raise ValueError(f"take_along_axis: indices: got shape {list(indices.shape)} for a tensor of shape "
-                         f"{list(arr.shape)}; both need as many axes")
+        raise ValueError(
+            f"take_along_axis: indices: got shape {list(indices.shape)} for a tensor of shape "
+            f"{list(arr.shape)}; both need as many axes"
+        )
     axis = one_axis("take_along_axis", axis, arr.ndim, error=AssertionError)
     check_index_dtype("take_along_axis", indices, ("int16", "int32", "int64", "uint8"), "indices")
     check_index("take_along_axis", indices, arr.shape[axis])
@@ -264,9 +341,17 @@ def take_along_axis(arr, indices, axis, broadcast=True):
 
 
 @known_as(pir="index_sample")
-@composite(cases=[
-    "f(2,3), idx(3,2,4)", "f(2,3), idx32(3,2,1)", "f(2,3), const([[0], [3]], 'int64')", "f(2,3), idx(3,3,1)",
-    "f(3), idx(3,2)", "i(2,2), const([[1, 1], [0, 0]], 'int64')", "f(2,3), f(2,1)"])
+@composite(
+    cases=[
+        "f(2,3), idx(3,2,4)",
+        "f(2,3), idx32(3,2,1)",
+        "f(2,3), const([[0], [3]], 'int64')",
+        "f(2,3), idx(3,3,1)",
+        "f(3), idx(3,2)",
+        "i(2,2), const([[1, 1], [0, 0]], 'int64')",
+        "f(2,3), f(2,1)",
+    ]
+)
 def index_sample(x, index):
     """Takes from each row of x the elements at the indices in the same row.
 
@@ -283,16 +368,30 @@ def index_sample(x, index):
     """
     check_index_dtype("index_sample", index)
     if x.ndim != 2 or index.ndim != 2 or x.shape[0] != index.shape[0]:
-        raise ValueError(f"index_sample: got x of shape {list(x.shape)} and index of shape "
-                         f"{list(index.shape)}; use [n, m] and [n, k]")
+        raise ValueError(
+            f"index_sample: got x of shape {list(x.shape)} and index of shape "
+            f"{list(index.shape)}; use [n, m] and [n, k]"
+        )
     check_index("index_sample", index, x.shape[1], ValueError, low=0)
     return take_elements(x, index, 1)
 
 
 @known_as(pir="masked_select", code="selections:masked_select")
-@composite(alias={"input": "x"}, out=True,
-           cases=["f(2,3), b(2,3)", "f(2,3), b(3)", "f(3), b(2,3)", "f(2,3), i(2,3)", "f(), const(True)",
-                  "i(4), b(4)", "f(2,3), b(2)", "f(0,2), b(0,2)", "f(2,3), const(np.zeros((2, 3), bool))"])
+@composite(
+    alias={"input": "x"},
+    out=True,
+    cases=[
+        "f(2,3), b(2,3)",
+        "f(2,3), b(3)",
+        "f(3), b(2,3)",
+        "f(2,3), i(2,3)",
+        "f(), const(True)",
+        "i(4), b(4)",
+        "f(2,3), b(2)",
+        "f(0,2), b(0,2)",
+        "f(2,3), const(np.zeros((2, 3), bool))",
+    ],
+)
 def masked_select(x, mask, name=None):
     """The elements where the mask is true, in a row.
 
@@ -308,16 +407,22 @@ def masked_select(x, mask, name=None):
         [1, 3]
     """
     if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
-        raise ValueError(f"masked_select: mask: got {getattr(mask, 'dtype', type(mask).__name__)}; "
-                         "it must be a bool Tensor")
+        raise ValueError(
+            f"masked_select: mask: got {getattr(mask, 'dtype', type(mask).__name__)}; "
+            "it must be a bool Tensor"
+        )
     try:
         shape = jnp.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     except ValueError:
-        raise RuntimeError(f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} "
-                           "do not broadcast") from None
-    chosen = np.broadcast_to(on_host(mask, "masked_select",
-                                     "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"),
-                             shape)
+        raise RuntimeError(
+            f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast"
+        ) from None
+    chosen = np.broadcast_to(
+        on_host(
+            mask, "masked_select", "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
+        ),
+        shape,
+    )
     if untracked(x):  # a new number of elements would be a new program to compile
         return wrap(from_host(np.broadcast_to(elements(x), shape)[chosen]))
     return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(chosen)), 0)

@@ -23,8 +23,9 @@ def _range(x, low, high, dtype):
     0.5 on either side."""
     if low == high:
         flat = x.reshape(-1)
-        low, high = ((jnp.min(flat), jnp.max(flat)) if flat.size
-                     else (jnp.zeros((), x.dtype), jnp.zeros((), x.dtype)))
+        low, high = (
+            (jnp.min(flat), jnp.max(flat)) if flat.size else (jnp.zeros((), x.dtype), jnp.zeros((), x.dtype))
+        )
     low, high = jnp.asarray(low).astype(dtype), jnp.asarray(high).astype(dtype)
     same = low == high
     return jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
@@ -34,14 +35,35 @@ def _floating(x):
     return x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.float32
 
 
-HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3", "f(5), 4, 3.0, 1.0",
-              "f(5), 0", "const([1.0, 1.0], 'float32'), 4", "d(9), 3", "f(3)", "f(9), 4, 1, 1", "f(5), 2.5"]
+HISTOGRAMS = [
+    "f(20), 5",
+    "f(4,5), 4, -1.0, 1.0",
+    "i(20), 4",
+    "i(20), 4, -2, 3",
+    "f(5), 4, 3.0, 1.0",
+    "f(5), 0",
+    "const([1.0, 1.0], 'float32'), 4",
+    "d(9), 3",
+    "f(3)",
+    "f(9), 4, 1, 1",
+    "f(5), 2.5",
+]
 
 
 @known_as(pir="histogram(input,weight) bins:i64 min:f32 max:f32 density:bool")
-@op("input weight", alike=True, nondiff=True,
-    cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
-           "f(20), 4, weight=pos(20), density=True", "f(0), 5, -1, 1, density=True"])
+@op(
+    "input weight",
+    alike=True,
+    nondiff=True,
+    cases=[
+        *HISTOGRAMS,
+        "f(20), 5, weight=f(20)",
+        "f(20), 5, -1, 1, density=True",
+        "f(20), 5, weight=f(3)",
+        "f(20), 4, weight=pos(20), density=True",
+        "f(0), 5, -1, 1, density=True",
+    ],
+)
 def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, name=None):
     """Counts how many elements fall into each of several ranges of equal width; the last one
     includes its right end.
@@ -64,26 +86,35 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
         raise TypeError(f"histogram: bins: got {bins!r}; it must be an int")
     _bins("histogram", bins, min, max)
     if weight is not None and weight.shape != input.shape:
-        raise ValueError(f"histogram: weight: got shape {list(weight.shape)}; it must be that of input, "
-                         f"{list(input.shape)}")
+        raise ValueError(
+            f"histogram: weight: got shape {list(weight.shape)}; it must be that of input, "
+            f"{list(input.shape)}"
+        )
     dtype = _floating(input)
     low, high = _range(input, min, max, dtype)
     x = input.reshape(-1).astype(dtype)
     inside = (x >= low) & (x <= high)
-    place = jnp.clip(jnp.where(inside, jnp.floor((x - low) * bins / (high - low)), 0).astype(jnp.int32), 0,
-                     bins - 1)
+    place = jnp.clip(
+        jnp.where(inside, jnp.floor((x - low) * bins / (high - low)), 0).astype(jnp.int32), 0, bins - 1
+    )
     kind = jnp.int64 if weight is None and not density else jnp.float32 if weight is None else weight.dtype
     amount = jnp.ones(x.shape, kind) if weight is None else weight.reshape(-1)
     counts = jnp.zeros((bins,), kind).at[place].add(jnp.where(inside, amount, 0))
     if density and input.size:
-        counts = (counts.astype(jnp.float32) / jnp.sum(counts).astype(jnp.float32)
-                  / ((high - low) / bins).astype(jnp.float32))
+        counts = (
+            counts.astype(jnp.float32)
+            / jnp.sum(counts).astype(jnp.float32)
+            / ((high - low) / bins).astype(jnp.float32)
+        )
     return counts
 
 
 @known_as(code="statistics:bin_edges")
-@op("input", nondiff=True,
-    cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0", "f(5), 2.5")] + ["f(5), 4, 1, 1"])
+@op(
+    "input",
+    nondiff=True,
+    cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0", "f(5), 2.5")] + ["f(5), 4, 1, 1"],
+)
 def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
     """The ends of the ranges that `histogram` counts in, as a float32 Tensor [bins + 1]. Arguments as there.
 
@@ -122,8 +153,17 @@ def _histogram_many(x, bins, ranges, density, weights=None):
     return counts, *edges
 
 
-@composite(cases=["f(9,2), [2, 3]", "f(9,2), 3", "f(9,2), [2, 2], [-1.0, 1.0, -1.0, 1.0], True",
-                  "f(9,2), [2, 2], weights=pos(9)", "f(5,2), [2]", "f(5), [2]", "d(4,3,2), [2, 2]"])
+@composite(
+    cases=[
+        "f(9,2), [2, 3]",
+        "f(9,2), 3",
+        "f(9,2), [2, 2], [-1.0, 1.0, -1.0, 1.0], True",
+        "f(9,2), [2, 2], weights=pos(9)",
+        "f(5,2), [2]",
+        "f(5), [2]",
+        "d(4,3,2), [2, 2]",
+    ]
+)
 def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None):
     """Counts points of a d-dimensional space in a grid of cells.
 
@@ -152,14 +192,17 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
     if not all(isinstance(b, int) for b in bins):
         raise ValueError("histogramdd: bins: the entries must be ints")
     if ranges is not None and len(ranges) != 2 * d:
-        raise AssertionError(f"histogramdd: ranges: got {len(ranges)} numbers; "
-                             f"two for each of {d} dimensions are needed")
+        raise AssertionError(
+            f"histogramdd: ranges: got {len(ranges)} numbers; two for each of {d} dimensions are needed"
+        )
     if weights is not None and list(weights.shape) != list(x.shape[:-1]):
-        raise AssertionError(f"histogramdd: weights: got shape {list(weights.shape)}; "
-                             f"it must be {list(x.shape[:-1])}")
+        raise AssertionError(
+            f"histogramdd: weights: got shape {list(weights.shape)}; it must be {list(x.shape[:-1])}"
+        )
     if weights is not None and weights._raw.dtype != x._raw.dtype:
-        raise ValueError(f"histogramdd: weights: got {weights._raw.dtype}; "
-                         f"it must have the dtype of x, {x._raw.dtype}")
+        raise ValueError(
+            f"histogramdd: weights: got {weights._raw.dtype}; it must have the dtype of x, {x._raw.dtype}"
+        )
     counts, *edges = _histogram_many(x, bins, ranges, density, weights)
     return counts, edges
 
@@ -174,9 +217,22 @@ def _count_each(x, length, weights=None):
 
 
 @known_as(code="selections:bincount")
-@composite(cases=["const([1, 2, 1])", "const([1, 2, 1]), minlength=5", "const([1, 2, 1]), f(3)",
-                  "const([1, 2, 1]), i(3)", "const([1, -2, 1])", "f(2)", "i_(2,2)", "i_(3), minlength=-1",
-                  "i_(3), f(2)", "i_(0)", "const([3, 0], 'int32')", "const([3, 0], 'int32'), d(2)"])
+@composite(
+    cases=[
+        "const([1, 2, 1])",
+        "const([1, 2, 1]), minlength=5",
+        "const([1, 2, 1]), f(3)",
+        "const([1, 2, 1]), i(3)",
+        "const([1, -2, 1])",
+        "f(2)",
+        "i_(2,2)",
+        "i_(3), minlength=-1",
+        "i_(3), f(2)",
+        "i_(0)",
+        "const([3, 0], 'int32')",
+        "const([3, 0], 'int32'), d(2)",
+    ]
+)
 def bincount(x, weights=None, minlength=0, name=None):
     """Counts how often each number 0, 1, 2 ... comes.
 
@@ -197,8 +253,10 @@ def bincount(x, weights=None, minlength=0, name=None):
     if x._raw.dtype not in (np.int32, np.int64):
         raise TypeError(f"bincount: x: got {x.dtype}; allowed are int32 and int64")
     if x.ndim != 1 or minlength < 0 or (weights is not None and list(weights.shape) != list(x.shape)):
-        raise ValueError(f"bincount: got x of shape {list(x.shape)} and minlength={minlength}; "
-                         "x and weights must be [n] and minlength not negative")
+        raise ValueError(
+            f"bincount: got x of shape {list(x.shape)} and minlength={minlength}; "
+            "x and weights must be [n] and minlength not negative"
+        )
     values = on_host(x, "bincount", "use scatter_nd_add there, or one_hot and sum")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: x: got {values.min()}; negative numbers cannot be counted")

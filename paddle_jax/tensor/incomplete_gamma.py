@@ -50,14 +50,20 @@ def _tail(n, a, x, upper, lgamma, psi):
     """The integral of B_n f over the tail below (or above) log x."""
     nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
-    width = (jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2) if upper
-             else (c + jnp.sqrt(c * c + 8 * c)) / 2)
+    width = (
+        jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2)
+        if upper
+        else (c + jnp.sqrt(c * c + 8 * c)) / 2
+    )
     w = width[..., None] * (nodes + 1) / 2
     a, x, lgamma = a[..., None], x[..., None], lgamma[..., None]
     fallen = x * jnp.expm1(w) - a * w if upper else a * w + x * jnp.expm1(-w)
     at = jnp.log(x) + (w if upper else -w)
-    return ((_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen))
-            @ (weights / 2) * width)
+    return (
+        (_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen))
+        @ (weights / 2)
+        * width
+    )
 
 
 def _by_parameter(n, a, x, lgamma, polygamma):
@@ -71,10 +77,14 @@ def _by_parameter(n, a, x, lgamma, polygamma):
     upper = _tail(n, high_a, high_x, True, logs[..., -1], [p[..., -1] for p in psi])
     lower = _tail(n, low_a + _SHIFT, low_x, False, logs[..., -2], [p[..., -2] for p in psi])
     low_x = low_x[..., None]
-    terms = (_size(parameters[..., :-1], low_x, logs[..., :-1])
-             * _bell(n, jnp.log(low_x), [p[..., :-1] for p in psi]))
-    return jnp.where(inside, jnp.where(above, -upper, lower + terms.sum(-1)),
-                     jnp.where(jnp.isnan(a + x) | (a == 0), jnp.nan, 0))
+    terms = _size(parameters[..., :-1], low_x, logs[..., :-1]) * _bell(
+        n, jnp.log(low_x), [p[..., :-1] for p in psi]
+    )
+    return jnp.where(
+        inside,
+        jnp.where(above, -upper, lower + terms.sum(-1)),
+        jnp.where(jnp.isnan(a + x) | (a == 0), jnp.nan, 0),
+    )
 
 
 def functions(lgamma, polygamma):
@@ -84,8 +94,15 @@ def functions(lgamma, polygamma):
     @ft.partial(jax.jit, static_argnums=0)
     def density(n, a, x):
         size = _size(a, x, lgamma(a))
-        return size if n == 0 else jnp.where(
-            x > 0, size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]), 0)
+        return (
+            size
+            if n == 0
+            else jnp.where(
+                x > 0,
+                size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]),
+                0,
+            )
+        )
 
     @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))
     def order(n, a, x):
@@ -98,8 +115,11 @@ def functions(lgamma, polygamma):
 
     def made(function, sign):
         function = jax.custom_jvp(function)
-        defslopes(function, lambda t, _, a, x: t * (sign * order(1, a, x)),
-                  lambda t, _, a, x: t * (sign * density(0, a, x)))
+        defslopes(
+            function,
+            lambda t, _, a, x: t * (sign * order(1, a, x)),
+            lambda t, _, a, x: t * (sign * density(0, a, x)),
+        )
         return function
 
     return made(sp.gammainc, 1), made(sp.gammaincc, -1)

@@ -71,12 +71,15 @@ def _too_many(items, ndim, used):
     for item in items:
         axis += _axes_used(item)
         if axis > ndim or item is Ellipsis:
-            is_position = (isinstance(item, numbers.Integral)
-                           or (hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_)))
+            is_position = isinstance(item, numbers.Integral) or (
+                hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_)
+            )
             error = IndexError if is_position else ValueError
             break
-    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, "
-                 "or None to add axes")
+    return error(
+        f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, "
+        "or None to add axes"
+    )
 
 
 def _axes_used(item):
@@ -135,8 +138,9 @@ def _traced(item):
 
 def _outside(low, high, axis, length):
     bad = low if low < -length else high
-    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; "
-                      f"use {-length}..{length - 1}")
+    return IndexError(
+        f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}"
+    )
 
 
 def _checked_later(item, axis, length):
@@ -182,10 +186,15 @@ def _bound(value):
         return local.ctx.frame.numbers_of(value.reshape([]))
     of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
-        got = (f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
-               if isinstance(value, Tensor) else type(value).__name__)
-        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer "
-                         "Tensors of one element")
+        got = (
+            f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
+            if isinstance(value, Tensor)
+            else type(value).__name__
+        )
+        raise ValueError(
+            f"Tensor index: got {got} in a slice; allowed are None, integers and integer "
+            "Tensors of one element"
+        )
     return int(value)
 
 
@@ -268,10 +277,14 @@ def _last_of(bound, length):
 def _open_cut(item, length):
     """As `cut` where JAX traces for every length."""
     if item.step not in (None, 1):
-        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; "
-                         "take all elements, or give the length as a number")
-    start, stop = (n + length if known(n) and n < 0 else n
-                   for n in (item.start or 0, length if item.stop is None else item.stop))
+        raise ValueError(
+            "Tensor index: a slice with a step, of a length that is not fixed; "
+            "take all elements, or give the length as a number"
+        )
+    start, stop = (
+        n + length if known(n) and n < 0 else n
+        for n in (item.start or 0, length if item.stop is None else item.stop)
+    )
     if known(stop) or known(length):
         stop = jax.core.min_dim(stop, length)
     return (ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
@@ -320,8 +333,10 @@ def _add_mask(found, item, axis, shape):
         found.out += 1
         return 0
     if mask.shape != tuple(shape[axis : axis + mask.ndim]):
-        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; "
-                         f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+        raise IndexError(
+            f"Tensor index: the mask has shape {list(mask.shape)}; "
+            f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}"
+        )
     for where in mask.nonzero():
         found.axes.append((":",))
         found.slots.append(found.out)
@@ -336,8 +351,10 @@ def _add_recorded_mask(found, mask, axis, shape):
 
     pairs = zip(mask.shape, shape[axis : axis + mask.ndim], strict=True)
     if any(known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
-        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; "
-                         f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+        raise IndexError(
+            f"Tensor index: the mask has shape {list(mask.shape)}; "
+            f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}"
+        )
     for where in nonzero(mask, as_tuple=True):
         found.axes.append((":",))
         found.slots.append(found.out)
@@ -354,8 +371,12 @@ def starts_of(found):
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
         from paddle_jax.tensor.joining import stack
 
-        return stack([s.astype(dtype.name) if isinstance(s, Tensor) else wrap(jnp.asarray(s, dtype))
-                      for s in found.starts])
+        return stack(
+            [
+                s.astype(dtype.name) if isinstance(s, Tensor) else wrap(jnp.asarray(s, dtype))
+                for s in found.starts
+            ]
+        )
     if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, dtype) for s in found.starts]))
     return host_starts(tuple(found.starts))

@@ -130,15 +130,20 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
 
 
-@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s",
-          code="indexing:put_index")
+@known_as(
+    pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s",
+    code="indexing:put_index",
+)
 @op("x value starts *arrays", register=False, method=False)
 def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""
     value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
-    y = (y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays
-         else jnp.broadcast_to(_trim(value, y.shape), y.shape))
+    y = (
+        y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots))
+        if arrays
+        else jnp.broadcast_to(_trim(value, y.shape), y.shape)
+    )
     y = _turned(y.reshape(full), axes)
     window = _window(x, starts, axes)
     if window is None:
@@ -157,11 +162,13 @@ def _trim(value, target):
     """Drops leading axes of length 1 that the target does not have; refuses what cannot be broadcast."""
     while value.ndim > len(target) and value.shape[0] == 1:
         value = value[0]
-    fits = (value.ndim <= len(target)
-            and all(v in (1, t) for v, t in zip(reversed(value.shape), reversed(target), strict=False)))
+    fits = value.ndim <= len(target) and all(
+        v in (1, t) for v, t in zip(reversed(value.shape), reversed(target), strict=False)
+    )
     if not fits:
-        raise ValueError(f"Tensor index: the value has shape {list(value.shape)}; "
-                         f"it must broadcast to {list(target)}")
+        raise ValueError(
+            f"Tensor index: the value has shape {list(value.shape)}; it must broadcast to {list(target)}"
+        )
     return value
 
 
@@ -176,8 +183,11 @@ def put_mask(x, mask, value):
 def _plain(item):
     """Whether a slice has bounds and a step that are ints or missing."""
     start, stop, step = item.start, item.stop, item.step
-    return ((start is None or type(start) is int) and (stop is None or type(stop) is int)
-            and (step is None or type(step) is int))
+    return (
+        (start is None or type(start) is int)
+        and (stop is None or type(stop) is int)
+        and (step is None or type(step) is int)
+    )
 
 
 def _is_position(item, length):
@@ -244,8 +254,9 @@ class _Pattern:
 
     def kernel(self, op, operands):
         """That of take_index, or put_index, with so many Tensors before the starts."""
-        return op.fast.get(self.kind) or op.remember(self.kind, op.kernel(
-            (*[-2] * operands, -2 if self.operands else -1, 0), (self.axes, ())))
+        return op.fast.get(self.kind) or op.remember(
+            self.kind, op.kernel((*[-2] * operands, -2 if self.operands else -1, 0), (self.axes, ()))
+        )
 
 
 @ft.lru_cache(maxsize=8192)
@@ -320,7 +331,8 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
     kernel = op.fast.get(key)
     if kernel is None:
         kernel = op.remember(
-            key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots)))
+            key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots))
+        )
     operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
     short = _SHORT.get(len(operands))
     return run(kernel, operands) if short is None else short(kernel, *operands)
@@ -328,8 +340,9 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
 
 def _run_parsed(op, operands, found):
     starts = starts_of(found) if found.starts else None
-    return _run_pattern(op, operands, tuple(found.axes), tuple(found.slots), starts,
-                        [wrap(a) for a in found.arrays])
+    return _run_pattern(
+        op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays]
+    )
 
 
 def _chosen(x, mask):
@@ -343,8 +356,13 @@ def _element(x, item, shape):
     recorded, run or compiled for it, which is what loops over elements need. None where it has to
     be an operation."""
     ctx, value = local.ctx, x._raw
-    if (type(value) is not Value or ctx.segment is None or not ctx.frame.eager or value.aval.weak
-            or not untracked(x)):
+    if (
+        type(value) is not Value
+        or ctx.segment is None
+        or not ctx.frame.eager
+        or value.aval.weak
+        or not untracked(x)
+    ):
         return None
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:
@@ -356,16 +374,40 @@ def _element(x, item, shape):
 # methods ----------------------------------------------------------------------------------------------------
 
 
-@composite(method="__getitem__", cases=[
-    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))",
-    "f(2,3), slice(None, None, -1)", "f(4), slice(5, 1)", "f(2,3), None", "f(2,3), (Ellipsis, 0)",
-    "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))",
-    "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))", "f(2,3,4), (0, slice(None), idx(4, 2))",
-    "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)", "f(2,3), (slice(None), const([True, False, True]))",
-    "f(2,3), True", "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)", "i(2,3), (1, 2)", "f(2,3), 2",
-    "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), const([True, False, True])",
-    "f(2,3), (Ellipsis, Ellipsis)", "f(0,3), slice(0, 2)", "d(5), slice(4, 0, -2)", "c(3), 1"
-])
+@composite(
+    method="__getitem__",
+    cases=[
+        "f(2,3,4), 0",
+        "f(2,3,4), (0, -1)",
+        "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))",
+        "f(2,3), slice(None, None, -1)",
+        "f(4), slice(5, 1)",
+        "f(2,3), None",
+        "f(2,3), (Ellipsis, 0)",
+        "f(2,3,4), idx(2, 3)",
+        "f(2,3,4), (idx(2, 2), idx(3, 2))",
+        "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))",
+        "f(2,3,4), (0, slice(None), idx(4, 2))",
+        "f(2,3), [0, 1]",
+        "f(2,3), b(2,3)",
+        "f(2,3), b(2)",
+        "f(2,3), (slice(None), const([True, False, True]))",
+        "f(2,3), True",
+        "f(2,3), False",
+        "f(2,3), const(1)",
+        "f(2,3), np.int64(1)",
+        "i(2,3), (1, 2)",
+        "f(2,3), 2",
+        "f(2,3), (0, 0, 0)",
+        "f(2,3), 1.5",
+        "f(2,3), 'a'",
+        "f(2,3), const([True, False, True])",
+        "f(2,3), (Ellipsis, Ellipsis)",
+        "f(0,3), slice(0, 2)",
+        "d(5), slice(4, 0, -2)",
+        "c(3), 1",
+    ],
+)
 def getitem(x, item):
     """Selects a part of a tensor: `x[item]`.
 
@@ -398,8 +440,13 @@ def getitem(x, item):
     if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:
         kernel = pattern.kernel(take_index.op, 1)
         return run2(kernel, x, *pattern.operands) if pattern.operands else run1(kernel, x)
-    if (type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim]
-            and item._raw.ndim and untracked(x)):
+    if (
+        type(item) is Tensor
+        and item._raw.dtype == np.bool_
+        and item._raw.shape == shape[: item._raw.ndim]
+        and item._raw.ndim
+        and untracked(x)
+    ):
         return _chosen(x, item)
     quick = _quick_or_none(item, shape)
     if quick is not None:
@@ -420,13 +467,16 @@ def _assigned(value, x):
         return local.ctx.frame.tensor_of(value, x._raw.dtype)
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
         if isinstance(value, complex | np.complexfloating) and x._raw.dtype.kind not in "bc":
-            raise ValueError(f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
-                             "use its real part, or a complex tensor")
+            raise ValueError(
+                f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
+                "use its real part, or a complex tensor"
+            )
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         if array.dtype.kind in "biufcV":
             return wrap(converted(array, x._raw.dtype))
-    raise ValueError(f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, "
-                     "numbers and bools")
+    raise ValueError(
+        f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, numbers and bools"
+    )
 
 
 def setitem(x, item, value):
@@ -447,8 +497,11 @@ def setitem(x, item, value):
     check_inplace("__setitem__", x)
     try:
         if not isinstance(value, Tensor):
-            value = (scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f"
-                     else _assigned(value, x))
+            value = (
+                scalar(value, x._raw.dtype)
+                if type(value) in (int, float) and x._raw.dtype.kind == "f"
+                else _assigned(value, x)
+            )
         raw = x._raw
         shape = raw.aval.shape if type(raw) is Value else raw.shape
         if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):

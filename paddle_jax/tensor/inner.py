@@ -77,8 +77,11 @@ def defslopes(function, *slopes):
 
     def rule(primals, tangents):
         out = function(*primals)
-        parts = [slope(t, out, *primals) for slope, t in zip(slopes, tangents, strict=True)
-                 if not isinstance(t, SymbolicZero)]
+        parts = [
+            slope(t, out, *primals)
+            for slope, t in zip(slopes, tangents, strict=True)
+            if not isinstance(t, SymbolicZero)
+        ]
         return out, sum(parts[1:], parts[0]) if parts else jnp.zeros_like(out)
 
     function.defjvp(rule, symbolic_zeros=True)

@@ -120,11 +120,13 @@ _attach(reconstruct_from_, "_inplace_assign")
 def _getitem_from_offset(self, *position):
     array = elements(self)
     if not position and array.size != 1:
-        raise ValueError(f"(InvalidArgument) _getitem_from_offset: the tensor has {array.size} elements; "
-                         "say which one")
+        raise ValueError(
+            f"(InvalidArgument) _getitem_from_offset: the tensor has {array.size} elements; say which one"
+        )
     if len(position) == 1 and position[0] >= array.size:
-        raise ValueError(f"(InvalidArgument) _getitem_from_offset: got {position[0]}; "
-                         f"there are {array.size} elements")
+        raise ValueError(
+            f"(InvalidArgument) _getitem_from_offset: got {position[0]}; there are {array.size} elements"
+        )
     return np.array(array.ravel()[position[0] if position else 0] if len(position) < 2 else array[position])
 
 
@@ -140,8 +142,11 @@ def _setitem_dygraph(self, item, value):
 
 @_attach
 def _to(self, device=None, dtype=None, blocking=None, copy_tensor=None):
-    facts = {name: value for name, value in (("device", device), ("dtype", dtype), ("blocking", blocking))
-             if value is not None}
+    facts = {
+        name: value
+        for name, value in (("device", device), ("dtype", dtype), ("blocking", blocking))
+        if value is not None
+    }
     moved = self.to(**facts) if facts else self
     return moved.clone() if copy_tensor and moved is self else moved
 
@@ -172,8 +177,9 @@ def _set_grad_ivar(self, value):
     if not isinstance(self, Parameter):
         raise TypeError("_set_grad_ivar: self: it must be a Parameter; set grad instead")
     if not isinstance(value, Tensor):
-        raise ValueError(f"(InvalidArgument) _set_grad_ivar: value: got {type(value).__name__}; "
-                         "it must be a Tensor")
+        raise ValueError(
+            f"(InvalidArgument) _set_grad_ivar: value: got {type(value).__name__}; it must be a Tensor"
+        )
     self._grad = value
 
 
@@ -204,11 +210,15 @@ def _remove_grad_hook(self, hook_id):
 @_attach
 def _register_backward_hook(self, hook):
     if self.stop_gradient:
-        raise ValueError("(InvalidArgument) _register_backward_hook: the tensor has stop_gradient=True, "
-                         "so it gets no gradient")
+        raise ValueError(
+            "(InvalidArgument) _register_backward_hook: the tensor has stop_gradient=True, "
+            "so it gets no gradient"
+        )
     if self._node is not None:
-        raise ValueError("(InvalidArgument) _register_backward_hook: the tensor is a result; "
-                         "only leaves can have such a hook")
+        raise ValueError(
+            "(InvalidArgument) _register_backward_hook: the tensor is a result; "
+            "only leaves can have such a hook"
+        )
     self._after_backward = (*self._after_backward, hook)
 
 
@@ -224,8 +234,10 @@ def _block(self):
     return default_main_program().global_block()
 
 
-Tensor.block = property(_block, doc="The block of the default main program, which functions that fill a "
-                                    "Parameter are given beside it.")
+Tensor.block = property(
+    _block,
+    doc="The block of the default main program, which functions that fill a Parameter are given beside it.",
+)
 
 
 @_attach
@@ -235,6 +247,7 @@ def _to_static_var(self, to_parameter=False, **kwargs):
 
     name, shape = kwargs.get("name", self.name), list(self.shape)
     if to_parameter or isinstance(self, Parameter):
-        return parameter(tuple(shape), self._raw.dtype, name, not self.stop_gradient,
-                         lambda: jnp.array(self._value))
+        return parameter(
+            tuple(shape), self._raw.dtype, name, not self.stop_gradient, lambda: jnp.array(self._value)
+        )
     return data(name, shape, self.dtype)

@@ -20,24 +20,44 @@ JOIN = {"tensors": "x", "dim": "axis"}
 
 def _same_dtype(name, x):
     if any(t.dtype != x[0].dtype for t in x):
-        raise ValueError(f"{name}: x: got dtypes {[t.dtype.name for t in x]}; they must be equal; "
-                         "cast with astype")
+        raise ValueError(
+            f"{name}: x: got dtypes {[t.dtype.name for t in x]}; they must be equal; cast with astype"
+        )
 
 
 def _nonempty(name, x):
     if not isinstance(x, list):
-        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be a list or tuple of "
-                            "Tensors, but got Tensor")
+        raise ArgumentError(
+            f"{name}(): argument 'x' (position 0) must be a list or tuple of Tensors, but got Tensor"
+        )
     if not x:
         raise ValueError(f"{name}(): argument 'x' (position 0) must be list of Tensors, but got empty list")
 
 
 @known_as(pir="concat(x:out,axis:i32)", onnx="Concat(*x, axis=axis)")
-@op("*x", alias=JOIN, out=True,
-    cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,1)], -1", "[f(2,3), f(1,3)], axis=0", "[f(2,3)]",
-           "[f(2,3), f(2,3)], const(1, 'int64')", "[f(2,3), f(2,4)]", "[f(2,3), f(3)]", "[f(2,3), f(2,3)], 2",
-           "[]", "[f(), f()]", "(i(2), i(3))", "[f(0,2), f(1,2)]", "[f(2), d(2)]", "[f(2), i(2)]", "f(2,3)",
-           "[b(2), b(2)]"])
+@op(
+    "*x",
+    alias=JOIN,
+    out=True,
+    cases=[
+        "[f(2,3), f(2,3)]",
+        "[f(2,3), f(2,1)], -1",
+        "[f(2,3), f(1,3)], axis=0",
+        "[f(2,3)]",
+        "[f(2,3), f(2,3)], const(1, 'int64')",
+        "[f(2,3), f(2,4)]",
+        "[f(2,3), f(3)]",
+        "[f(2,3), f(2,3)], 2",
+        "[]",
+        "[f(), f()]",
+        "(i(2), i(3))",
+        "[f(0,2), f(1,2)]",
+        "[f(2), d(2)]",
+        "[f(2), i(2)]",
+        "f(2,3)",
+        "[b(2), b(2)]",
+    ],
+)
 def concat(x, axis=0, name=None):
     """Joins tensors along an axis they have.
 
@@ -59,10 +79,25 @@ def concat(x, axis=0, name=None):
 
 
 @known_as(pir="stack(x:out) axis:i32", code="shapes:stack")
-@op("*x", alias=JOIN, out=True,
-    cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]",
-           "[f(2,3)], 2", "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]", "[i(0), i(0)]",
-           "[f(2), i(2)]", "[f(2), d(2)]"])
+@op(
+    "*x",
+    alias=JOIN,
+    out=True,
+    cases=[
+        "[f(2,3), f(2,3)]",
+        "[f(2,3), f(2,3)], -1",
+        "[f(2,3), f(2,3)], axis=1",
+        "[f(), f()]",
+        "[f(2,3)], 2",
+        "[f(2), f(3)]",
+        "[f(2), f(2)], 2",
+        "[f(2), f(2)], -3",
+        "[]",
+        "[i(0), i(0)]",
+        "[f(2), i(2)]",
+        "[f(2), d(2)]",
+    ],
+)
 def stack(x, axis=0, name=None):
     """Joins tensors of one shape along a new axis.
 
@@ -91,10 +126,16 @@ def _sections(name, sections, length):
     """Section lengths with a -1 filled in."""
     unknown = [i for i, s in enumerate(sections) if s == -1]
     total = sum(s for s in sections if s != -1)
-    if (len(unknown) > 1 or total > length or (not unknown and total != length)
-            or any(s < -1 for s in sections)):
-        raise ValueError(f"{name}: num_or_sections: got {list(sections)} for an axis of length {length}; "
-                         "they must add up to it, one may be -1")
+    if (
+        len(unknown) > 1
+        or total > length
+        or (not unknown and total != length)
+        or any(s < -1 for s in sections)
+    ):
+        raise ValueError(
+            f"{name}: num_or_sections: got {list(sections)} for an axis of length {length}; "
+            "they must add up to it, one may be -1"
+        )
     return [length - total if s == -1 else s for s in sections]
 
 
@@ -107,12 +148,30 @@ def _bounds(sections):
 
 
 @known_as(pir="split(x,num_or_sections:ints,axis:i32)->[]", code="shapes:split")
-@composite(refuses={
-    "tensor split_size_or_sections dim": "paddle.compat.split takes torch's names, and a number there is the "
-                                         "length of each part, not the count of parts"}, cases=[
-    "f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1", "f(6), [1, 2, const(3, 'int64')]",
-    "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]", "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'",
-    "f(2,6), 2, axis=const(1, 'int64')", "f(3), [3]", "f(6), [6, 0]"])
+@composite(
+    refuses={
+        "tensor split_size_or_sections dim": "paddle.compat.split takes torch's names, and a number there is the "
+        "length of each part, not the count of parts"
+    },
+    cases=[
+        "f(6), 2",
+        "f(6), [1, -1]",
+        "f(6), [1, 2, 3]",
+        "f(2,6), 3, -1",
+        "f(6), [1, 2, const(3, 'int64')]",
+        "f(6), 4",
+        "f(6), [1, 2]",
+        "f(6), [1, -1, -1]",
+        "f(6), 0",
+        "f(6), 2, 1",
+        "f(0), 2",
+        "f(), 1",
+        "f(6), 'a'",
+        "f(2,6), 2, axis=const(1, 'int64')",
+        "f(3), [3]",
+        "f(6), [6, 0]",
+    ],
+)
 def split(x, num_or_sections, axis=0, name=None):
     """Splits along an axis into equal parts, or into parts of given lengths.
 
@@ -134,18 +193,33 @@ def split(x, num_or_sections, axis=0, name=None):
         sections = _sections("split", ints("split", num_or_sections, "num_or_sections"), length)
     elif isinstance(num_or_sections, int):
         if num_or_sections <= 0 or length % num_or_sections:
-            raise ValueError(f"split: num_or_sections={num_or_sections} does not divide the length {length} "
-                             f"of axis {axis}; use a divisor or a list")
+            raise ValueError(
+                f"split: num_or_sections={num_or_sections} does not divide the length {length} "
+                f"of axis {axis}; use a divisor or a list"
+            )
         sections = [length // num_or_sections] * num_or_sections
     else:
-        raise TypeError(f"split: num_or_sections: got {type(num_or_sections).__name__}; "
-                        "it must be an int, a list or a tuple")
+        raise TypeError(
+            f"split: num_or_sections: got {type(num_or_sections).__name__}; "
+            "it must be an int, a list or a tuple"
+        )
     return split_at(x, _bounds(sections), axis)
 
 
-@composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(2,6), 3, -1", "f(7), 3", "f(6), 8",
-                                                       "f(6), 0", "f(6), chunks=1", "f(6), 2, 1",
-                                                       "f(0), 3", "f(2,0), 3, 1"])
+@composite(
+    alias={"input": "x", "dim": "axis"},
+    cases=[
+        "f(6), 2",
+        "f(2,6), 3, -1",
+        "f(7), 3",
+        "f(6), 8",
+        "f(6), 0",
+        "f(6), chunks=1",
+        "f(6), 2, 1",
+        "f(0), 3",
+        "f(2,0), 3, 1",
+    ],
+)
 def chunk(x, chunks, axis=0, name=None):
     """Splits into `chunks` equal parts along an axis. See `split`.
 
@@ -174,8 +248,11 @@ def _with_views(public):
 
 
 @known_as(pir="unbind->[] axis:i32", code="shapes:unbind")
-@op(alias={"dim": "axis"}, tensors="input",
-    cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"])
+@op(
+    alias={"dim": "axis"},
+    tensors="input",
+    cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"],
+)
 def unbind(input, axis=0):
     """Takes the slices along an axis, which vanishes. They are views, as `x[i]` is one.
 
@@ -191,8 +268,9 @@ def unbind(input, axis=0):
         [[1, 2], [3, 4]]
     """
     axis = one_axis("unbind", axis, input.ndim)
-    return ([jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis]
-            else [])
+    return (
+        [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis] else []
+    )
 
 
 unbind = _with_views(unbind)
@@ -217,8 +295,9 @@ def unstack(x, axis=0, num=None):
     """
     axis = one_axis("unstack", axis, x.ndim)
     if num is not None and num != x.shape[axis]:
-        raise ValueError(f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; "
-                         "give that or leave it out")
+        raise ValueError(
+            f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; give that or leave it out"
+        )
     return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)] if x.shape[axis] else []
 
 
@@ -229,8 +308,17 @@ def _grown(name, x, grow):
     return [grow(t) for t in items]
 
 
-@composite(cases=["[f(2), f(3)]", "[f(2,3), f(2,1)]", "[f(), f()]", "f(2,3)", "[]", "[f(2), i(2)]",
-                  "[f(2,3), f(3,3)]"])
+@composite(
+    cases=[
+        "[f(2), f(3)]",
+        "[f(2,3), f(2,1)]",
+        "[f(), f()]",
+        "f(2,3)",
+        "[]",
+        "[f(2), i(2)]",
+        "[f(2,3), f(3,3)]",
+    ]
+)
 def hstack(x, name=None):
     """Joins tensors side by side: along the second axis, 1-D ones along the first.
 
@@ -290,11 +378,29 @@ def column_stack(x, name=None):
     return concat(_grown("column_stack", x, lambda t: reshape(t, [-1, 1]) if t.ndim < 2 else t), 1)
 
 
-@composite(alias={"input": "x", "dim": "axis", "sections": "num_or_indices", "indices": "num_or_indices",
-                  "indices_or_sections": "num_or_indices"},
-           cases=["f(7), 3", "f(7), [1, 3]", "f(7), (2, 20)", "f(7), [-2]", "f(7), [5, 2]", "f(7), 0",
-                  "f(7), 3, 1", "f(), 3", "f(7), const(3, 'int64')", "f(7), indices=[1, 3]", "f(2,7), 2, -1",
-                  "f(7), indices_or_sections=3, dim=0"])
+@composite(
+    alias={
+        "input": "x",
+        "dim": "axis",
+        "sections": "num_or_indices",
+        "indices": "num_or_indices",
+        "indices_or_sections": "num_or_indices",
+    },
+    cases=[
+        "f(7), 3",
+        "f(7), [1, 3]",
+        "f(7), (2, 20)",
+        "f(7), [-2]",
+        "f(7), [5, 2]",
+        "f(7), 0",
+        "f(7), 3, 1",
+        "f(), 3",
+        "f(7), const(3, 'int64')",
+        "f(7), indices=[1, 3]",
+        "f(2,7), 2, -1",
+        "f(7), indices_or_sections=3, dim=0",
+    ],
+)
 def tensor_split(x, num_or_indices, axis=0, name=None):
     """Splits along an axis into parts of nearly equal length, or before given indices.
 
@@ -323,12 +429,17 @@ def tensor_split(x, num_or_indices, axis=0, name=None):
         smaller = min if not has_lengths(length) else lambda *two: extreme("min", two)
         cuts = [i * part + smaller(i, longer) for i in range(1, num_or_indices)]
     else:
-        raise ValueError(f"tensor_split: num_or_indices: got {type(num_or_indices).__name__}; "
-                         "it must be an int, a list or a tuple")
+        raise ValueError(
+            f"tensor_split: num_or_indices: got {type(num_or_indices).__name__}; "
+            "it must be an int, a list or a tuple"
+        )
     if local.ctx.frame.symbolic and has_lengths((cuts, length)):
         return [x[(*[np.s_[:]] * axis, np.s_[a:b])] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
-    return pieces(x, tuple(np.s_[a:b].indices(length)[:2]
-                           for a, b in zip([0, *cuts], [*cuts, length], strict=True)), axis)
+    return pieces(
+        x,
+        tuple(np.s_[a:b].indices(length)[:2] for a, b in zip([0, *cuts], [*cuts, length], strict=True)),
+        axis,
+    )
 
 
 @known_as(code="shapes:pieces")

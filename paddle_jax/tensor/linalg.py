@@ -22,28 +22,55 @@ def _common(name, x, y):
     elif x.dtype == jnp.float32 and y.dtype.kind in "iu" and name in ("matmul", "mm", "inner"):
         common = x.dtype
     else:
-        raise MixedDtypesError(f"(InvalidArgument) {name}: got {x.dtype} and {y.dtype}; "
-                               "the dtypes must be equal; cast one with astype")
+        raise MixedDtypesError(
+            f"(InvalidArgument) {name}: got {x.dtype} and {y.dtype}; "
+            "the dtypes must be equal; cast one with astype"
+        )
     return x.astype(common), y.astype(common)
 
 
 def _check_contraction(name, x, y, turned_x=False, turned_y=False):
     if not x.ndim or not y.ndim:
-        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; "
-                         "both need at least one axis")
-    one, other = (x.shape[-2 if turned_x and x.ndim > 1 else -1],
-                  y.shape[-2 if y.ndim > 1 and not turned_y else -1])
+        raise ValueError(
+            f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; both need at least one axis"
+        )
+    one, other = (
+        x.shape[-2 if turned_x and x.ndim > 1 else -1],
+        y.shape[-2 if y.ndim > 1 and not turned_y else -1],
+    )
     if one != other:
-        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; "
-                         f"the lengths {one} and {other} to sum over must be equal")
+        raise ValueError(
+            f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; "
+            f"the lengths {one} and {other} to sum over must be equal"
+        )
 
 
 @known_as(amp="matmul_v2", pir="matmul transpose_x:bool=False transpose_y:bool=False", code="matrices:matmul")
-@op("x y", out=True, alias=X_Y, cases=[
-    "f(2,3), f(3,4)", "input=f(3), other=f(3)", "f(2,3), f(3)", "f(3), f(3,2)", "f(3,2), f(3,4), True",
-    "f(2,3), f(4,3), transpose_y=True", "f(5,3,2), f(4,3), True, True", "f(5,1,2,3), f(4,3,2)",
-    "f(3), f(2,3), transpose_y=True", "f(0,3), f(3,2)", "f(2,0), f(0,3)", "d(2,3), d(3,2)", "i(2,3), i(3,2)",
-    "c(2,3), c(3,2)", "f(2,3), f(4,2)", "f(2,2,3), f(3,3,2)", "f(2,3), d(3,2)", "f(), f(2)"])
+@op(
+    "x y",
+    out=True,
+    alias=X_Y,
+    cases=[
+        "f(2,3), f(3,4)",
+        "input=f(3), other=f(3)",
+        "f(2,3), f(3)",
+        "f(3), f(3,2)",
+        "f(3,2), f(3,4), True",
+        "f(2,3), f(4,3), transpose_y=True",
+        "f(5,3,2), f(4,3), True, True",
+        "f(5,1,2,3), f(4,3,2)",
+        "f(3), f(2,3), transpose_y=True",
+        "f(0,3), f(3,2)",
+        "f(2,0), f(0,3)",
+        "d(2,3), d(3,2)",
+        "i(2,3), i(3,2)",
+        "c(2,3), c(3,2)",
+        "f(2,3), f(4,2)",
+        "f(2,2,3), f(3,3,2)",
+        "f(2,3), d(3,2)",
+        "f(), f(2)",
+    ],
+)
 def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
     """The matrix product over the last two axes; leading axes broadcast. Vectors count as one row (x)
     or one column (y).
@@ -66,8 +93,10 @@ def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
 
 
 @known_as(amp="matmul_v2", pir="matmul")
-@op("input mat2",
-    cases=["f(2,3), f(3,4)", "f(2,2,3), f(3,4)", "f(3), f(3)", "f(2,3), f(2,3)", "f(0,3), f(3,2)"])
+@op(
+    "input mat2",
+    cases=["f(2,3), f(3,4)", "f(2,2,3), f(3,4)", "f(3), f(3)", "f(2,3), f(2,3)", "f(0,3), f(3,2)"],
+)
 def mm(input, mat2, name=None):
     """The matrix product, as `matmul` without transposition.
 
@@ -81,9 +110,19 @@ def mm(input, mat2, name=None):
 
 
 @known_as(pir="bmm", onnx="MatMul")
-@op("x y", out=True, alias={"input": "x", "mat2": "y"},
-    cases=["f(2,3,4), f(2,4,5)", "d(2,3,4), d(2,4,5)", "f(2,3), f(2,3)", "f(2,2,3), f(1,3,2)",
-           "f(2,2,3), f(2,2,2)", "f(0,2,3), f(0,3,2)"])
+@op(
+    "x y",
+    out=True,
+    alias={"input": "x", "mat2": "y"},
+    cases=[
+        "f(2,3,4), f(2,4,5)",
+        "d(2,3,4), d(2,4,5)",
+        "f(2,3), f(2,3)",
+        "f(2,2,3), f(1,3,2)",
+        "f(2,2,3), f(2,2,2)",
+        "f(0,2,3), f(0,3,2)",
+    ],
+)
 def bmm(x, y, name=None):
     """Multiplies two batches of matrices.
 
@@ -99,8 +138,9 @@ def bmm(x, y, name=None):
         paddle.Size([2, 1, 4])
     """
     if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]:
-        raise ValueError(f"bmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, "
-                         "k] and [b, k, m]")
+        raise ValueError(
+            f"bmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]"
+        )
     return product(*_common("bmm", x, y))
 
 
@@ -123,8 +163,22 @@ def mv(x, vec, name=None):
 
 
 @known_as(pir="dot", onnx="MatMul")
-@op("x y", alias={"input": "x", "tensor": "y"}, alike=True, out=True, promote=True, cases=[
-    "f(3), f(3)", "f(2,3), f(2,3)", "i(3), i(3)", "c(3), c(3)", "f(0), f(0)", "f(3), f(2)", "f(2,3), f(3)"])
+@op(
+    "x y",
+    alias={"input": "x", "tensor": "y"},
+    alike=True,
+    out=True,
+    promote=True,
+    cases=[
+        "f(3), f(3)",
+        "f(2,3), f(2,3)",
+        "i(3), i(3)",
+        "c(3), c(3)",
+        "f(0), f(0)",
+        "f(3), f(2)",
+        "f(2,3), f(3)",
+    ],
+)
 def dot(x, y, name=None):
     """The inner product of two vectors, or of the rows of two matrices.
 
@@ -140,14 +194,20 @@ def dot(x, y, name=None):
         11.0
     """
     if x.shape != y.shape or x.ndim not in (1, 2):
-        raise RuntimeError(f"dot: got shapes {list(x.shape)} and {list(y.shape)}; "
-                           "they must be equal and have one or two axes")
+        raise RuntimeError(
+            f"dot: got shapes {list(x.shape)} and {list(y.shape)}; "
+            "they must be equal and have one or two axes"
+        )
     return jnp.sum(x * y, -1, dtype=x.dtype)
 
 
 @known_as(code="shapes:transposed")
-@op("input", view=selecting, inplace="reshapes",
-    cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"])
+@op(
+    "input",
+    view=selecting,
+    inplace="reshapes",
+    cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"],
+)
 def t(input, name=None):
     """Transposes a matrix; a vector or number stays as it is.
 
@@ -165,10 +225,23 @@ def t(input, name=None):
 
 
 @known_as(pir="cross axis:i32", code="algebra:cross")
-@op("x y", alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(3,3), f(3,3)", "f(3,2), f(3,2), axis=0",
-                                         "f(2,3), f(2,3), 0", "f(2,3), f(2,3), 5", "f(2,2), f(2,2)",
-                                         "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)",
-                                         "f(3,2), f(3,2), axis=None"])
+@op(
+    "x y",
+    alias={"dim": "axis"},
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(3,3), f(3,3)",
+        "f(3,2), f(3,2), axis=0",
+        "f(2,3), f(2,3), 0",
+        "f(2,3), f(2,3), 5",
+        "f(2,2), f(2,2)",
+        "f(2,3), f(3,3)",
+        "i(3), i(3)",
+        "d(2,3), d(2,3), -1",
+        "c(3), c(3)",
+        "f(3,2), f(3,2), axis=None",
+    ],
+)
 def cross(x, y, axis=9, name=None):
     """The cross product of vectors of length 3.
 
@@ -183,8 +256,10 @@ def cross(x, y, axis=9, name=None):
         [0.0, 0.0, 1.0]
     """
     if x.shape != y.shape or 3 not in x.shape:
-        raise ValueError(f"cross: got shapes {list(x.shape)} and {list(y.shape)}; "
-                         "they must be equal and have an axis of length 3")
+        raise ValueError(
+            f"cross: got shapes {list(x.shape)} and {list(y.shape)}; "
+            "they must be equal and have an axis of length 3"
+        )
     axis = x.shape.index(3) if axis in (9, None) else axis
     if not -x.ndim <= axis < x.ndim:
         raise IndexError(f"cross: axis={axis} is out of range for {x.ndim} axes")
@@ -194,8 +269,18 @@ def cross(x, y, axis=9, name=None):
 
 
 @known_as(amp="matmul_v2", code="algebra:inner")
-@op("x y", cases=["f(2,3), f(4,3)", "f(3), f(3)", "f(2,3), f(4,5,3)", "f(2,3), f(4,2)", "d(3), d(2,3)",
-                  "f(), f(2)", "i(2,3), i(3)"])
+@op(
+    "x y",
+    cases=[
+        "f(2,3), f(4,3)",
+        "f(3), f(3)",
+        "f(2,3), f(4,5,3)",
+        "f(2,3), f(4,2)",
+        "d(3), d(2,3)",
+        "f(), f(2)",
+        "i(2,3), i(3)",
+    ],
+)
 def inner(x, y, name=None):
     """Inner products over the last axes of two tensors.
 
@@ -214,14 +299,20 @@ def inner(x, y, name=None):
     if not x.ndim or not y.ndim:
         return x * y
     if x.shape[-1] != y.shape[-1]:
-        raise ValueError(f"inner: got shapes {list(x.shape)} and {list(y.shape)}; "
-                         "the last lengths must be equal")
+        raise ValueError(
+            f"inner: got shapes {list(x.shape)} and {list(y.shape)}; the last lengths must be equal"
+        )
     return jnp.tensordot(x, y, [[-1], [-1]])
 
 
 @known_as(code="matrices:outer")
-@op("x y", promote=True, out=True, alias={"input": "x", "vec2": "y"},
-    cases=["f(2), f(3)", "f(2,3), f(2)", "i(2), i(2)", "f(0), f(2)", "i(2), f(2)", "c(2), c(2)", "f(), f(2)"])
+@op(
+    "x y",
+    promote=True,
+    out=True,
+    alias={"input": "x", "vec2": "y"},
+    cases=["f(2), f(3)", "f(2,3), f(2)", "i(2), i(2)", "f(0), f(2)", "i(2), f(2)", "c(2), c(2)", "f(), f(2)"],
+)
 def outer(x, y, name=None):
     """All products of an element of x with an element of y.
 
@@ -239,11 +330,22 @@ def outer(x, y, name=None):
     return x.reshape(-1, 1) * y.reshape(1, -1)
 
 
-    
 @known_as(pir="kron")
-@op("x y", alike=True, promote=True,
-    cases=["f(2,3), f(3)", "f(2,2), f(2,3)", "i(2), i(2)", "f(2,1,2), f(2,2)", "d(2), d(2,2)", "f(), f(2)",
-           "c(2), c(2)", "f(0,2), f(2,2)"])
+@op(
+    "x y",
+    alike=True,
+    promote=True,
+    cases=[
+        "f(2,3), f(3)",
+        "f(2,2), f(2,3)",
+        "i(2), i(2)",
+        "f(2,1,2), f(2,2)",
+        "d(2), d(2,2)",
+        "f(), f(2)",
+        "c(2), c(2)",
+        "f(0,2), f(2,2)",
+    ],
+)
 def kron(x, y, name=None):
     """The Kronecker product: every element of x times all of y, laid out in blocks.
 
@@ -259,8 +361,21 @@ def kron(x, y, name=None):
 
 
 @known_as(pir="trace offset:i32 axis1:i32 axis2:i32")
-@op("x", alias={"input": "x"}, cases=["f(3,3)", "f(2,3,3), 1, 1, 2", "f(2,3), 5", "f(3)", "f(2,3), 0, 0, 0",
-                                      "f(2,3), 0, 0, 3", "i32(2,2)", "d(4,3), -1", "f(2,3,4), 0, -1, 0"])
+@op(
+    "x",
+    alias={"input": "x"},
+    cases=[
+        "f(3,3)",
+        "f(2,3,3), 1, 1, 2",
+        "f(2,3), 5",
+        "f(3)",
+        "f(2,3), 0, 0, 0",
+        "f(2,3), 0, 0, 3",
+        "i32(2,2)",
+        "d(4,3), -1",
+        "f(2,3,4), 0, -1, 0",
+    ],
+)
 def trace(x, offset=0, axis1=0, axis2=1, name=None):
     """The sum of a diagonal of a matrix.
 
@@ -278,8 +393,9 @@ def trace(x, offset=0, axis1=0, axis2=1, name=None):
         5.0
     """
     if x.ndim < 2 or not all(-x.ndim <= a < x.ndim for a in (axis1, axis2)):
-        raise IndexError(f"trace: got axis1={axis1}, axis2={axis2} for {x.ndim} axes; "
-                         "two axes in range are needed")
+        raise IndexError(
+            f"trace: got axis1={axis1}, axis2={axis2} for {x.ndim} axes; two axes in range are needed"
+        )
     if (axis1 - axis2) % x.ndim == 0:
         raise ValueError(f"trace: got axis1={axis1}, axis2={axis2}; they must differ")
     return jnp.trace(x, offset, axis1, axis2, dtype=x.dtype)
@@ -288,13 +404,23 @@ def trace(x, offset=0, axis1=0, axis2=1, name=None):
 def _scaled_sum(x, product, beta, alpha):
     return beta * x + alpha * product
 
-    
 
 @known_as(pir="addmm beta:f32 alpha:f32")
-@op("input x y", alike=True, inplace=True,
-    cases=["f(2,4), f(2,3), f(3,4)", "f(4), f(2,3), f(3,4)", "f(2,1), f(2,3), f(3,4), 0.5, 2.0",
-           "f(1), f(2,3), f(3,2)", "f(3,2), f(2,3), f(3,2)", "f(2,2), f(2,3), f(2,2)",
-           "f(2,2,2), f(2,3), f(3,2)", "d(2,2), d(2,2), d(2,2), alpha=0.0"])
+@op(
+    "input x y",
+    alike=True,
+    inplace=True,
+    cases=[
+        "f(2,4), f(2,3), f(3,4)",
+        "f(4), f(2,3), f(3,4)",
+        "f(2,1), f(2,3), f(3,4), 0.5, 2.0",
+        "f(1), f(2,3), f(3,2)",
+        "f(3,2), f(2,3), f(3,2)",
+        "f(2,2), f(2,3), f(2,2)",
+        "f(2,2,2), f(2,3), f(3,2)",
+        "d(2,2), d(2,2), d(2,2), alpha=0.0",
+    ],
+)
 def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     """beta * input + alpha * (x @ y).
 
@@ -310,20 +436,35 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         [[5.0]]
     """
     shape = (x.shape[0], y.shape[-1]) if x.ndim == y.ndim == 2 else ()
-    if (not shape or x.shape[1] != y.shape[0] or input.ndim not in (1, 2)
-            or jnp.broadcast_shapes(input.shape, shape) != shape):
-        raise ValueError(f"addmm: got shapes {list(input.shape)}, {list(x.shape)}, {list(y.shape)}; "
-                         "they must fit [n, m], [n, k], [k, m]")
+    if (
+        not shape
+        or x.shape[1] != y.shape[0]
+        or input.ndim not in (1, 2)
+        or jnp.broadcast_shapes(input.shape, shape) != shape
+    ):
+        raise ValueError(
+            f"addmm: got shapes {list(input.shape)}, {list(x.shape)}, {list(y.shape)}; "
+            "they must fit [n, m], [n, k], [k, m]"
+        )
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
-    
 
 # Paddle's gradient of a 2-d input has the shape [b, 1, m]
 @known_as(pir="baddbmm beta:f32 alpha:f32")
-@op("input x y", alike=True, inplace=True,
-    cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)",
-           "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0", "f(2,2,2), f(2,3), f(2,3,2)",
-           "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)", "d(2,1,2), d(2,2,3), d(2,3,2)"])
+@op(
+    "input x y",
+    alike=True,
+    inplace=True,
+    cases=[
+        "f(2,2,4), f(2,2,3), f(2,3,4)",
+        "~f(2,4), f(2,2,3), f(2,3,4)",
+        "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
+        "f(2,2,2), f(2,3), f(2,3,2)",
+        "f(3,2), f(2,2,3), f(2,3,2)",
+        "f(2,2,2), f(2,2,3), f(2,2,2)",
+        "d(2,1,2), d(2,2,3), d(2,3,2)",
+    ],
+)
 def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     """beta * input + alpha * bmm(x, y).
 
@@ -339,20 +480,34 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         [[[3.0]]]
     """
     if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]:
-        raise ValueError(f"baddbmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, "
-                         "k] and [b, k, m]")
+        raise ValueError(
+            f"baddbmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]"
+        )
     shape = (*x.shape[:2], y.shape[2])
     if input.ndim == 2 and input.shape[0] == shape[0]:
         input = input[:, None]
     if input.ndim != 3 or jnp.broadcast_shapes(input.shape, shape) != shape:
-        raise ValueError(f"baddbmm: input: got shape {list(input.shape)}; it must be [b, n, m] or [b, m], "
-                         "or broadcast to the former")
+        raise ValueError(
+            f"baddbmm: input: got shape {list(input.shape)}; it must be [b, n, m] or [b, m], "
+            "or broadcast to the former"
+        )
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
 
 @known_as(pir="multi_dot")
-@op("*x", alike=True, cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]",
-                             "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]", "[d(2,3), d(3,2)]", "[f(3), f(3)]"])
+@op(
+    "*x",
+    alike=True,
+    cases=[
+        "[f(2,3), f(3,4), f(4,2)]",
+        "[f(3), f(3,4), f(4)]",
+        "[f(3,2)]",
+        "[f(3,2), f(3,2)]",
+        "[f(3,2), f(2,2,2)]",
+        "[d(2,3), d(3,2)]",
+        "[f(3), f(3)]",
+    ],
+)
 def multi_dot(x, name=None):
     """The product of several matrices in the order that needs the fewest multiplications.
 
@@ -367,16 +522,29 @@ def multi_dot(x, name=None):
     shapes = [list(t.shape) for t in x]
     inside = [t.ndim == 2 for t in x[1:-1]]
     if len(x) < 2 or not all(inside) or x[0].ndim not in (1, 2) or x[-1].ndim not in (1, 2):
-        raise ValueError(f"multi_dot: x: got shapes {shapes}; give at least two matrices; "
-                         "only the first and the last may be vectors")
+        raise ValueError(
+            f"multi_dot: x: got shapes {shapes}; give at least two matrices; "
+            "only the first and the last may be vectors"
+        )
     for a, b in zip(x[:-1], x[1:], strict=True):
         _check_contraction("multi_dot", a, b)
     return jnp.linalg.multi_dot(x)
 
 
 @known_as(code="algebra:vecdot")
-@op("x y", promote=True, method=False, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,3), f(2,3), axis=0",
-                                              "c(3), c(3)", "f(2,3), f(2,4)", "d(3), d(3)"])
+@op(
+    "x y",
+    promote=True,
+    method=False,
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(2,3), f(3)",
+        "f(2,3), f(2,3), axis=0",
+        "c(3), c(3)",
+        "f(2,3), f(2,4)",
+        "d(3), d(3)",
+    ],
+)
 def vecdot(x, y, axis=-1, name=None):
     """Inner products along an axis, with broadcasting; the conjugate of x is taken.
 

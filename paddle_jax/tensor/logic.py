@@ -7,13 +7,29 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
 
-COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)",
-           "f(2), i(2)", "i(3), 1"]
+COMPARE = [
+    "f(2,3), f(2,3)",
+    "i_(2,3), i_(3)",
+    "f(), f(2)",
+    "f(0,3), f(1,3)",
+    "b(3), b(3)",
+    "f(2,3), f(2,4)",
+    "f(2), i(2)",
+    "i(3), 1",
+]
 
 
 @known_as(pir="equal", onnx="Equal(x, y)")
-@op("x y", promote="mixed", scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y,
-    cases=[*COMPARE, "c(3), c(3)"])
+@op(
+    "x y",
+    promote="mixed",
+    scalars=True,
+    nondiff=True,
+    inplace=True,
+    out=True,
+    alias=X_Y,
+    cases=[*COMPARE, "c(3), c(3)"],
+)
 def equal(x, y, name=None):
     """Tells elementwise whether x equals y, with broadcasting.
 
@@ -89,8 +105,17 @@ def greater_equal(x, y, name=None):
     return jnp.greater_equal(x, y)
 
 
-TRUTH = ["b(2,3), b(3)", "b(), b(2)", "f(2,3), f(3)", "i_(3), i_(3)", "b(0,3), b(1,3)", "b(2), b(3)",
-         "b(3), f(3)", "b(3), c(3)", "b(2), True"]
+TRUTH = [
+    "b(2,3), b(3)",
+    "b(), b(2)",
+    "f(2,3), f(3)",
+    "i_(3), i_(3)",
+    "b(0,3), b(1,3)",
+    "b(2), b(3)",
+    "b(3), f(3)",
+    "b(3), c(3)",
+    "b(2), True",
+]
 
 
 @known_as(pir="logical_and", onnx="And")
@@ -138,8 +163,13 @@ def logical_xor(x, y, name=None):
 
 
 @known_as(pir="logical_not", onnx="Not")
-@op(nondiff=True, inplace=True, out=True, alias={"input": "x"},
-    cases=["b(2,3)", "f(3)", "i_(3)", "b()", "b(0,2)", "c(2)"])
+@op(
+    nondiff=True,
+    inplace=True,
+    out=True,
+    alias={"input": "x"},
+    cases=["b(2,3)", "f(3)", "i_(3)", "b()", "b(0,2)", "c(2)"],
+)
 def logical_not(x, name=None):
     """True where the element is false (zero).
 
@@ -152,19 +182,28 @@ def logical_not(x, name=None):
     return jnp.logical_not(x)
 
 
-CLOSE = ["f(2,3), f(2,3)", "const([1.0, 2.0], 'float32'), const([1.000001, 2.1], 'float32')",
-         "d(3), d(3), 0.5, 1.0", "f(2), f(3)", "f(2,3), f(3)", "f(2), d(2)",
-         "const([1.0, float('nan')]), const([1.0, float('nan')])",
-         "const([1.0, float('nan')]), const([1.0, float('nan')]), equal_nan=True", "f(0), f(0)",
-         # Paddle calls 1 and infinity close
-         "const([float('inf'), 1.0]), const([float('inf'), 2.0])", "~const([1.0]), const([float('inf')])",
-         "f(), f()"]
+CLOSE = [
+    "f(2,3), f(2,3)",
+    "const([1.0, 2.0], 'float32'), const([1.000001, 2.1], 'float32')",
+    "d(3), d(3), 0.5, 1.0",
+    "f(2), f(3)",
+    "f(2,3), f(3)",
+    "f(2), d(2)",
+    "const([1.0, float('nan')]), const([1.0, float('nan')])",
+    "const([1.0, float('nan')]), const([1.0, float('nan')]), equal_nan=True",
+    "f(0), f(0)",
+    # Paddle calls 1 and infinity close
+    "const([float('inf'), 1.0]), const([float('inf'), 2.0])",
+    "~const([1.0]), const([float('inf')])",
+    "f(), f()",
+]
 
 
 def _same(name, x, y):
     if x.dtype != y.dtype:
-        raise ValueError(f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; "
-                         "cast one with astype")
+        raise ValueError(
+            f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
+        )
 
 
 def _close(name, x, y, rtol, atol, equal_nan):
@@ -208,8 +247,18 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
 
 
 @known_as(pir="equal_all")
-@op("x y", nondiff=True, cases=["f(2,3), f(2,3)", "i(3), i(2)", "f(2), f(2,1)", "i(2), f(2)", "f(0), f(0)",
-                                "const([1, 2]), const([1, 2])"])
+@op(
+    "x y",
+    nondiff=True,
+    cases=[
+        "f(2,3), f(2,3)",
+        "i(3), i(2)",
+        "f(2), f(2,1)",
+        "i(2), f(2)",
+        "f(0), f(0)",
+        "const([1, 2]), const([1, 2])",
+    ],
+)
 def equal_all(x, y, name=None):
     """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
 
@@ -224,9 +273,22 @@ def equal_all(x, y, name=None):
 
 
 @known_as(code="elements:isin")
-@op("x test_x", promote=True, nondiff=True, alias={"elements": "x", "test_elements": "test_x"},
-    cases=["i_(2,3), const([1, 2])", "f(3), f(2,2)", "i_(3), const([1]), invert=True", "i_(0), i_(2)",
-           "i_(3), i_(0)", "i_(), const([1, 0])", "f(2), i(2)", "d(3), d(3), True"])
+@op(
+    "x test_x",
+    promote=True,
+    nondiff=True,
+    alias={"elements": "x", "test_elements": "test_x"},
+    cases=[
+        "i_(2,3), const([1, 2])",
+        "f(3), f(2,2)",
+        "i_(3), const([1]), invert=True",
+        "i_(0), i_(2)",
+        "i_(3), i_(0)",
+        "i_(), const([1, 0])",
+        "f(2), i(2)",
+        "d(3), d(3), True",
+    ],
+)
 def isin(x, test_x, assume_unique=False, invert=False, name=None):
     """Tells for each element of x whether test_x holds it.
 
@@ -246,8 +308,14 @@ def isin(x, test_x, assume_unique=False, invert=False, name=None):
     return jnp.isin(x, test_x, invert=invert)
 
 
-VALUES = ["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')", "d(3)", "i(3)", "f(0,2)",
-          "f()", "h(3)"]
+VALUES = [
+    "const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
+    "d(3)",
+    "i(3)",
+    "f(0,2)",
+    "f()",
+    "h(3)",
+]
 
 
 @known_as(pir="isnan", onnx="IsNaN")

@@ -29,15 +29,18 @@ def _target_shape(name, shape, old):
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size, left = math.prod(old), math.prod(s for s in new if s != -1)
     if new.count(-1) > 1 or any(known(s) and s < -1 for s in new):
-        raise CheckError(f"(InvalidArgument) {name}: shape: got {list(shape)}; "
-                         "lengths are >= 0 and at most one is -1")
+        raise CheckError(
+            f"(InvalidArgument) {name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1"
+        )
     if not known(size, left):
         return tuple(new)
     if -1 in new:
         new[new.index(-1)] = size // left if left else 0
     if math.prod(new) != size:
-        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
-                         f"the number of elements must stay {size}")
+        raise ValueError(
+            f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
+            f"the number of elements must stay {size}"
+        )
     return tuple(new)
 
 
@@ -48,8 +51,10 @@ def _empty_shape(name, shape, old):
         return tuple(shape)
     left, given = math.prod(n for n in old if n), math.prod(n for n in shape if n not in (0, -1))
     if shape.count(-1) != 1 or min(shape) < -1 or shape.count(0) != old.count(0) or left % given:
-        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
-                         "it does not say what -1 stands for")
+        raise ValueError(
+            f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
+            "it does not say what -1 stands for"
+        )
     return tuple(left // given if n == -1 else n for n in shape)
 
 
@@ -81,11 +86,31 @@ def _turned(layout, attrs):
 
 
 @known_as(pir="reshape|view_shape(x,shape:ints)", code="shapes:reshape_form")
-@op(view=_whole, inplace="reshapes", alias=X,
-    cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)",
-           "f(1), []", "f(), [1, 1]", "f(0,3), [3, 0]", "f(0,3), [-1, 3]", "f(2,3), const([3, 2], 'int64')",
-           "f(2,3), [const(3, 'int64'), 2]", "f(2,3), [4, -1]", "f(2,3), [-1, -1]", "f(2,3), [7]",
-           "f(2,3), [0, 0, 0]", "f(2,3), (-2, 3)", "f(2,3), 'a'", "i(6), 2, 3"])
+@op(
+    view=_whole,
+    inplace="reshapes",
+    alias=X,
+    cases=[
+        "f(2,3), [3, 2]",
+        "f(2,3), [-1]",
+        "f(2,3), [0, 0]",
+        "f(2,3,4), [0, -1]",
+        "f(2,3), (3, -1)",
+        "f(1), []",
+        "f(), [1, 1]",
+        "f(0,3), [3, 0]",
+        "f(0,3), [-1, 3]",
+        "f(2,3), const([3, 2], 'int64')",
+        "f(2,3), [const(3, 'int64'), 2]",
+        "f(2,3), [4, -1]",
+        "f(2,3), [-1, -1]",
+        "f(2,3), [7]",
+        "f(2,3), [0, 0, 0]",
+        "f(2,3), (-2, 3)",
+        "f(2,3), 'a'",
+        "i(6), 2, 3",
+    ],
+)
 def reshape(x, shape, name=None):
     """Gives the elements another shape, in the same order.
 
@@ -111,11 +136,25 @@ reshape = variadic(reshape)
 # the gradient through a change of dtype is zero here; the oracle reinterprets the bits of the cotangent,
 # which is no gradient
 @known_as(code="shapes:view")
-@op(alias={"dtype": "shape_or_dtype", "size": "shape_or_dtype"}, view=_whole,
-    cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'",
-                        "~c(2,3), 'float32'", "~c(2,3), 'int64'", "~f(2,4), 'complex64'",
-                        "~i(2,3), 'complex64'", "~c(2,4), 'complex128'", "c(2,3), 'complex128'",
-                        "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
+@op(
+    alias={"dtype": "shape_or_dtype", "size": "shape_or_dtype"},
+    view=_whole,
+    cases=[
+        "f(2,3), [3, 2]",
+        "~f(2,3), 'int32'",
+        "~f(2,4), 'float64'",
+        "~d(2,3), 'float32'",
+        "~c(2,3), 'float32'",
+        "~c(2,3), 'int64'",
+        "~f(2,4), 'complex64'",
+        "~i(2,3), 'complex64'",
+        "~c(2,4), 'complex128'",
+        "c(2,3), 'complex128'",
+        "f(2,3), [7]",
+        "f(2,3), 'float64'",
+        "f(6), 2, 3",
+    ],
+)
 def view(x, shape_or_dtype, name=None):
     """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks
     or grows to fit).
@@ -137,9 +176,12 @@ def view(x, shape_or_dtype, name=None):
 
 def _reinterpret(x, dtype):
     if (x.ndim == 0 and x.dtype.itemsize != dtype.itemsize) or (
-            x.ndim and x.shape[-1] * x.dtype.itemsize % dtype.itemsize):
-        raise ValueError(f"(InvalidArgument) view: the last axis of shape {list(x.shape)} holds no whole "
-                         f"number of {dtype.name}")
+        x.ndim and x.shape[-1] * x.dtype.itemsize % dtype.itemsize
+    ):
+        raise ValueError(
+            f"(InvalidArgument) view: the last axis of shape {list(x.shape)} holds no whole "
+            f"number of {dtype.name}"
+        )
     if x.dtype == dtype:
         return x
     shape, parts = x.shape, [np.empty(0, kind).real.dtype for kind in (x.dtype, dtype)]
@@ -165,8 +207,7 @@ view = variadic(view)
 
 
 @known_as(code="places:view_as")
-@op(view=_whole, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other",
-    tensors="x other")
+@op(view=_whole, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
 def view_as(x, other, name=None):
     """Gives x the shape of `other`.
 
@@ -187,10 +228,23 @@ def permute_axes(x, perm):
 
 
 @known_as(pir="transpose perm:i32s", onnx="Transpose perm")
-@composite(alias={"input": "x", "axis0": "dim0", "axis1": "dim1"}, inplace="reshapes",
-           cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1",
-                  "f(2,3,4), -1, 0", "f(2,3), [0, 0]", "f(2,3), [0, 2]", "f(0,3), [1, 0]", "i(2,3), [1, 0]",
-                  "f(2,3), dim0=0, dim1=1"])
+@composite(
+    alias={"input": "x", "axis0": "dim0", "axis1": "dim1"},
+    inplace="reshapes",
+    cases=[
+        "f(2,3), [1, 0]",
+        "f(2,3,4), [2, 0, 1]",
+        "f(2,3,4), [-1, 0, 1]",
+        "f(), []",
+        "f(2,3), 0, 1",
+        "f(2,3,4), -1, 0",
+        "f(2,3), [0, 0]",
+        "f(2,3), [0, 2]",
+        "f(0,3), [1, 0]",
+        "i(2,3), [1, 0]",
+        "f(2,3), dim0=0, dim1=1",
+    ],
+)
 def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
     """Puts the axes in another order.
 
@@ -216,14 +270,17 @@ def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
 @ft.lru_cache(maxsize=4096)
 def _permutation(perm, ndim):
     if len(perm) != ndim:
-        raise ValueError(f"transpose: perm: got {list(perm)} for a tensor of {ndim} axes; "
-                         "name each axis once")
+        raise ValueError(
+            f"transpose: perm: got {list(perm)} for a tensor of {ndim} axes; name each axis once"
+        )
     return many_axes("transpose", perm, ndim, "perm")
 
 
 def _swap(name, x, first, second):
-    first, second = (one_axis(name, first, x.ndim, "dim0", IndexError),
-                     one_axis(name, second, x.ndim, "dim1", IndexError))
+    first, second = (
+        one_axis(name, first, x.ndim, "dim0", IndexError),
+        one_axis(name, second, x.ndim, "dim1", IndexError),
+    )
     order = list(range(x.ndim))
     order[first], order[second] = second, first
     return permute_axes(x, tuple(order))
@@ -244,9 +301,23 @@ permute = variadic(permute)
 
 
 @known_as(pir="squeeze(x,axis:ints?)", onnx="Squeeze(x, axis)")
-@op(view=_lengths_of_one, inplace="reshapes", alias=X_DIM,
-    cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5",
-           "f(1,0)", "i(1,2), axis=0", "f(1,3), const(0, 'int64')"])
+@op(
+    view=_lengths_of_one,
+    inplace="reshapes",
+    alias=X_DIM,
+    cases=[
+        "f(1,3,1)",
+        "f(1,3,1), 0",
+        "f(1,3,1), [0, -1]",
+        "f(1,3,1), 1",
+        "f(2,3)",
+        "f()",
+        "f(1,3,1), 5",
+        "f(1,0)",
+        "i(1,2), axis=0",
+        "f(1,3), const(0, 'int64')",
+    ],
+)
 def squeeze(x, axis=None, name=None):
     """Takes away axes of length 1.
 
@@ -260,15 +331,33 @@ def squeeze(x, axis=None, name=None):
         >>> paddle.squeeze(paddle.ones([1, 3, 1]), 0).shape
         paddle.Size([3, 1])
     """
-    axes = (range(x.ndim) if axis is None or axis == ()
-            else [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")])
+    axes = (
+        range(x.ndim)
+        if axis is None or axis == ()
+        else [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")]
+    )
     return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
 
 
 @known_as(pir="unsqueeze(x,axis:ints)", onnx="Unsqueeze(x, axis)")
-@op(view=_lengths_of_one, inplace="reshapes", alias=X_DIM,
-    cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]",
-           "f(3), const([0, 2], 'int64')", "f(), 0", "f(), [0, 1]", "f(3), 5", "f(3), -3", "f(0,3), 1"])
+@op(
+    view=_lengths_of_one,
+    inplace="reshapes",
+    alias=X_DIM,
+    cases=[
+        "f(3), 0",
+        "f(3), -1",
+        "f(3), [0, 2]",
+        "f(3), (0, -1)",
+        "f(3), [0, 0]",
+        "f(3), const([0, 2], 'int64')",
+        "f(), 0",
+        "f(), [0, 1]",
+        "f(3), 5",
+        "f(3), -3",
+        "f(0,3), 1",
+    ],
+)
 def unsqueeze(x, axis, name=None):
     """Inserts axes of length 1.
 
@@ -291,9 +380,23 @@ def unsqueeze(x, axis, name=None):
 
 
 @known_as(pir="flatten start_axis:i32 stop_axis:i32", code="shapes:flatten")
-@op(view=_whole, inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
-    cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0",
-           "f()", "f(0,3)", "f(2,3,4), start_axis=-2", "i(2,2)"])
+@op(
+    view=_whole,
+    inplace="reshapes",
+    alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    cases=[
+        "f(2,3,4)",
+        "f(2,3,4), 1",
+        "f(2,3,4), 0, 1",
+        "f(2,3,4), 1, -1",
+        "f(2,3), 0, 5",
+        "f(2,3), 1, 0",
+        "f()",
+        "f(0,3)",
+        "f(2,3,4), start_axis=-2",
+        "i(2,2)",
+    ],
+)
 def flatten(x, start_axis=0, stop_axis=-1, name=None):
     """Joins the axes from start_axis to stop_axis (included) to one.
 
@@ -309,14 +412,18 @@ def flatten(x, start_axis=0, stop_axis=-1, name=None):
     """
     if x.ndim == 0:
         if start_axis not in (0, -1) or stop_axis not in (0, -1):
-            raise ValueError(f"flatten: got the axes {start_axis} and {stop_axis}; "
-                             "a 0-D tensor has 0 and -1 only")
+            raise ValueError(
+                f"flatten: got the axes {start_axis} and {stop_axis}; a 0-D tensor has 0 and -1 only"
+            )
         return x.reshape(1)
-    start, stop = (one_axis("flatten", start_axis, x.ndim, "start_axis"),
-                   one_axis("flatten", stop_axis, x.ndim, "stop_axis"))
+    start, stop = (
+        one_axis("flatten", start_axis, x.ndim, "start_axis"),
+        one_axis("flatten", stop_axis, x.ndim, "stop_axis"),
+    )
     if stop < start:
-        raise ValueError(f"flatten: stop_axis={stop_axis} comes before start_axis={start_axis}; "
-                         "give them in order")
+        raise ValueError(
+            f"flatten: stop_axis={stop_axis} comes before start_axis={start_axis}; give them in order"
+        )
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 
@@ -324,23 +431,42 @@ def expanded_shape(name, shape, old):
     """The shape that an expand asks for: -1 keeps a length; new axes come first."""
     extra = len(shape) - len(old)
     if extra < 0:
-        raise ValueError(f"{name}: shape: got {list(shape)}, fewer axes than {list(old)}; "
-                         "give one length per axis")
+        raise ValueError(
+            f"{name}: shape: got {list(shape)}, fewer axes than {list(old)}; give one length per axis"
+        )
     if any(s < -1 or (s == -1 and i < extra) for i, s in enumerate(shape)):
-        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
-                         "-1 is for axes the tensor has")
+        raise ValueError(
+            f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
+            "-1 is for axes the tensor has"
+        )
     new = tuple(old[i - extra] if s == -1 else s for i, s in enumerate(shape))
     if any(o not in (1, n) for o, n in zip(old, new[extra:], strict=True)):
-        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
-                         "only axes of length 1 can grow")
+        raise ValueError(
+            f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
+            "only axes of length 1 can grow"
+        )
     return new
 
 
 @known_as(pir="expand(x,shape:size)", code="shapes:expand")
-@op(alias={"input": "x", "size": "shape"},
-    cases=["f(3), [2, 3]", "f(1,3), size=[2, -1]", "f(3), [2, -1]", "f(), [2]", "f(), []",
-           "f(1), const([4], 'int64')", "f(1,3), [0, 3]", "f(3), [-1, 3]", "f(3), [2]", "f(2,3), [3]",
-           "i(1), [3]", "b(1,2), [2, 2]", "f(1,3), 2, 3"])
+@op(
+    alias={"input": "x", "size": "shape"},
+    cases=[
+        "f(3), [2, 3]",
+        "f(1,3), size=[2, -1]",
+        "f(3), [2, -1]",
+        "f(), [2]",
+        "f(), []",
+        "f(1), const([4], 'int64')",
+        "f(1,3), [0, 3]",
+        "f(3), [-1, 3]",
+        "f(3), [2]",
+        "f(2,3), [3]",
+        "i(1), [3]",
+        "b(1,2), [2, 2]",
+        "f(1,3), 2, 3",
+    ],
+)
 def expand(x, shape, name=None):
     """Repeats axes of length 1, and adds axes in front, to reach a shape.
 
@@ -361,8 +487,10 @@ expand = variadic(expand)
 
 
 @known_as(pir="expand(x,shape:size)")
-@op(alias={"input": "x", "size": "shape"},
-    cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(), [2]", "f(3), [2]", "f(2,3), [3]"])
+@op(
+    alias={"input": "x", "size": "shape"},
+    cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(), [2]", "f(3), [2]", "f(2,3), [3]"],
+)
 def broadcast_to(x, shape, name=None):
     """Broadcasts x to a shape. The same as `expand`.
 
@@ -377,8 +505,13 @@ broadcast_to = variadic(broadcast_to)
 
 
 @known_as(code="shapes:expand_as")
-@op("x y", out="unlisted", alias={"input": "x", "other": "y"}, constant="y",
-    cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
+@op(
+    "x y",
+    out="unlisted",
+    alias={"input": "x", "other": "y"},
+    constant="y",
+    cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"],
+)
 def expand_as(x, y, name=None):
     """Expands x to the shape of y. See `expand`.
 
@@ -389,8 +522,11 @@ def expand_as(x, y, name=None):
     return jnp.broadcast_to(x, expanded_shape("expand_as", y.shape, x.shape))
 
 
-@composite(method=True, cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]",
-                               "[]", "[f(2), i(2)]"], alias={})
+@composite(
+    method=True,
+    cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]", "[]", "[f(2), i(2)]"],
+    alias={},
+)
 def broadcast_tensors(input, name=None):
     """Broadcasts tensors to their common shape.
 
@@ -410,15 +546,27 @@ def broadcast_tensors(input, name=None):
     try:
         shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in input])
     except ValueError:
-        raise ValueError(f"broadcast_tensors: input: shapes {[list(t.shape) for t in input]} "
-                         "do not broadcast") from None
+        raise ValueError(
+            f"broadcast_tensors: input: shapes {[list(t.shape) for t in input]} do not broadcast"
+        ) from None
     return [expand(t, shape) for t in input]
 
 
 @known_as(pir="tile(x,repeat_times:ints)", onnx="Tile(x, repeat_times)")
-@op(alias={"input": "x", "dims": "repeat_times"},
-    cases=["f(2), 2", "f(2), [2, 2]", "f(2,2), [2]", "f(2,2), [0, 1]", "f(2,2), const([2, 1], 'int64')",
-           "f(2,2), [-1, 1]", "f(), [2]", "f(), []", "i(2,1), (1, 3)"])
+@op(
+    alias={"input": "x", "dims": "repeat_times"},
+    cases=[
+        "f(2), 2",
+        "f(2), [2, 2]",
+        "f(2,2), [2]",
+        "f(2,2), [0, 1]",
+        "f(2,2), const([2, 1], 'int64')",
+        "f(2,2), [-1, 1]",
+        "f(), [2]",
+        "f(), []",
+        "i(2,1), (1, 3)",
+    ],
+)
 def tile(x, repeat_times, name=None):
     """Repeats the whole tensor along its axes.
 
@@ -439,10 +587,24 @@ def tile(x, repeat_times, name=None):
 
 
 @known_as(cast="never", pir="cast dtype:dtype", onnx="Cast to=dtype")
-@op(inplace=True, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float",
-                                  "i(3), 'uint8'", "c(3), 'complex128'", "b(3), 'float16'", "f(2), 'foo'",
-                                  "f(0), 'int64'", "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'",
-                                  "d(2), 'bfloat16'", "const([1e3, -1e6, 0.3, float('inf')]), 'float8_e5m2'"])
+@op(
+    inplace=True,
+    cases=[
+        "f(3), 'int32'",
+        "f(3), paddle.float64",
+        "f(3), 'bool'",
+        "i(3), float",
+        "i(3), 'uint8'",
+        "c(3), 'complex128'",
+        "b(3), 'float16'",
+        "f(2), 'foo'",
+        "f(0), 'int64'",
+        "u(-300,300,8), 'int8'",
+        "u(-300,300,8), 'uint8'",
+        "d(2), 'bfloat16'",
+        "const([1e3, -1e6, 0.3, float('inf')]), 'float8_e5m2'",
+    ],
+)
 def cast(x, dtype):
     """Converts to another dtype. Floats lose their fraction when they become integers; out-of-range values of
     float to int32 or int64 saturate.
@@ -459,5 +621,19 @@ def cast(x, dtype):
     return converted(x, dtypes.convert(dtype).np)
 
 
-__all__ = ["broadcast_tensors", "broadcast_to", "cast", "expand", "expand_as", "flatten", "permute",
-           "reshape", "squeeze", "tile", "transpose", "unsqueeze", "view", "view_as"]
+__all__ = [
+    "broadcast_tensors",
+    "broadcast_to",
+    "cast",
+    "expand",
+    "expand_as",
+    "flatten",
+    "permute",
+    "reshape",
+    "squeeze",
+    "tile",
+    "transpose",
+    "unsqueeze",
+    "view",
+    "view_as",
+]

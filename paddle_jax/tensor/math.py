@@ -15,13 +15,31 @@ from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
 
 X_Y = {"input": "x", "other": "y"}
-BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)",
-          "i32(3), i32(3)", "c(3), f(3)", "h(3), h(3)", "f(2,3), f(2,4)", "f(2), i(2)", "f(2), 2.0"]
+BINARY = [
+    "f(2,3), f(2,3)",
+    "f(2,3), f(3)",
+    "f(2,1), d(3)",
+    "f(), f(2)",
+    "f(0,3), f(1,3)",
+    "i(2,3), i(3)",
+    "i32(3), i32(3)",
+    "c(3), f(3)",
+    "h(3), h(3)",
+    "f(2,3), f(2,4)",
+    "f(2), i(2)",
+    "f(2), 2.0",
+]
 
 
 @known_as(amp=("scale", "elementwise_add"), pir="add", code="arithmetic:add", onnx="Add")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y,
-    cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
+@op(
+    "x y",
+    promote="mixed",
+    inplace=True,
+    out=True,
+    alias=X_Y,
+    cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"],
+)
 def add(x, y, name=None, *, alpha=1):
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
 
@@ -66,8 +84,9 @@ def multiply(x, y, name=None):
 
 
 def _divisor_of(name, args, kwargs):
-    x, y = (args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i]))
-            for i in range(2))
+    x, y = (
+        args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i])) for i in range(2)
+    )
     check_divisor(name, x, y)
 
 
@@ -78,8 +97,14 @@ def _check_quotient(*args, **kwargs):
 
 @guarded(_check_quotient)
 @known_as(amp=("scale", "elementwise_div"), pir="divide(x:out,y:out)", onnx="Div", code="arithmetic:divide")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y,
-    cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"])
+@op(
+    "x y",
+    promote="mixed",
+    inplace=True,
+    out=True,
+    alias=X_Y,
+    cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"],
+)
 def divide(x, y, name=None, *, rounding_mode=None):
     """Divides elementwise, with broadcasting; integers give float32 unless rounded.
 
@@ -107,9 +132,23 @@ def divide(x, y, name=None, *, rounding_mode=None):
 
 @guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
 @known_as(pir="floor_divide", code="arithmetic:floor_divide")
-@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars="own", nondiff=True,
-    cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
-           "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')", "f(0,3), f(1,3)", "f(2), i(2)"])
+@op(
+    "x y",
+    promote="wide",
+    inplace=True,
+    out=True,
+    alias=X_Y,
+    scalars="own",
+    nondiff=True,
+    cases=[
+        "f(2,3), pos(2,3)",
+        "i(2,3), pos_i(3)",
+        "i32(3), pos_i32(3)",
+        "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
+        "f(0,3), f(1,3)",
+        "f(2), i(2)",
+    ],
+)
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
     counts as the 0-d Tensor that `to_tensor` makes of it.
@@ -128,9 +167,22 @@ def floor_divide(x, y, name=None):
 
 @guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
 @known_as(pir="remainder", code="arithmetic:remainder")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True,
-    cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), -2.5", "f(0,3), f(1,3)",
-           "~c(3), c(3)"])
+@op(
+    "x y",
+    promote="mixed",
+    inplace=True,
+    out=True,
+    alias=X_Y,
+    scalars=True,
+    cases=[
+        "f(2,3), pos(2,3)",
+        "i(2,3), pos_i(3)",
+        "i32(3), pos_i32(3)",
+        "f(3), -2.5",
+        "f(0,3), f(1,3)",
+        "~c(3), c(3)",
+    ],
+)
 def remainder(x, y, name=None):
     """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
     nearest multiple.
@@ -169,11 +221,31 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
 
 
 @known_as(amp=("pow", "elementwise_pow"), pir="elementwise_pow", onnx="Pow")
-@op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
-    cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
-           "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)",
-           "f(0,2), 2.0", "pos_d(3), d(3)", "const([0, 1, -1, 7, -2]), const([[-1], [-2], [3]])",
-           "const([0, 1, -1, 7, -2], 'int32'), const([-3], 'int32')", "i8(3), const(2, 'int8')"])
+@op(
+    "x y",
+    promote="mixed",
+    scalars="whole",
+    inplace=True,
+    out=True,
+    alias={"input": "x", "exponent": "y"},
+    cases=[
+        "const([0.0, 2.0], 'float32'), 0",
+        "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])",
+        "i(3), 2.0",
+        "pos(2,3), f(3)",
+        "f(3), 2",
+        "f(3), 3.0",
+        "pos(3), 0.5",
+        "f(3), 0",
+        "i(3), 2",
+        "pos(2), i(2)",
+        "f(0,2), 2.0",
+        "pos_d(3), d(3)",
+        "const([0, 1, -1, 7, -2]), const([[-1], [-2], [3]])",
+        "const([0, 1, -1, 7, -2], 'int32'), const([-3], 'int32')",
+        "i8(3), const(2, 'int8')",
+    ],
+)
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
 
@@ -193,8 +265,13 @@ def pow(x, y, name=None):
 
 
 @known_as(amp=("scale", "elementwise_div"), pir="divide(input:out,other:out)", node="divide")
-@op("input other", promote="mixed", scalars=True, out=True,
-    cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
+@op(
+    "input other",
+    promote="mixed",
+    scalars=True,
+    out=True,
+    cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"],
+)
 def true_divide(input, other):
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
@@ -212,8 +289,18 @@ def _quotient(x, y):
     return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
 
 
-SAME = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)",
-        "f(3), d(3)", "f(2), i(2)", "f(2), f(3)", "h(3), h(3)"]
+SAME = [
+    "f(2,3), f(2,3)",
+    "f(2,3), f(3)",
+    "d(3), d(3)",
+    "i_(2,3), i_(3)",
+    "f(), f(2)",
+    "f(0,3), f(1,3)",
+    "f(3), d(3)",
+    "f(2), i(2)",
+    "f(2), f(3)",
+    "h(3), h(3)",
+]
 NANS = ["const([1.0, float('nan'), 2.0], 'float32'), const([float('nan'), 1.0, 3.0], 'float32')"]
 TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
 
@@ -283,8 +370,9 @@ def clipped(x, min=None, max=None):
     """x brought between two bounds of one element. On the bounds the gradient passes; NaN
     stays and gets none."""
     bounds = [b.reshape(()) for b in (min, max) if b is not None]
-    if (not jnp.issubdtype(x.dtype, jnp.inexact)
-            and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds)):
+    if not jnp.issubdtype(x.dtype, jnp.inexact) and any(
+        jnp.issubdtype(b.dtype, jnp.floating) for b in bounds
+    ):
         x = x.astype(jnp.float32)
     passed = x
     if min is not None:
@@ -293,8 +381,11 @@ def clipped(x, min=None, max=None):
     if max is not None:
         high = max.reshape(()).astype(x.dtype)
         x = jnp.where(x > high, high, x)
-    return (jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
-            if jnp.issubdtype(x.dtype, jnp.floating) else x)
+    return (
+        jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
+        if jnp.issubdtype(x.dtype, jnp.floating)
+        else x
+    )
 
 
 def clip_(x, min=None, max=None, name=None):
@@ -312,13 +403,30 @@ def clip_(x, min=None, max=None, name=None):
 
 
 @known_as(pir="clip", code="arithmetic:clip")
-@composite(alias={"input": "x"}, out=True,
-           cases=["f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5",
-                  "i32(3), 0", "f(4), const([0.1], 'float32')", "d(4), 0, 1",
-                  "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0",
-                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0",
-                  "i(5), np.float32(-1.5), 2.5", "i(5), np.float32(-1.5), np.float32(2.5)",
-                  "i(5), -1.5, np.float32(2.5)"])
+@composite(
+    alias={"input": "x"},
+    out=True,
+    cases=[
+        "f(2,3), -0.5, 0.5",
+        "f(4), 0.1",
+        "f(4), max=0.1",
+        "f(3)",
+        "i(5), -1, 2",
+        "i(5), -1.5, 2.5",
+        "i32(3), 0",
+        "f(4), const([0.1], 'float32')",
+        "d(4), 0, 1",
+        "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0",
+        "f(3), 1.0, 0.0",
+        "f(3), f(3)",
+        "h(3), 0.0, 1.0",
+        "f(0,3), 0.0, 1.0",
+        "f(), 0.0",
+        "i(5), np.float32(-1.5), 2.5",
+        "i(5), np.float32(-1.5), np.float32(2.5)",
+        "i(5), -1.5, np.float32(2.5)",
+    ],
+)
 def clip(x, min=None, max=None, name=None):
     """Brings elements into the range min..max.
 
@@ -346,16 +454,41 @@ def clip(x, min=None, max=None, name=None):
 
 clip.inplace = Tensor.clip_ = clip_
 
-ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax,
-               "relu6": jax.nn.relu6, "exp": jnp.exp, "square": jnp.square, "softplus": jax.nn.softplus,
-               "gelu": ft.partial(jax.nn.gelu, approximate=False)}
+ACTIVATIONS = {
+    "relu": jax.nn.relu,
+    "tanh": jnp.tanh,
+    "sigmoid": jax.nn.sigmoid,
+    "softmax": jax.nn.softmax,
+    "relu6": jax.nn.relu6,
+    "exp": jnp.exp,
+    "square": jnp.square,
+    "softplus": jax.nn.softplus,
+    "gelu": ft.partial(jax.nn.gelu, approximate=False),
+}
 
 
 @known_as(pir="scale bias:f32=0.0 bias_after_scale:bool=True", code="arithmetic:scale")
-@op("x scale bias", scalars="one", inplace=True, constant="scale bias", cases=[
-    "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0",
-    "i(3), 2.5, 1.0, bias_after_scale=False", "f(3), const([2.0], 'float32'), 1.0", "f(3), 2.0, act='relu'",
-    "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])
+@op(
+    "x scale bias",
+    scalars="one",
+    inplace=True,
+    constant="scale bias",
+    cases=[
+        "f(2,3), 2.0",
+        "f(2,3), 2.0, 1.0",
+        "f(2,3), 2.0, 1.0, False",
+        "i(3), 2.5, 1.0",
+        "i(3), 2.5, 1.0, bias_after_scale=False",
+        "f(3), const([2.0], 'float32'), 1.0",
+        "f(3), 2.0, act='relu'",
+        "f(3), 2, 1.0, act='foo'",
+        "h(3), 2.0",
+        "b(3), 2",
+        "c(3), 2.0",
+        "f(0,2), 2.0",
+        "d(), 0.5",
+    ],
+)
 def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
     """scale * x + bias, or scale * (x + bias).
 
@@ -396,9 +529,22 @@ def increment(x, value=1.0, name=None):
 
 
 @known_as(pir="add_n", onnx="Sum(*inputs)")
-@op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]",
-                      "[i(3), i(3), i(3)]", "[f(0,2), f(0,2)]", "[f(1), f(1,1)]", "[i(), i(1)]",
-                      "[i(1), i()]"])
+@op(
+    "*inputs",
+    cases=[
+        "[f(2,3), f(2,3)]",
+        "f(2,3)",
+        "[f(3)]",
+        "[]",
+        "[f(2), f(3)]",
+        "[f(2), i(2)]",
+        "[i(3), i(3), i(3)]",
+        "[f(0,2), f(0,2)]",
+        "[f(1), f(1,1)]",
+        "[i(), i(1)]",
+        "[i(1), i()]",
+    ],
+)
 def add_n(inputs, name=None):
     """Adds several tensors of one shape and dtype.
 
@@ -414,16 +560,30 @@ def add_n(inputs, name=None):
         return inputs
     shapes, kinds = {t.shape for t in inputs}, {t.dtype for t in inputs}
     if len(kinds) != 1 or len(shapes) != 1 and shapes != {(), (1,)}:
-        raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "
-                         "give at least one tensor, all of one shape and dtype")
+        raise ValueError(
+            f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "
+            "give at least one tensor, all of one shape and dtype"
+        )
     return ft.reduce(jnp.add, inputs)
 
 
 @known_as(pir="lerp")
 # the oracle gives the weight no gradient
-@op("x y weight", alike=True, scalars=True, inplace=True,
-    cases=["f(2,3), f(2,3), 0.25", "~f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5",
-           "f(2), f(3), 0.5", "f(), f(), 0.1", "~f(3), f(3), const([0.5], 'float32')"])
+@op(
+    "x y weight",
+    alike=True,
+    scalars=True,
+    inplace=True,
+    cases=[
+        "f(2,3), f(2,3), 0.25",
+        "~f(3), f(3), f(3)",
+        "f(3), f(2,3), 0.5",
+        "d(3), d(3), 0.5",
+        "f(2), f(3), 0.5",
+        "f(), f(), 0.1",
+        "~f(3), f(3), const([0.5], 'float32')",
+    ],
+)
 def lerp(x, y, weight, name=None):
     """x + weight * (y - x), with broadcasting.
 

@@ -25,10 +25,32 @@ def _size(op, name, value):
     return to_int(value)
 
 
-@composite(method=False, alias={"n": "num_rows", "m": "num_columns"}, cases=[
-    "3", "2, 3", "2, 3, 'int32'", "n=2, m=3", "-1", "0", "const(2, 'int64')", "2.5", "3, dtype='complex64'"])
-def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=None, requires_grad=False,
-        pin_memory=False):
+@composite(
+    method=False,
+    alias={"n": "num_rows", "m": "num_columns"},
+    cases=[
+        "3",
+        "2, 3",
+        "2, 3, 'int32'",
+        "n=2, m=3",
+        "-1",
+        "0",
+        "const(2, 'int64')",
+        "2.5",
+        "3, dtype='complex64'",
+    ],
+)
+def eye(
+    num_rows,
+    num_columns=None,
+    dtype=None,
+    name=None,
+    *,
+    out=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """A matrix with ones on the main diagonal and zeros elsewhere.
 
     Args:
@@ -44,8 +66,10 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
     """
     frame = local.ctx.frame
     if frame.symbolic:
-        num_rows, num_columns = [frame.numbers_of(size.reshape([])) if isinstance(size, Tensor) else size
-                                 for size in (num_rows, num_columns)]
+        num_rows, num_columns = [
+            frame.numbers_of(size.reshape([])) if isinstance(size, Tensor) else size
+            for size in (num_rows, num_columns)
+        ]
     if frame.symbolic and has_lengths((num_rows, num_columns)):
         rows = arange(num_rows).reshape([-1, 1])
         columns = arange(num_rows if num_columns is None else num_columns)
@@ -56,8 +80,21 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
 
 
 @known_as(pir="diag offset:i32 padding_value:f32")
-@op(cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
-           "f()", "i(2), 0, 3", "f(0)"])
+@op(
+    cases=[
+        "f(3)",
+        "f(3), 1",
+        "f(3), -1, 7",
+        "f(2,3)",
+        "f(2,3), 1",
+        "f(2,3), -1",
+        "f(2,3), 5",
+        "f(2,3,4)",
+        "f()",
+        "i(2), 0, 3",
+        "f(0)",
+    ]
+)
 def diag(x, offset=0, padding_value=0, name=None):
     """A square matrix with a vector on a diagonal, or the diagonal of a matrix.
 
@@ -80,8 +117,11 @@ def diag(x, offset=0, padding_value=0, name=None):
         return jnp.diagonal(x, offset) if inside else jnp.zeros((0,), x.dtype)
     x = x.reshape(-1)
     made = jnp.diag(x, offset)
-    return (jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
-            if padding_value else made)
+    return (
+        jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
+        if padding_value
+        else made
+    )
 
 
 @known_as(code="places:diagflat")
@@ -100,8 +140,18 @@ def diagflat(x, offset=0, name=None):
 
 
 @known_as(pir="diag_embed offset:i32 dim1:i32 dim2:i32")
-@composite(cases=["f(2,2)", "f(2,3), 1, 0, 2", "f(2,2), 0, 1, 1", "f(2,2), 0, 1, 5", "[1, 2]", "f(2,3), -1",
-                  "i(3)", "f(2,3), 0, -3, 0"])
+@composite(
+    cases=[
+        "f(2,2)",
+        "f(2,3), 1, 0, 2",
+        "f(2,2), 0, 1, 1",
+        "f(2,2), 0, 1, 5",
+        "[1, 2]",
+        "f(2,3), -1",
+        "i(3)",
+        "f(2,3), 0, -3, 0",
+    ]
+)
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """Square matrices with the vectors along the last axis on a diagonal.
 
@@ -132,8 +182,11 @@ def embed_diagonal(x, offset, first, second):
     """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
     size = x.shape[-1] + abs(offset)
     at = np.arange(x.shape[-1])
-    made = jnp.zeros((*x.shape[:-1], size, size),
-                     x.dtype).at[..., at + max(-offset, 0), at + max(offset, 0)].set(x)
+    made = (
+        jnp.zeros((*x.shape[:-1], size, size), x.dtype)
+        .at[..., at + max(-offset, 0), at + max(offset, 0)]
+        .set(x)
+    )
     return jnp.moveaxis(made, (-2, -1), (first, second))
 
 
@@ -143,8 +196,12 @@ def _check_matrix(op, x):
 
 
 @known_as(pir="tril diagonal:i32", onnx="Trilu(x, diagonal, upper=0)")
-@op(inplace=True, out=True, alias={"input": "x"},
-    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"])
+@op(
+    inplace=True,
+    out=True,
+    alias={"input": "x"},
+    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"],
+)
 def tril(x, diagonal=0, name=None):
     """The lower triangles of matrices; what lies above becomes 0.
 
@@ -162,8 +219,12 @@ def tril(x, diagonal=0, name=None):
 
 
 @known_as(pir="triu diagonal:i32", onnx="Trilu(x, diagonal, upper=1)")
-@op(inplace=True, out=True, alias={"input": "x"},
-    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"])
+@op(
+    inplace=True,
+    out=True,
+    alias={"input": "x"},
+    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"],
+)
 def triu(x, diagonal=0, name=None):
     """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
@@ -187,8 +248,21 @@ def _triangle(op, find, row, col, offset, dtype):
     return finish(kept(np.stack(find(row, offset, col)).astype(dtype)))
 
 
-@composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None",
-                                "3, 4, 1", "2, 2, 0.5", "3, 3, np.int64(-1)", "3, 4, const(1)"])
+@composite(
+    method=False,
+    cases=[
+        "3, 3",
+        "3, 3, -1",
+        "3, 2, dtype='int32'",
+        "-3, 2",
+        "3.0, 2",
+        "3, None",
+        "3, 4, 1",
+        "2, 2, 0.5",
+        "3, 3, np.int64(-1)",
+        "3, 4, const(1)",
+    ],
+)
 def tril_indices(row, col, offset=0, dtype="int64"):
     """The row and column numbers of the lower triangle of a matrix.
 
@@ -227,8 +301,19 @@ def grid(x, indexing="ij"):
 
 
 @known_as(pir="meshgrid(args)->[]", code="shapes:meshgrid")
-@composite(method=False, cases=["f(2), f(3)", "[f(2), f(3)]", "f(2), f(3), indexing='xy'", "f(2), i(3)",
-                                "f(2,2), f(3)", "f(), f(3)", "f(2), f(3), f(4)", "f(2)"])
+@composite(
+    method=False,
+    cases=[
+        "f(2), f(3)",
+        "[f(2), f(3)]",
+        "f(2), f(3), indexing='xy'",
+        "f(2), i(3)",
+        "f(2,2), f(3)",
+        "f(), f(3)",
+        "f(2), f(3), f(4)",
+        "f(2)",
+    ],
+)
 def meshgrid(*args, indexing=None, name=None):
     """Coordinate grids of vectors.
 
@@ -255,8 +340,16 @@ def meshgrid(*args, indexing=None, name=None):
 
 
 @known_as(code="places:block_diagonal")
-@op("*inputs", cases=["[f(2), f(2,2), f()]", "[f(2,1), f(1,3)]", "[const([1, 2], 'int64'), f(1)]",
-                      "[f(1,1,1)]", "[i(2,2)]"])
+@op(
+    "*inputs",
+    cases=[
+        "[f(2), f(2,2), f()]",
+        "[f(2,1), f(1,3)]",
+        "[const([1, 2], 'int64'), f(1)]",
+        "[f(1,1,1)]",
+        "[i(2,2)]",
+    ],
+)
 def block_diag(inputs, name=None):
     """A matrix with matrices along its diagonal and zeros elsewhere.
 
@@ -296,8 +389,9 @@ def cartesian_prod(x, name=None):
         [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
     if any(t.ndim != 1 for t in x):
-        raise ValueError(f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; "
-                         "the tensors must be 1-D")
+        raise ValueError(
+            f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; the tensors must be 1-D"
+        )
     return x[0] if len(x) == 1 else jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
 
 
@@ -336,11 +430,23 @@ def contract(x, y, axes):
     return jnp.tensordot(x, y, axes)
 
 
-@composite(alias={}, cases=[
-    "f(2,3), f(3,2), 1", "f(2,3), f(2,3), [[0], [0]]", "f(2,3), f(2,3)", "f(2,3), f(2,3), 0",
-    "f(2,3), f(2,3), [0, 1]", "f(2,3), f(2,3), const([0], 'int64')",
-    "f(2,3), f(2,3), const([[0], [0]], 'int64')", "f(2,3), f(4,2,3), 1", "f(2,3), f(2,3), [0]",
-    "f(2,3), f(2,3), ((0,),)", "f(1,3), f(2,3), [[0], [0]]", "f(2,3), f(3,2), [[0, 1], [1, 0]]"])
+@composite(
+    alias={},
+    cases=[
+        "f(2,3), f(3,2), 1",
+        "f(2,3), f(2,3), [[0], [0]]",
+        "f(2,3), f(2,3)",
+        "f(2,3), f(2,3), 0",
+        "f(2,3), f(2,3), [0, 1]",
+        "f(2,3), f(2,3), const([0], 'int64')",
+        "f(2,3), f(2,3), const([[0], [0]], 'int64')",
+        "f(2,3), f(4,2,3), 1",
+        "f(2,3), f(2,3), [0]",
+        "f(2,3), f(2,3), ((0,),)",
+        "f(1,3), f(2,3), [[0], [0]]",
+        "f(2,3), f(3,2), [[0, 1], [1, 0]]",
+    ],
+)
 def tensordot(x, y, axes=2, name=None):
     """Sums products over axes of x and y.
 
@@ -361,8 +467,10 @@ def tensordot(x, y, axes=2, name=None):
     left, right = _pairs(axes, x.ndim)
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):
-            raise AssertionError(f"tensordot: axis {i} of x has length {x.shape[i]}, axis {j} of y has "
-                                 f"{y.shape[j]}; they must be equal")
+            raise AssertionError(
+                f"tensordot: axis {i} of x has length {x.shape[i]}, axis {j} of y has "
+                f"{y.shape[j]}; they must be equal"
+            )
     return contract(*_matched(x, y, left, right), (tuple(left), tuple(right)))
 
 
@@ -381,8 +489,9 @@ def _pairs(axes, ndim):
             raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")
         return list(range(ndim - axes, ndim)), list(range(axes))
     if any(isinstance(a, list | tuple | Tensor) for a in axes):
-        left, right = [list(np.asarray(a).tolist())
-                       for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][:2]
+        left, right = [list(np.asarray(a).tolist()) for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][
+            :2
+        ]
     else:
         left = right = list(axes)
     longer = left if len(left) > len(right) else right

@@ -17,11 +17,30 @@ from paddle_jax.tensor import creation, gathering, manipulation, matrices, reord
 from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 from paddle_jax.tensor.dense_tensor import Behind, DenseTensor
 
-_CAST = {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32",
-         "long": "int64", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
-         "cfloat": "complex64", "cdouble": "complex128", "float16": "float16", "float32": "float32",
-         "float64": "float64", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
-         "uint8": "uint8", "complex64": "complex64", "complex128": "complex128"}
+_CAST = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "float16": "float16",
+    "float32": "float32",
+    "float64": "float64",
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "int64": "int64",
+    "uint8": "uint8",
+    "complex64": "complex64",
+    "complex128": "complex128",
+}
 
 
 def _attach(function, *names):
@@ -109,8 +128,10 @@ def to(self, *args, **kwargs):
     copy = kwargs.pop("copy", False)
     kwargs.pop("non_blocking", None)
     if not 0 < len(args) + len(kwargs) <= 3 or not set(kwargs) <= {"device", "dtype", "other", "blocking"}:
-        raise TypeError("to: got no fitting arguments; use to(device, dtype, blocking), to(dtype, blocking) "
-                        "or to(other, blocking)")
+        raise TypeError(
+            "to: got no fitting arguments; use to(device, dtype, blocking), to(dtype, blocking) "
+            "or to(other, blocking)"
+        )
     first = args[0] if args else kwargs.get("other")
     if isinstance(first, Tensor):
         device, dtype = first.place, first.dtype
@@ -145,10 +166,21 @@ def _is_dtype(value):
 
 
 def _check_device(device):
-    if isinstance(device, str) and device.partition(":")[0] not in ("cpu", "gpu", "cuda", "xpu", "npu", "dcu",
-                                                                    "rocm", "tpu", "gpu_pinned"):
-        raise ValueError(f"to: device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', a Place, "
-                         "or a dtype such as 'float32'")
+    if isinstance(device, str) and device.partition(":")[0] not in (
+        "cpu",
+        "gpu",
+        "cuda",
+        "xpu",
+        "npu",
+        "dcu",
+        "rocm",
+        "tpu",
+        "gpu_pinned",
+    ):
+        raise ValueError(
+            f"to: device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', a Place, "
+            "or a dtype such as 'float32'"
+        )
 
 
 @_attach
@@ -329,8 +361,9 @@ for _name in ("is_sparse", "is_sparse_coo", "is_sparse_csr", "is_selected_rows",
         _answer(_name, False, "False: this is a dense tensor on one device or sharded by XLA.")
 _answer("sparse_dim", 0, "How many of the axes are stored sparsely: none.")
 for _name in ("placements", "process_mesh", "num_shard"):
-    setattr(Tensor, _name,
-            property(lambda self: None, doc="None: this tensor is not distributed over a mesh."))
+    setattr(
+        Tensor, _name, property(lambda self: None, doc="None: this tensor is not distributed over a mesh.")
+    )
 
 Tensor.swapaxes = Tensor.swapdims = manipulation.transpose
 Tensor.reverse = reorder.flip
@@ -365,12 +398,14 @@ def set_value(self, value):
         [1.0, 1.0]
     """
     if not isinstance(value, Tensor | np.ndarray | jax.Array):
-        raise AssertionError(f"set_value: value: got {type(value).__name__}; "
-                             "it must be a Tensor or a NumPy array")
+        raise AssertionError(
+            f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array"
+        )
     array = held(value) if isinstance(value, Tensor) else value
     if tuple(array.shape) != tuple(self._raw.shape):
-        raise AssertionError(f"set_value: value: got shape {list(array.shape)}; "
-                             f"{self.name} has {list(self.shape)}")
+        raise AssertionError(
+            f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}"
+        )
     if array.dtype != self._raw.dtype:
         raise AssertionError(f"set_value: value: got dtype {array.dtype}; {self.name} has {self._raw.dtype}")
     self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
@@ -394,8 +429,9 @@ def copy_(self, other, blocking=True, *, non_blocking=False):
     if not isinstance(other, Tensor):
         raise ValueError(f"(InvalidArgument) copy_: other: got {type(other).__name__}; it must be a Tensor")
     if other._raw.dtype != self._raw.dtype:
-        raise RuntimeError(f"copy_: other: got dtype {other._raw.dtype.name}; "
-                           f"the tensor has {self._raw.dtype.name}")
+        raise RuntimeError(
+            f"copy_: other: got dtype {other._raw.dtype.name}; the tensor has {self._raw.dtype.name}"
+        )
     self._rebind(_moved(other, self.place)._raw)
     keep_layout(self)
     return self
@@ -446,8 +482,9 @@ def apply(self, func):
         [2, 3]
     """
     if not self.stop_gradient:
-        raise RuntimeError("apply: the tensor needs a gradient; call the function on it directly, "
-                           "or detach() it first")
+        raise RuntimeError(
+            "apply: the tensor needs a gradient; call the function on it directly, or detach() it first"
+        )
     return func(self)
 
 
@@ -494,8 +531,9 @@ def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
     if source is None:
         source = wrap(jnp.zeros((0,), x._raw.dtype))
     if source._raw.dtype != x._raw.dtype:
-        raise ValueError(f"set_: source: got dtype {source._raw.dtype.name}; "
-                         f"the tensor has {x._raw.dtype.name}")
+        raise ValueError(
+            f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {x._raw.dtype.name}"
+        )
     if shape is None and stride is None and not offset:
         x._rebind(held(source))
         return x
@@ -564,12 +602,18 @@ def __nonzero__(self):
 
 def _new(make):
     def method(var, size, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-        return make(size, var.dtype if dtype is None else dtype,
-                    device=var.place if device is None else device, requires_grad=requires_grad)
+        return make(
+            size,
+            var.dtype if dtype is None else dtype,
+            device=var.place if device is None else device,
+            requires_grad=requires_grad,
+        )
 
     method.__name__ = method.__qualname__ = f"new_{make.__name__}"
-    method.__doc__ = (f"A tensor like paddle.{make.__name__} makes, with the dtype and device of this one by "
-                      f"default. See `{make.__name__}`.")
+    method.__doc__ = (
+        f"A tensor like paddle.{make.__name__} makes, with the dtype and device of this one by "
+        f"default. See `{make.__name__}`."
+    )
     return variadic_method(method)
 
 

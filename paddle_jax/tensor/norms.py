@@ -36,8 +36,9 @@ def vector_power_norm(x, p, axes, keepdim):
         return jnp.sum((size != 0).astype(size.dtype), axes, keepdims=keepdim)
     if math.isinf(p):
         reduce = jnp.max if p > 0 else jnp.min
-        best = lax.stop_gradient(reduce(size, axes, keepdims=True,
-                                        initial=0 if p > 0 and not size.size else None))
+        best = lax.stop_gradient(
+            reduce(size, axes, keepdims=True, initial=0 if p > 0 and not size.size else None)
+        )
         # each of several gets the whole gradient
         reached = jnp.sum(jnp.where(size == best, size - lax.stop_gradient(size), 0), axes, keepdims=True)
         return best + reached if keepdim else jnp.squeeze(best + reached, axes)
@@ -60,8 +61,11 @@ def _turned(h, k):
     values, vectors = jnp.linalg.eigh(lax.stop_gradient(h))
 
     def solve(_, k):
-        return (vectors @ (_adjoint(vectors) @ k @ vectors / (values[..., :, None] + values[..., None, :]))
-                @ _adjoint(vectors))
+        return (
+            vectors
+            @ (_adjoint(vectors) @ k @ vectors / (values[..., :, None] + values[..., None, :]))
+            @ _adjoint(vectors)
+        )
 
     def transposed(_, k):
         return jnp.swapaxes(solve(None, jnp.swapaxes(k, -1, -2)), -1, -2)
@@ -86,8 +90,14 @@ def _polar_tangent(primals, tangents):
     h, along = _adjoint(q) @ x, _adjoint(q) @ t
     h = (h + _adjoint(h)) / 2
     turn = q @ _turned(h, along - _adjoint(along))
-    return (q, (turn if x.shape[-1] == x.shape[-2]
-                else turn + _adjoint(jnp.linalg.solve(h, _adjoint(t - q @ along)))))
+    return (
+        q,
+        (
+            turn
+            if x.shape[-1] == x.shape[-2]
+            else turn + _adjoint(jnp.linalg.solve(h, _adjoint(t - q @ along)))
+        ),
+    )
 
 
 @jax.custom_jvp
@@ -136,17 +146,38 @@ def _pair(name, axis, ndim):
 
 def _check_order(name, p):
     if p not in MATRIX_ORDERS:
-        raise ValueError(f"{name}: p: got {p!r}; "
-                         f"allowed for matrices are {', '.join(map(str, MATRIX_ORDERS))}")
+        raise ValueError(
+            f"{name}: p: got {p!r}; allowed for matrices are {', '.join(map(str, MATRIX_ORDERS))}"
+        )
 
 
 # Paddle gives the count of non-zeros (p=0) a gradient
-@known_as(amp="pnorm", pir="p_norm porder:f32 axis:i32 epsilon:f32 keepdim:bool=False asvector:bool",
-          code="algebra:vector_norm")
-@op(out=True, method=False, alias={"dim": "axis", "ord": "p"},
-    cases=["f(2,3)", "f(2,3), 3.0, [0, 1]", "f(2,3), 'fro'", "~f(2,3,2), 0.0, [0, 2], True", "f(2,3), axis=5",
-           "f(2,3), dtype='float64'", "f(2,3), axis=[]", "f(2,3), 1.0, 1", "f(2,3), float('inf'), -1",
-           "f(2,3), -float('inf')", "c(3)", "d(4), 2.5", "f(0)", "f(2,3), -2.0, 0"])
+@known_as(
+    amp="pnorm",
+    pir="p_norm porder:f32 axis:i32 epsilon:f32 keepdim:bool=False asvector:bool",
+    code="algebra:vector_norm",
+)
+@op(
+    out=True,
+    method=False,
+    alias={"dim": "axis", "ord": "p"},
+    cases=[
+        "f(2,3)",
+        "f(2,3), 3.0, [0, 1]",
+        "f(2,3), 'fro'",
+        "~f(2,3,2), 0.0, [0, 2], True",
+        "f(2,3), axis=5",
+        "f(2,3), dtype='float64'",
+        "f(2,3), axis=[]",
+        "f(2,3), 1.0, 1",
+        "f(2,3), float('inf'), -1",
+        "f(2,3), -float('inf')",
+        "c(3)",
+        "d(4), 2.5",
+        "f(0)",
+        "f(2,3), -2.0, 0",
+    ],
+)
 def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
     """The p-norm of vectors: (sum |x|^p)^(1/p).
 
@@ -171,10 +202,27 @@ def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
 
 
 @known_as(amp="frobenius_norm", cast="float32", code="algebra:matrix_norm")
-@op(method=False, cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f(2,3), -2",
-                         "f(2,3), float('inf')", "f(2,3), -float('inf')", "f(2,3), 'nuc'", "f(2,3), 3",
-                         "f(2,3), 'foo'", "f(2,3,2), 2, [0, 2], True", "f(2,3,2), 1, [2, 0]",
-                         "f(2,3,2), 'fro', [0, 0]", "f(2,3,2), axis=1", "f(3)", "d(2,3,4), 'nuc'"])
+@op(
+    method=False,
+    cases=[
+        "f(2,3)",
+        "f(2,3), 1",
+        "f(2,3), -1",
+        "f(2,3), 2",
+        "f(2,3), -2",
+        "f(2,3), float('inf')",
+        "f(2,3), -float('inf')",
+        "f(2,3), 'nuc'",
+        "f(2,3), 3",
+        "f(2,3), 'foo'",
+        "f(2,3,2), 2, [0, 2], True",
+        "f(2,3,2), 1, [2, 0]",
+        "f(2,3,2), 'fro', [0, 0]",
+        "f(2,3,2), axis=1",
+        "f(3)",
+        "d(2,3,4), 'nuc'",
+    ],
+)
 def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B006  Paddle's signature
     """The norm of matrices.
 
@@ -214,14 +262,42 @@ def _norm(x, p, axis, keepdim, dtype):
     return vector_power_norm(x, 2 if p in (None, "fro") else p, all_axes("norm", axis, x.ndim), keepdim)
 
 
-@composite(alias={"A": "x", "dim": "axis", "input": "x", "ord": "p"}, cases=[
-    "f(2,3)", "f(2,3), axis=[0, 1]", "f(2,3), 1", "f(2,3), 'fro'", "f(2,3), 'nuc'", "f(2,3), 'nuc', [0, 1]",
-    "f(2,3), 'nuc', 1", "f(2,3), 'fro', 1", "f(2,3), 2, 1", "f(2,3), float('inf'), 1",
-    "f(2,3), -float('inf')", "f(2,3), 0", "f(2,3), -2", "f(2,3), 2, [0, 1]", "f(2,3), 3, [0, 1]",
-    "f(2,3), 'foo'", "f(2,3), 2, 3", "f(2,3), keepdim=True", "f(2,3,2), axis=[0, 2]", "f(2,3), axis=[]",
-    "f(2,3), axis=[1]", "f(2,3), dtype='float64'", "f()", "c(3)", "c(3), 1", "f(0)",
-    "const([0.0, 0.0], 'float32')", "const([0.0, 0.0], 'float32'), 3, 0",
-    "const([1.0, -1.0, 0.0], 'float32'), float('inf')", "f(2,3,4), 3, [0, 1, 2]", "f(2,3,4), 'nuc'"])
+@composite(
+    alias={"A": "x", "dim": "axis", "input": "x", "ord": "p"},
+    cases=[
+        "f(2,3)",
+        "f(2,3), axis=[0, 1]",
+        "f(2,3), 1",
+        "f(2,3), 'fro'",
+        "f(2,3), 'nuc'",
+        "f(2,3), 'nuc', [0, 1]",
+        "f(2,3), 'nuc', 1",
+        "f(2,3), 'fro', 1",
+        "f(2,3), 2, 1",
+        "f(2,3), float('inf'), 1",
+        "f(2,3), -float('inf')",
+        "f(2,3), 0",
+        "f(2,3), -2",
+        "f(2,3), 2, [0, 1]",
+        "f(2,3), 3, [0, 1]",
+        "f(2,3), 'foo'",
+        "f(2,3), 2, 3",
+        "f(2,3), keepdim=True",
+        "f(2,3,2), axis=[0, 2]",
+        "f(2,3), axis=[]",
+        "f(2,3), axis=[1]",
+        "f(2,3), dtype='float64'",
+        "f()",
+        "c(3)",
+        "c(3), 1",
+        "f(0)",
+        "const([0.0, 0.0], 'float32')",
+        "const([0.0, 0.0], 'float32'), 3, 0",
+        "const([1.0, -1.0, 0.0], 'float32'), float('inf')",
+        "f(2,3,4), 3, [0, 1, 2]",
+        "f(2,3,4), 'nuc'",
+    ],
+)
 def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
     """The norm of vectors, or of matrices where two axes are given.
 
@@ -246,10 +322,21 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
 
 
 @known_as(pir="dist p:f32")
-@op("x y", alike=True, promote=True,
-    cases=["f(2,3), f(2,3)", "f(2,3), f(3), 1", "f(2,3), f(3), 0", "f(2,3), f(3), float('inf')",
-           "f(2,3), f(2)", "d(3), d(3), 3.0", "f(2,3), f(3), -float('inf')",
-           "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')"])
+@op(
+    "x y",
+    alike=True,
+    promote=True,
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(2,3), f(3), 1",
+        "f(2,3), f(3), 0",
+        "f(2,3), f(3), float('inf')",
+        "f(2,3), f(2)",
+        "d(3), d(3), 3.0",
+        "f(2,3), f(3), -float('inf')",
+        "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')",
+    ],
+)
 def dist(x, y, p=2, name=None):
     """The p-norm of x - y over all elements, with broadcasting.
 
@@ -280,10 +367,23 @@ def _pairwise(x, y, p, mode):
 
 
 @known_as(code="algebra:cdist")
-@op("x y", promote=True, cases=[
-    "f(2,3), f(4,3)", "f(5,2,3), f(5,4,3), 1.0", "f(5,2,3), f(4,3), 0", "f(2,3), f(4,2)", "f(3), f(4,3)",
-    "d(2,3), d(4,3), float('inf')", "f(2,3), f(4,3), -1", "f(2,3), f(2,3), compute_mode='foo'",
-    "d(2,3), d(4,3), 2.0, 'use_mm_for_euclid_dist'", "f(2,3), f(4,3), 3.0", "f(0,3), f(4,3)"])
+@op(
+    "x y",
+    promote=True,
+    cases=[
+        "f(2,3), f(4,3)",
+        "f(5,2,3), f(5,4,3), 1.0",
+        "f(5,2,3), f(4,3), 0",
+        "f(2,3), f(4,2)",
+        "f(3), f(4,3)",
+        "d(2,3), d(4,3), float('inf')",
+        "f(2,3), f(4,3), -1",
+        "f(2,3), f(2,3), compute_mode='foo'",
+        "d(2,3), d(4,3), 2.0, 'use_mm_for_euclid_dist'",
+        "f(2,3), f(4,3), 3.0",
+        "f(0,3), f(4,3)",
+    ],
+)
 def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=None):
     """The p-norm distances between the rows of x and the rows of y.
 
@@ -305,8 +405,10 @@ def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=
     if compute_mode not in MODES:
         raise ValueError(f"cdist: compute_mode: got {compute_mode!r}; allowed are {', '.join(MODES)}")
     if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1] or p < 0:
-        raise AssertionError(f"cdist: got shapes {list(x.shape)} and {list(y.shape)} and p={p}; "
-                             "needed are [..., n, k], [..., m, k] and p >= 0")
+        raise AssertionError(
+            f"cdist: got shapes {list(x.shape)} and {list(y.shape)} and p={p}; "
+            "needed are [..., n, k], [..., m, k] and p >= 0"
+        )
     return _pairwise(x, y, p, compute_mode)
 
 

@@ -41,8 +41,10 @@ def operands(x, other, name):
         return x, wrap(other)
     if isinstance(other, LengthBool):
         return operands(x, as_int(other), name)
-    raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, "
-                    f"but got {type(other).__name__}")
+    raise TypeError(
+        f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, "
+        f"but got {type(other).__name__}"
+    )
 
 
 _EXACT = 1 << 24  # integers below are exact in float32
@@ -154,22 +156,42 @@ def _bits(name, op, swapped=False):
 
 def install():
     """Puts the operators on Tensor."""
-    arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide,
-                  "floordiv": math.floor_divide, "mod": math.remainder, "pow": math.pow}
+    arithmetic = {
+        "add": math.add,
+        "sub": math.subtract,
+        "mul": math.multiply,
+        "truediv": math.true_divide,
+        "floordiv": math.floor_divide,
+        "mod": math.remainder,
+        "pow": math.pow,
+    }
     for name, op in arithmetic.items():
         operator = _divided if name in ("floordiv", "mod") else _binary
         setattr(Tensor, f"__{name}__", operator(f"__{name}__", op))
         setattr(Tensor, f"__r{name}__", operator(f"__r{name}__", op, swapped=True))
     Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__
-    for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal,
-                     "gt": logic.greater_than, "ge": logic.greater_equal}.items():
+    for name, op in {
+        "eq": logic.equal,
+        "ne": logic.not_equal,
+        "lt": logic.less_than,
+        "le": logic.less_equal,
+        "gt": logic.greater_than,
+        "ge": logic.greater_equal,
+    }.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
     Tensor.__matmul__, Tensor.__rmatmul__ = _product("__matmul__"), _product("__rmatmul__", swapped=True)
     Tensor.__pow__ = _power
-    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = (ops.neg, ops.abs, ops.positive,
-                                                                         bitwise.bitwise_not)
-    for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or,
-                     "xor": bitwise.bitwise_xor}.items():
+    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = (
+        ops.neg,
+        ops.abs,
+        ops.positive,
+        bitwise.bitwise_not,
+    )
+    for name, op in {
+        "and": bitwise.bitwise_and,
+        "or": bitwise.bitwise_or,
+        "xor": bitwise.bitwise_xor,
+    }.items():
         # as in Paddle, a number may stand on the left (`True & t`) but not on the right
         setattr(Tensor, f"__{name}__", op)
         setattr(Tensor, f"__r{name}__", _bits(f"__r{name}__", op, swapped=True))
@@ -180,10 +202,22 @@ def install():
 
 def install_aliases():
     """Gives methods their second names: `x.mul(y)` for `x.multiply(y)`, in-place twins included."""
-    second = {"clamp": "clip", "div": "divide", "eq": "equal", "floor_mod": "remainder",
-              "ge": "greater_equal", "greater": "greater_than", "gt": "greater_than", "le": "less_equal",
-              "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply",
-              "ne": "not_equal", "sub": "subtract"}
+    second = {
+        "clamp": "clip",
+        "div": "divide",
+        "eq": "equal",
+        "floor_mod": "remainder",
+        "ge": "greater_equal",
+        "greater": "greater_than",
+        "gt": "greater_than",
+        "le": "less_equal",
+        "less": "less_than",
+        "lt": "less_than",
+        "mod": "remainder",
+        "mul": "multiply",
+        "ne": "not_equal",
+        "sub": "subtract",
+    }
     for alias, name in second.items():
         setattr(Tensor, alias, getattr(Tensor, name))
     for alias in ("clamp", "div", "floor_mod", "less", "mod", "mul", "sub"):

@@ -319,8 +319,12 @@ def asinh(x, name=None):
 
 
 @known_as(pir="acosh", onnx="Acosh")
-@op(alias=INPUT, inplace=True, out=True,
-    cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
+@op(
+    alias=INPUT,
+    inplace=True,
+    out=True,
+    cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"],
+)
 def acosh(x, name=None):
     """The inverse hyperbolic cosine. Arguments as for `sin`.
 
@@ -430,9 +434,20 @@ def _log_base(x, log, base):
 
 
 @known_as(pir="round decimals:i32=0", onnx="Round")
-@op(inplace=True, out=True, alias=INPUT,
-    cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
-           "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
+@op(
+    inplace=True,
+    out=True,
+    alias=INPUT,
+    cases=[
+        *REAL,
+        "c(3)",
+        "const([0.5, 1.5, 2.5, -0.5], 'float32')",
+        "f(4), 2",
+        "const([155.0, 245.0], 'float32'), -1",
+        "i(3), 1",
+        "f(2), 1.0",
+    ],
+)
 def round(x, decimals=0, name=None):
     """Rounds to the nearest number with the given count of decimals; halves go to the even neighbour.
 
@@ -553,8 +568,10 @@ def negative(x, name=None):
 
 
 @known_as(code="elements:sinc")
-@op(inplace="copies",
-    cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
+@op(
+    inplace="copies",
+    cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"],
+)
 def sinc(x, name=None):
     """sin(pi x) / (pi x), 1 at 0.
 

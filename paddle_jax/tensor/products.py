@@ -10,8 +10,12 @@ def product(x, y, turned_x=False, turned_y=False):
     one row (x) or one column (y)."""
     n = x.ndim
     at_x, at_y = n - 2 if turned_x else n - 1, y.ndim - 1 if turned_y else y.ndim - 2
-    plain = (x.dtype == y.dtype and jnp.issubdtype(x.dtype, jnp.inexact) and min(n, y.ndim) > 1
-             and (y.ndim == 2 or x.shape[:-2] == y.shape[:-2]))
+    plain = (
+        x.dtype == y.dtype
+        and jnp.issubdtype(x.dtype, jnp.inexact)
+        and min(n, y.ndim) > 1
+        and (y.ndim == 2 or x.shape[:-2] == y.shape[:-2])
+    )
     if not plain or x.shape[at_x] != y.shape[at_y]:
         return jnp.matmul(_turned(x, turned_x), _turned(y, turned_y))
     if turned_x and y.ndim == 2 < n:  # the axes that are kept would come out in another order
@@ -29,6 +33,11 @@ def along_axis(x, index, axis):
     (in integers the least number)."""
     axis %= x.ndim
     others = tuple([i for i in range(x.ndim) if i != axis])
-    places = lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(axis,), start_index_map=(axis,),
-                                        operand_batching_dims=others, start_indices_batching_dims=others)
+    places = lax.GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        operand_batching_dims=others,
+        start_indices_batching_dims=others,
+    )
     return lax.gather(x, lax.expand_dims(index, (index.ndim,)), places, (1,) * x.ndim, mode="fill")

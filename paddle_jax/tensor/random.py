@@ -46,8 +46,11 @@ def draw_normal(shape, dtype, *, key):
     return jax.random.normal(key, shape, dtype.np)
 
 
-@known_as(pir="uniform shape:ints dtype:dtype seed:i32=0 diag_num:i32=0 diag_step:i32=0 "
-              "diag_val:f32=1.0 place:place", code="creation:uniform")
+@known_as(
+    pir="uniform shape:ints dtype:dtype seed:i32=0 diag_num:i32=0 diag_step:i32=0 "
+    "diag_val:f32=1.0 place:place",
+    code="creation:uniform",
+)
 @op("low high", random=True, register=False, method=False)
 def draw_uniform(low, high, shape, dtype, *, key):
     """Numbers from [low, high)."""
@@ -79,14 +82,27 @@ def _operand(value, dtype=np.float64):
 def bound(op, name, value, dtype=np.float64):
     """A parameter that has to be one number."""
     if isinstance(value, Tensor) and value.size != 1:
-        raise AssertionError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; "
-                             "it must have one element")
+        raise AssertionError(
+            f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element"
+        )
     return _operand(value, dtype)
 
 
-@composite(method=False, alias=ALIAS,
-           cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~const([2, 3], 'int64')", "[-1]",
-                  "~[2], 'complex64'", "[2], 'int32'"])
+@composite(
+    method=False,
+    alias=ALIAS,
+    cases=[
+        "~[2, 3]",
+        "~[]",
+        "~[0, 2]",
+        "~2, 3",
+        "~[2], 'float64'",
+        "~const([2, 3], 'int64')",
+        "[-1]",
+        "~[2], 'complex64'",
+        "[2], 'int32'",
+    ],
+)
 def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """Random numbers, uniform on [0, 1).
 
@@ -108,8 +124,11 @@ def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=F
 rand = variadic(rand, 0)
 
 
-@composite(method=False, alias=ALIAS,
-           cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'", "[-1]"])
+@composite(
+    method=False,
+    alias=ALIAS,
+    cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'", "[-1]"],
+)
 def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """Random numbers of the standard normal distribution. Arguments as for `rand`; complex
     dtypes are allowed.
@@ -134,17 +153,31 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
     """
     dtype = as_numpy_dtype(dtype)
     if not jnp.issubdtype(dtype, jnp.inexact):
-        raise RuntimeError(f"standard_normal: dtype: got {dtype.name}; "
-                           "allowed are floating and complex dtypes")
-    return finish(draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))._raw, out, device,
-                  requires_grad)
+        raise RuntimeError(
+            f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes"
+        )
+    return finish(
+        draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))._raw, out, device, requires_grad
+    )
 
 
-@composite(method=False, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5",
-                                "~[2], 'float32', 2, 1", "~[]", "[-2]", "[2], 'bool'",
-                                "~[2], 'complex128', 2, 3, 7", "[2], 'complex64', 1j"])
-def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None,
-            requires_grad=False):
+@composite(
+    method=False,
+    cases=[
+        "~[2, 3]",
+        "~[2, 3], 'float64'",
+        "~[2], min=0, max=5",
+        "~[2], 'float32', 2, 1",
+        "~[]",
+        "[-2]",
+        "[2], 'bool'",
+        "~[2], 'complex128', 2, 3, 7",
+        "[2], 'complex64', 1j",
+    ],
+)
+def uniform(
+    shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None, requires_grad=False
+):
     """Random numbers, uniform on [min, max).
 
     Args:
@@ -169,8 +202,9 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
     return finish(made, out, device, requires_grad)
 
 
-def gaussian(shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None, *, out=None, device=None,
-             requires_grad=False):
+def gaussian(
+    shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None, *, out=None, device=None, requires_grad=False
+):
     """Random numbers of a normal distribution, under the name that code bases import.
 
     Args:
@@ -206,8 +240,19 @@ def _seeded_uniform(seed, shape, dtype, low, high):
     return _between(key, shape, dtype, low, high)
 
 
-@composite(method=False, cases=["~5", "~0, 5, [3]", "~0, 5, [3], 'int32'", "5, 0, [3]", "0", "-5",
-                                "~low=2, high=3, shape=[0]", "~-5, 5, (2, 2), 'float32'"])
+@composite(
+    method=False,
+    cases=[
+        "~5",
+        "~0, 5, [3]",
+        "~0, 5, [3], 'int32'",
+        "5, 0, [3]",
+        "0",
+        "-5",
+        "~low=2, high=3, shape=[0]",
+        "~-5, 5, (2, 2), 'float32'",
+    ],
+)
 # Paddle's default, never changed
 def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006
     """Random integers from [low, high).
@@ -224,8 +269,12 @@ def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006
         True
     """
     low, high = _range("randint", low, high)
-    return draw_integers(_operand(low, np.int64), _operand(high, np.int64), lengths("randint", shape, True),
-                         dtypes.convert(dtype or "int64"))
+    return draw_integers(
+        _operand(low, np.int64),
+        _operand(high, np.int64),
+        lengths("randint", shape, True),
+        dtypes.convert(dtype or "int64"),
+    )
 
 
 def _range(name, low, high):
@@ -267,8 +316,19 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
     return finish(draw_permutation(n, dtypes.convert(dtype))._raw, out, device, requires_grad)
 
 
-@composite(method=False, alias=ALIAS, cases=["~0.0, 1.0, [2]", "~f(3), 1.0", "~0.0, pos(3)", "~f(3), pos(3)",
-                                             "f(2,3), pos(3)", "~d(2), 1.0", "f(3), f(2)"])
+@composite(
+    method=False,
+    alias=ALIAS,
+    cases=[
+        "~0.0, 1.0, [2]",
+        "~f(3), 1.0",
+        "~0.0, pos(3)",
+        "~f(3), pos(3)",
+        "f(2,3), pos(3)",
+        "~d(2), 1.0",
+        "f(3), f(2)",
+    ],
+)
 def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     """Random numbers of a normal distribution.
 
@@ -289,11 +349,17 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
     if not tensors and shape is None:
         raise ArgumentError("normal: shape: got None with numbers for mean and std; give a shape")
-    dtype = (tensors[0].dtype if tensors else dtypes.default_complex() if isinstance(mean, complex)
-             else dtypes.default())
+    dtype = (
+        tensors[0].dtype
+        if tensors
+        else dtypes.default_complex()
+        if isinstance(mean, complex)
+        else dtypes.default()
+    )
     if len(tensors) == 2 and mean.shape != std.shape:
-        raise ValueError(f"normal: mean has shape {list(mean.shape)} and std {list(std.shape)}; "
-                         "they must be equal")
+        raise ValueError(
+            f"normal: mean has shape {list(mean.shape)} and std {list(std.shape)}; they must be equal"
+        )
     shape = tuple(tensors[0].shape) if tensors else lengths("normal", shape, True)
     if not jnp.issubdtype(dtype.np, jnp.inexact):
         raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")

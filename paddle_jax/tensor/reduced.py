@@ -18,7 +18,6 @@ def total(x, axes=None, keepdims=False):
     return accumulated(lambda x: jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdims), x)
 
 
-
 def one_axis(op, axis, ndim):
     """A single axis in 0..ndim-1; a 0-d tensor counts as having one axis.
 

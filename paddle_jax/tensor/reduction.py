@@ -13,8 +13,18 @@ from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
 
 X_DIM = {"input": "x", "dim": "axis"}
-FORMS = ["f(2,3,4)", "f(2,3,4), -1", "f(2,3,4), [0, 2], keepdim=True", "d(3,2), axis=(0,)", "f(), -1",
-         "f(2,3), []", "f(2,3), 2", "f(2,3), [0, 0]", "f(2,3), 'a'", "i(2,3), 1"]
+FORMS = [
+    "f(2,3,4)",
+    "f(2,3,4), -1",
+    "f(2,3,4), [0, 2], keepdim=True",
+    "d(3,2), axis=(0,)",
+    "f(), -1",
+    "f(2,3), []",
+    "f(2,3), 2",
+    "f(2,3), [0, 0]",
+    "f(2,3), 'a'",
+    "i(2,3), 1",
+]
 
 
 def count(x, axes):
@@ -29,12 +39,32 @@ def _widened(x, dtype):
     return x.astype(jnp.int64) if x.dtype in (jnp.bool_, jnp.int32) else x
 
 
-@known_as(amp="reduce_sum", pir="sum(x,axis:ints?) dtype:dtype?='Undefined(ALL_DTYPE)' keepdim:bool=False",
-          code="reductions:total")
-@op(alias=X_DIM, out=True,
-    cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1",
-           "h(4,3), 0", "u8(3)", "f(2,3), 1, True", "f(2,3), True", "f(3), None, 'int32'",
-           "h(2,3), 1, 'int64'", "bf(2,3), 1, 'int32'", "h(2,3), 1, 'float64'"])
+@known_as(
+    amp="reduce_sum",
+    pir="sum(x,axis:ints?) dtype:dtype?='Undefined(ALL_DTYPE)' keepdim:bool=False",
+    code="reductions:total",
+)
+@op(
+    alias=X_DIM,
+    out=True,
+    cases=[
+        *FORMS,
+        "f(0,3), 0",
+        "f(0,3)",
+        "b(2,3), 0",
+        "i32(4)",
+        "f(3), dtype='float64'",
+        "c(2,3), 1",
+        "h(4,3), 0",
+        "u8(3)",
+        "f(2,3), 1, True",
+        "f(2,3), True",
+        "f(3), None, 'int32'",
+        "h(2,3), 1, 'int64'",
+        "bf(2,3), 1, 'int32'",
+        "h(2,3), 1, 'float64'",
+    ],
+)
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes.
 
@@ -63,8 +93,15 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
 
 
 @known_as(code="reductions:nansum")
-@op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')",
-           "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True", "i(2,3), 1", "f(2,3), 5"])
+@op(
+    cases=[
+        "f(2,3)",
+        "const([1.0, float('nan'), 2.0], 'float32')",
+        "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True",
+        "i(2,3), 1",
+        "f(2,3), 5",
+    ]
+)
 def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
 
@@ -77,8 +114,11 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
 
 
 @known_as(amp="reduce_mean", pir="mean(x:out,axis:ints?) keepdim:bool=False", code="reductions:mean")
-@op(alias=X_DIM, out=True,
-    cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
+@op(
+    alias=X_DIM,
+    out=True,
+    cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"],
+)
 def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     """The average over the given axes.
 
@@ -117,8 +157,17 @@ def _product(x, axis, keepdim, dtype):
 
 # Paddle's gradient of a complex product lacks the conjugate that its multiply has
 @known_as(pir="prod(x:out,axis:ints?) keepdim:bool=False axis>reduce_all:none", code="reductions:prod")
-@composite(alias=X_DIM, cases=[*FORMS, "i(2,3), 0", "f(0,3)", "f(3), dtype='float64'", "~c(2,3), 1",
-                               "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1"])
+@composite(
+    alias=X_DIM,
+    cases=[
+        *FORMS,
+        "i(2,3), 0",
+        "f(0,3)",
+        "f(3), dtype='float64'",
+        "~c(2,3), 1",
+        "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1",
+    ],
+)
 def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
     """Multiplies elements over the given axes; 1 where there are none.
 
@@ -140,22 +189,38 @@ def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
 def _extreme(name, reduce, x, axis, keepdim):
     axes = all_axes(name, axis, x.ndim)
     if count(x, axes) == 0:
-        raise ValueError(f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; "
-                         "the reduced axes must not be empty")
+        raise ValueError(
+            f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; "
+            "the reduced axes must not be empty"
+        )
     return reduce(x, axes, keepdims=keepdim)
 
 
-EXTREME = [*FORMS, "f(0,3)", "f(0,3), 1", "f(3,0), 0", "i_(3,4), 1", "i32(3)", "h(3,2), 0",
-           # the gradient of a NaN maximum is NaN in Paddle, 0 here
-           "~const([1.0, float('nan'), 2.0], 'float32')"]
-TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0",
-        "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
+EXTREME = [
+    *FORMS,
+    "f(0,3)",
+    "f(0,3), 1",
+    "f(3,0), 0",
+    "i_(3,4), 1",
+    "i32(3)",
+    "h(3,2), 0",
+    # the gradient of a NaN maximum is NaN in Paddle, 0 here
+    "~const([1.0, float('nan'), 2.0], 'float32')",
+]
+TIES = [
+    "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0",
+    "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')",
+]
 
 
 @known_as(amp="reduce_max", pir="max(x,axis:ints?) keepdim:bool=False", code="reductions:largest")
-@op(refuses={"input dim other": "paddle.compat.max takes torch's names, compares two tensors, and returns "
-                              "values and indices along an axis"},
-    cases=[*EXTREME, *TIES])
+@op(
+    refuses={
+        "input dim other": "paddle.compat.max takes torch's names, compares two tensors, and returns "
+        "values and indices along an axis"
+    },
+    cases=[*EXTREME, *TIES],
+)
 def max(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes. The gradient is shared equally among equal maxima.
 
@@ -175,9 +240,13 @@ def max(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(amp="reduce_min", pir="min(x,axis:ints?) keepdim:bool=False", code="reductions:smallest")
-@op(refuses={"input dim other": "paddle.compat.min takes torch's names, compares two tensors, and returns "
-                              "values and indices along an axis"},
-    cases=[*EXTREME, *TIES])
+@op(
+    refuses={
+        "input dim other": "paddle.compat.min takes torch's names, compares two tensors, and returns "
+        "values and indices along an axis"
+    },
+    cases=[*EXTREME, *TIES],
+)
 def min(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes. Arguments as for `max`.
 
@@ -189,8 +258,11 @@ def min(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="amax axis:i64s? keepdim:bool=False", code="reductions:amax")
-@op(out=True, alias=X_DIM,
-    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(
+    out=True,
+    alias=X_DIM,
+    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES],
+)
 def amax(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes, as `max`.
 
@@ -202,8 +274,11 @@ def amax(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="amin axis:i64s? keepdim:bool=False", code="reductions:amin")
-@op(out=True, alias=X_DIM,
-    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(
+    out=True,
+    alias=X_DIM,
+    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES],
+)
 def amin(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes, as `min`.
 
@@ -214,8 +289,19 @@ def amin(x, axis=None, keepdim=False, name=None):
     return _extreme("amin", jnp.min, x, axis, keepdim)
 
 
-TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3), 1", "b(0,3)", "b(0,3), 0",
-         "b(2), 1", "b(2,2), [0, 0]", "b()", "c(3)"]
+TRUTH = [
+    "b(2,3)",
+    "b(2,3), 0",
+    "b(2,3,2), [0, 2], True",
+    "f(2,3), 1",
+    "i_(2,3), 1",
+    "b(0,3)",
+    "b(0,3), 0",
+    "b(2), 1",
+    "b(2,2), [0, 0]",
+    "b()",
+    "c(3)",
+]
 
 
 @known_as(pir="all axis:i64s? keepdim:bool=False", code="reductions:all_true")
@@ -263,8 +349,18 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="logsumexp axis:i32s? keepdim:bool=False axis>reduce_all:none", code="reductions:logsumexp")
-@op(out=True, alias=X_DIM, cases=[*FORMS, "i(3)", "input=d(3), dim=-1, keepdim=True", "f(0,3)", "h(3)",
-                                  "const([1000.0, 1000.0], 'float32')"])
+@op(
+    out=True,
+    alias=X_DIM,
+    cases=[
+        *FORMS,
+        "i(3)",
+        "input=d(3), dim=-1, keepdim=True",
+        "f(0,3)",
+        "h(3)",
+        "const([1000.0, 1000.0], 'float32')",
+    ],
+)
 def logsumexp(x, axis=None, keepdim=False, name=None):
     """The logarithm of the sum of exponentials over the given axes, computed without overflow.
 
@@ -279,13 +375,17 @@ def logsumexp(x, axis=None, keepdim=False, name=None):
         >>> round(paddle.logsumexp(paddle.to_tensor([0.0, 0.0])).item(), 4)
         0.6931
     """
-    return accumulated(jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim),
-                       keepdims=keepdim)
+    return accumulated(
+        jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim
+    )
 
 
 @known_as(pir="reduce_as")
-@op("x target", constant="target",
-    cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
+@op(
+    "x target",
+    constant="target",
+    cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"],
+)
 def reduce_as(x, target, name=None):
     """Sums x over the axes along which `target` was broadcast to it, so that the result has target's shape.
 
@@ -300,8 +400,9 @@ def reduce_as(x, target, name=None):
     """
     lead = x.ndim - target.ndim
     if lead < 0 or jnp.broadcast_shapes(x.shape, target.shape) != x.shape:
-        raise ValueError(f"reduce_as: target: shape {list(target.shape)} does not broadcast to "
-                         f"{list(x.shape)}")
+        raise ValueError(
+            f"reduce_as: target: shape {list(target.shape)} does not broadcast to {list(x.shape)}"
+        )
     axes = [i for i, n in enumerate(x.shape) if i < lead or target.shape[i - lead] != n]
     x = _widened(x, None)
     return total(x, tuple(axes)).reshape(target.shape)

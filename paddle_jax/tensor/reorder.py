@@ -19,8 +19,18 @@ from paddle_jax.tensor.manipulation import permute_axes, reshape
 X_DIM = {"input": "x", "dim": "axis"}
 
 
-@composite(cases=["f(2,3,4), 0, 2", "f(2,3,4), [0, 1], [1, 2]", "f(2,3,4), [0, 1], [1]", "f(2,3,4), 5, 0",
-                  "f(2,3,4), [0, 0], [1, 2]", "f(2,3), 0.5, 1", "f(2,3), -1, 0", "f(2,3), (0,), (-1,)"])
+@composite(
+    cases=[
+        "f(2,3,4), 0, 2",
+        "f(2,3,4), [0, 1], [1, 2]",
+        "f(2,3,4), [0, 1], [1]",
+        "f(2,3,4), 5, 0",
+        "f(2,3,4), [0, 0], [1, 2]",
+        "f(2,3), 0.5, 1",
+        "f(2,3), -1, 0",
+        "f(2,3), (0,), (-1,)",
+    ]
+)
 def moveaxis(x, source, destination, name=None):
     """Moves axes to new places; the others keep their order.
 
@@ -38,8 +48,9 @@ def moveaxis(x, source, destination, name=None):
     """
     source, destination = _moves("source", source, x.ndim), _moves("destination", destination, x.ndim)
     if len(source) != len(destination):
-        raise AssertionError(f"moveaxis: source has {len(source)} axes and destination {len(destination)}; "
-                             "give as many")
+        raise AssertionError(
+            f"moveaxis: source has {len(source)} axes and destination {len(destination)}; give as many"
+        )
     order = [a for a in range(x.ndim) if a not in source]
     for to, at in sorted(zip(destination, source, strict=True)):
         order.insert(to, at)
@@ -59,8 +70,19 @@ def _moves(name, axes, ndim):
 
 
 @known_as(pir="flip axis:i32s", code="shapes:flip")
-@op(cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]",
-                    "i(4), 0", "f(0,2), 1", "b(3), (0,)"])
+@op(
+    cases=[
+        "f(2,3), 0",
+        "f(2,3), [0, -1]",
+        "f(2,3), 2",
+        "f(2,3), []",
+        "f(), []",
+        "f(2,3), [0, 0]",
+        "i(4), 0",
+        "f(0,2), 1",
+        "b(3), (0,)",
+    ]
+)
 def flip(x, axis, name=None):
     """Reverses the order of the elements along axes.
 
@@ -77,8 +99,20 @@ def flip(x, axis, name=None):
 
 
 @known_as(code="places:rot90")
-@op(cases=["f(2,3)", "f(2,3), -1", "f(2,3), 2, [1, 0]", "f(2,3,4), 3, (0, 2)", "f(2,3), 1, [0]",
-                    "f(3), 1", "f(2,3), 1, [0, 2]", "f(2,3), 1, [0, 0]", "i(2,2), 4", "f(2,3), 1, [-1, 0]"])
+@op(
+    cases=[
+        "f(2,3)",
+        "f(2,3), -1",
+        "f(2,3), 2, [1, 0]",
+        "f(2,3,4), 3, (0, 2)",
+        "f(2,3), 1, [0]",
+        "f(3), 1",
+        "f(2,3), 1, [0, 2]",
+        "f(2,3), 1, [0, 0]",
+        "i(2,2), 4",
+        "f(2,3), 1, [-1, 0]",
+    ]
+)
 def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, never changed
     """Turns the plane of two axes by 90 degrees, k times, from the first axis towards the second.
 
@@ -93,19 +127,36 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
         [[2, 4], [1, 3]]
     """
     if len(axes) != 2 or x.ndim < 2:
-        raise ValueError(f"rot90: axes: got {list(axes)} for a tensor of {x.ndim} axes; "
-                         "give two axes of a tensor with at least two")
+        raise ValueError(
+            f"rot90: axes: got {list(axes)} for a tensor of {x.ndim} axes; "
+            "give two axes of a tensor with at least two"
+        )
     if any(not -x.ndim <= a < x.ndim for a in axes) or (axes[0] - axes[1]) % x.ndim == 0:
-        raise ValueError(f"rot90: axes: got {list(axes)}; "
-                         f"they must differ and lie in {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"rot90: axes: got {list(axes)}; they must differ and lie in {-x.ndim}..{x.ndim - 1}"
+        )
     return jnp.rot90(x, k, axes)
 
 
 @known_as(pir="roll(x,shifts:ints) axis:i64s?")
-@op(alias={"input": "x", "dims": "axis"}, out="unlisted",
-    cases=["f(2,3), 1", "f(2,3), [1, 2]", "f(2,3), 1, dims=0", "f(2,3), [1, 2], [0, 1]", "f(2,3), [1, 2], 0",
-           "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0", "f(2,3), const(1, 'int64'), 0", "i(5), -7",
-           "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])
+@op(
+    alias={"input": "x", "dims": "axis"},
+    out="unlisted",
+    cases=[
+        "f(2,3), 1",
+        "f(2,3), [1, 2]",
+        "f(2,3), 1, dims=0",
+        "f(2,3), [1, 2], [0, 1]",
+        "f(2,3), [1, 2], 0",
+        "f(2,3), 1, 2",
+        "f(), 1",
+        "f(0,2), 1, 0",
+        "f(2,3), const(1, 'int64'), 0",
+        "i(5), -7",
+        "f(2,3), 1, (0, 1)",
+        "f(3,4), [2, 1], [-1, 0]",
+    ],
+)
 def roll(x, shifts, axis=None, name=None):
     """Shifts elements along axes; what leaves at one end comes in at the other.
 
@@ -130,9 +181,17 @@ def roll(x, shifts, axis=None, name=None):
     return jnp.roll(x, shifts, axes)
 
 
-@composite(alias={"input": "x", "dim": "axis", "sizes": "shape"},
-           cases=["f(6), 0, [2, -1]", "f(6), 0, (2, 2)", "f(6), 1, (2, 3)", "f(6), 0, const([2, 3], 'int64')",
-                  "f(6), 0, 6", "f(2,6), -1, (3, 2)"])
+@composite(
+    alias={"input": "x", "dim": "axis", "sizes": "shape"},
+    cases=[
+        "f(6), 0, [2, -1]",
+        "f(6), 0, (2, 2)",
+        "f(6), 1, (2, 3)",
+        "f(6), 0, const([2, 3], 'int64')",
+        "f(6), 0, 6",
+        "f(2,6), -1, (3, 2)",
+    ],
+)
 def unflatten(x, axis, shape, name=None):
     """Splits one axis into several.
 
@@ -165,13 +224,28 @@ def ravel(input):
     return reshape(input, [-1])
 
 
-@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1",
-          code="selections:repeat_interleave")
-@composite(alias=X_DIM, cases=["f(3), 2", "f(2,2), 2", "f(2,2), 2, 0", "f(2,2), const([1, 2], 'int64'), 0",
-                               "f(2,2), const([1, 2], 'int32'), 1", "f(2,2), const([1, 2, 3], 'int64'), 1",
-                               "f(3), const([1, 0, 2], 'int64')", "f(2,2), [1, 2], 1", "f(2,2), 0, 1",
-                               "f(2,2), 2, 2", "f(), 2", "f(2), const([1, 3], 'int64'), 0, output_size=4",
-                               "f(2), const([1, 3], 'int64'), 0, output_size=5", "i(2,3), 3, -1"])
+@known_as(
+    pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1", code="selections:repeat_interleave"
+)
+@composite(
+    alias=X_DIM,
+    cases=[
+        "f(3), 2",
+        "f(2,2), 2",
+        "f(2,2), 2, 0",
+        "f(2,2), const([1, 2], 'int64'), 0",
+        "f(2,2), const([1, 2], 'int32'), 1",
+        "f(2,2), const([1, 2, 3], 'int64'), 1",
+        "f(3), const([1, 0, 2], 'int64')",
+        "f(2,2), [1, 2], 1",
+        "f(2,2), 0, 1",
+        "f(2,2), 2, 2",
+        "f(), 2",
+        "f(2), const([1, 3], 'int64'), 0, output_size=4",
+        "f(2), const([1, 3], 'int64'), 0, output_size=5",
+        "i(2,3), 3, -1",
+    ],
+)
 def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
     """Repeats each element (or slice along an axis) some times in place.
 
@@ -195,12 +269,14 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
     length = x.shape[axis]
     if isinstance(repeats, Tensor):
         if list(repeats.shape) != [length]:
-            raise ValueError(f"repeat_interleave: repeats: got shape {list(repeats.shape)}; "
-                             f"axis {axis} needs [{length}]")
+            raise ValueError(
+                f"repeat_interleave: repeats: got shape {list(repeats.shape)}; axis {axis} needs [{length}]"
+            )
         return take_rows(x, _repeated(repeats, length, output_size), axis)
     if not isinstance(repeats, int | np.integer):
-        raise TypeError(f"repeat_interleave: repeats: got {type(repeats).__name__}; "
-                        "it must be an int or a Tensor")
+        raise TypeError(
+            f"repeat_interleave: repeats: got {type(repeats).__name__}; it must be an int or a Tensor"
+        )
     if repeats <= 0:
         raise ValueError(f"repeat_interleave: repeats={repeats}; it must be > 0")
     return repeat_each(x, to_int(repeats), axis)
@@ -233,8 +309,10 @@ def pairs_of(x):
 
 
 @known_as(cast="float32", pir="as_complex")
-@op(view=as_view(lambda base, value: pairs_of(value)),
-    cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
+@op(
+    view=as_view(lambda base, value: pairs_of(value)),
+    cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"],
+)
 def as_complex(x, name=None):
     """Reads the last axis, of length 2, as real and imaginary part.
 
@@ -256,8 +334,10 @@ def as_complex(x, name=None):
 
 
 @known_as(pir="as_real")
-@op(view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])),
-    cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
+@op(
+    view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])),
+    cases=["c(2)", "c128(2,3)", "c()", "f(2)"],
+)
 def as_real(x, name=None):
     """Real and imaginary part along a new last axis of length 2.
 
@@ -297,8 +377,11 @@ def view_as_real(input):
 
 
 def _at_least(inputs, grow):
-    if (len(inputs) == 1 and isinstance(inputs[0], list | tuple)
-            and any(isinstance(t, Tensor) for t in inputs[0])):
+    if (
+        len(inputs) == 1
+        and isinstance(inputs[0], list | tuple)
+        and any(isinstance(t, Tensor) for t in inputs[0])
+    ):
         inputs = inputs[0]
         return [grow(t) for t in inputs]
     made = [grow(t if isinstance(t, Tensor) else to_tensor(t)) for t in inputs]

@@ -35,8 +35,11 @@ def _within(op, name, tensor, low, high, error):
     value = traced(tensor)
     if value is not None:
         if value.size:
-            ride(~((value >= low) & (value <= high)).all(), (),
-                 lambda: error(f"{op}: {name}: got values outside {low}..{high}"))
+            ride(
+                ~((value >= low) & (value <= high)).all(),
+                (),
+                lambda: error(f"{op}: {name}: got values outside {low}..{high}"),
+            )
         return
     values = concrete(tensor)
     if values is not None and values.size and not (values.min() >= low and values.max() <= high):
@@ -68,8 +71,10 @@ def randn_like(x, dtype=None, name=None, *, device=None, requires_grad=False):
     return standard_normal(list(x.shape), dtype or x.dtype, device=device, requires_grad=requires_grad)
 
 
-@composite(method=False,
-    cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"])
+@composite(
+    method=False,
+    cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"],
+)
 def randint_like(x, low=0, high=None, dtype=None, name=None):
     """Random integers from [low, high) with the shape and dtype of a tensor (or another
     dtype). See `randint`.
@@ -94,8 +99,17 @@ def draw_bernoulli(x, p, *, key):
 
 
 @known_as(pir="bernoulli")
-@composite(method=False, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0",
-                                         "const([0.0, 2.0])", "i(2)", "~ud(0,1,2,2)"])
+@composite(
+    method=False,
+    cases=[
+        "~u(0,1,3)",
+        "const([0.0, 1.0])",
+        "const([0.0, 1.0]), 0.0",
+        "const([0.0, 2.0])",
+        "i(2)",
+        "~ud(0,1,2,2)",
+    ],
+)
 def bernoulli(x, p=None, name=None):
     """Random zeros and ones: one with the probability that x gives.
 
@@ -122,16 +136,29 @@ def draw_classes(x, count, replacement, *, key):
     """Class numbers with probabilities proportional to the last axis of x."""
     logits = jnp.log(x.astype(jnp.float32 if x.dtype.itemsize < 4 else x.dtype))
     if replacement:
-        return jnp.moveaxis(jax.random.categorical(key, logits, -1, shape=(count, *x.shape[:-1])), 0,
-                            -1).astype(jnp.int64)
+        return jnp.moveaxis(
+            jax.random.categorical(key, logits, -1, shape=(count, *x.shape[:-1])), 0, -1
+        ).astype(jnp.int64)
     # the largest values of log-probability plus Gumbel noise are a sample without replacement
     return jax.lax.top_k(logits + jax.random.gumbel(key, x.shape, logits.dtype), count)[1].astype(jnp.int64)
 
 
-@composite(alias=X, out=True, cases=["const([0.0, 1.0, 0.0]), 3, True", "const([0.0, 1.0, 0.0]), 3",
-                                     "~const([0.0, 1.0, 1.0]), 2", "~pos(2,4), 3",
-                                     "const([0.0, -1.0, 0.0]), 1", "const([0.0, 0.0, 0.0]), 1",
-                                     "pos(2,2,2), 1", "pos(3), 0", "i(3), 1", "~pos(3), const(1, 'int64')"])
+@composite(
+    alias=X,
+    out=True,
+    cases=[
+        "const([0.0, 1.0, 0.0]), 3, True",
+        "const([0.0, 1.0, 0.0]), 3",
+        "~const([0.0, 1.0, 1.0]), 2",
+        "~pos(2,4), 3",
+        "const([0.0, -1.0, 0.0]), 1",
+        "const([0.0, 0.0, 0.0]), 1",
+        "pos(2,2,2), 1",
+        "pos(3), 0",
+        "i(3), 1",
+        "~pos(3), const(1, 'int64')",
+    ],
+)
 def multinomial(x, num_samples=1, replacement=False, name=None):
     """Random class numbers with given weights.
 
@@ -149,11 +176,14 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
         [1]
     """
     _need_float("multinomial", x)
-    count = number("multinomial", int(num_samples) if isinstance(num_samples, float) else num_samples,
-                   "num_samples")
+    count = number(
+        "multinomial", int(num_samples) if isinstance(num_samples, float) else num_samples, "num_samples"
+    )
     if x.ndim not in (1, 2) or count < 1:
-        raise ValueError(f"multinomial: got shape {list(x.shape)} and num_samples={count}; "
-                         "x has 1 or 2 axes, num_samples is > 0")
+        raise ValueError(
+            f"multinomial: got shape {list(x.shape)} and num_samples={count}; "
+            "x has 1 or 2 axes, num_samples is > 0"
+        )
     _check_weights(concrete(x), count, replacement, x.shape[-1])
     return draw_classes(x, count, bool(replacement))
 
@@ -161,20 +191,25 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
 def _check_weights(weights, count, replacement, classes):
     if weights is not None and weights.size:
         if not weights.min() >= 0 or not weights.sum(-1).min() > 0:
-            raise ValueError("multinomial: x: a weight is negative or NaN, or all weights of a row are 0; "
-                             "weights are >= 0 and one is > 0")
+            raise ValueError(
+                "multinomial: x: a weight is negative or NaN, or all weights of a row are 0; "
+                "weights are >= 0 and one is > 0"
+            )
         classes = (weights > 0).sum(-1).min()
     if not replacement and count > classes:
-        raise ValueError(f"multinomial: num_samples={count}, but only {classes} classes have a weight > 0; "
-                         "draw fewer or with replacement=True")
+        raise ValueError(
+            f"multinomial: num_samples={count}, but only {classes} classes have a weight > 0; "
+            "draw fewer or with replacement=True"
+        )
 
 
 @known_as(code="creation:poisson")
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_poisson(x, *, key):
     """Poisson numbers with the rates x."""
-    return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x,
-                              x.shape).astype(x.dtype)
+    return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, x.shape).astype(
+        x.dtype
+    )
 
 
 @known_as(pir="poisson")
@@ -228,9 +263,15 @@ def draw_binomial(count, prob, *, key):
     return jax.random.binomial(key, count.astype(jnp.float64), prob.astype(jnp.float64)).astype(jnp.int64)
 
 
-@composite(method=False,
-           cases=["const([3, 3], 'int64'), const([0.0, 1.0])", "const([3.0, 3.0]), const([0.0, 1.0])",
-                  "~const([3, 3], 'int64'), const(0.5)", "const([3, 3], 'int64'), const([0.5, 0.5, 0.5])"])
+@composite(
+    method=False,
+    cases=[
+        "const([3, 3], 'int64'), const([0.0, 1.0])",
+        "const([3.0, 3.0]), const([0.0, 1.0])",
+        "~const([3, 3], 'int64'), const(0.5)",
+        "const([3, 3], 'int64'), const([0.5, 0.5, 0.5])",
+    ],
+)
 def binomial(count, prob, name=None):
     """Random numbers of binomial distributions.
 
@@ -331,8 +372,9 @@ def normal_(x, mean=0.0, std=1.0, name=None):
     if not jnp.issubdtype(x._raw.dtype, jnp.inexact):
         raise RuntimeError(f"normal_: x: got dtype {x._raw.dtype.name}; it must be floating or complex")
     if isinstance(mean, complex) and not jnp.issubdtype(x._raw.dtype, jnp.complexfloating):
-        raise TypeError(f"normal_: mean: got {mean} for a tensor of {x._raw.dtype.name}; "
-                        "it must be a real number")
+        raise TypeError(
+            f"normal_: mean: got {mean} for a tensor of {x._raw.dtype.name}; it must be a real number"
+        )
     return x._adopt(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
 
@@ -345,8 +387,9 @@ def log_normal_(x, mean=1.0, std=2.0, name=None):
         True
     """
     _ready("log_normal_", x)
-    return x._adopt(raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape),
-                                          x.dtype)))
+    return x._adopt(
+        raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
+    )
 
 
 def exponential_(x, lam=1.0, name=None, *, lambd=None):
@@ -406,8 +449,9 @@ def geometric_(x, probs, name=None):
     if not jnp.issubdtype(x._raw.dtype, jnp.floating):
         raise ValueError(f"geometric_: x: got dtype {x._raw.dtype.name}; it must be floating")
     rate = _rate_of(_operand(probs))
-    return x._adopt((draw_tail(x)
-                     / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype))
+    return x._adopt(
+        (draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype)
+    )
 
 
 @op("x", register=False, method=False)
@@ -464,8 +508,9 @@ def draw_nucleus(x, ps, *, key):
     return jnp.take_along_axis(ranked, choice, -1), jnp.take_along_axis(order, choice, -1).astype(jnp.int64)
 
 
-def top_p_sampling(x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False,
-                   name=None):
+def top_p_sampling(
+    x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None
+):
     """Draws one class of each row among the likeliest ones that together reach the probability ps.
 
     Args:

@@ -15,8 +15,15 @@ from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
 from paddle_jax.tensor.manipulation import expand, reshape
 
-REDUCE = {"assign": "set", "add": "add", "mul": "mul", "multiply": "mul", "mean": "mean", "amax": "max",
-          "amin": "min"}
+REDUCE = {
+    "assign": "set",
+    "add": "add",
+    "mul": "mul",
+    "multiply": "mul",
+    "mean": "mean",
+    "amax": "max",
+    "amin": "min",
+}
 
 
 # elements along an axis -------------------------------------------------------------------------------------
@@ -43,8 +50,11 @@ def _multiplied_jvp(primals, tangents):
     product = _multiplied(jnp.where(x == 0, 1, x), at, jnp.where(values == 0, 1, values))
 
     def others(factor, count, whole):
-        return jnp.where(factor == 0, jnp.where(count == 1, whole, 0),
-                         jnp.where(count == 0, whole / jnp.where(factor == 0, 1, factor), 0))
+        return jnp.where(
+            factor == 0,
+            jnp.where(count == 1, whole, 0),
+            jnp.where(count == 0, whole / jnp.where(factor == 0, 1, factor), 0),
+        )
 
     change = others(x, zeros, product) * dx
     return _multiplied(x, at, values), change.at[at].add(others(values, zeros[at], product[at]) * dv)
@@ -64,8 +74,10 @@ def _averaged(x, at, values, include_self):
 @op("x index values", register=False, method=False)
 def put_elements(x, index, values, axis, how, include_self):
     """x with values put, added, multiplied, ... at `index` along the axis."""
-    at, values = (_spots(jnp.where(index < 0, index + x.shape[axis], index), axis),
-                  jnp.broadcast_to(values, index.shape))
+    at, values = (
+        _spots(jnp.where(index < 0, index + x.shape[axis], index), axis),
+        jnp.broadcast_to(values, index.shape),
+    )
     if how == "mean":
         return _averaged(x, at, values, include_self)
     if not include_self and how != "set":
@@ -87,31 +99,42 @@ def _values(op, x, values, name="values"):
     if not isinstance(values, Tensor):
         return wrap(np.asarray(fill(op, values, x._raw.dtype)))
     if values._raw.dtype != x._raw.dtype:
-        raise ValueError(f"{op}: {name}: got dtype {values._raw.dtype.name} for a tensor of "
-                         f"{x._raw.dtype.name}; cast it with astype")
+        raise ValueError(
+            f"{op}: {name}: got dtype {values._raw.dtype.name} for a tensor of "
+            f"{x._raw.dtype.name}; cast it with astype"
+        )
     return values
 
 
 @known_as(pir="put_along_axis axis:i32 reduce:str include_self:bool=True")
-@composite(inplace=True, cases=[
-    "f(2,3), const([[0], [1]], 'int64'), 9.0, 1", "f(2,3), const([[0]], 'int64'), 9.0, 1",
-    "f(2,3), const([[0]], 'int64'), 9.0, 1, broadcast=False", "f(2,3), const([[0, 2]], 'int64'), f(1,2), 1",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add'",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul'",
-    "f(2,3), const([[0, 1]], 'int64'), f(2,2), 1, 'multiply'",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean'",
-    "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amax'",
-    "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amin'",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add', include_self=False",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul', include_self=False",
-    "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean', include_self=False",
-    "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amax', include_self=False",
-    "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amin', include_self=False",
-    "pos_i(2,3), const([[0, 1]], 'int64'), pos_i(1,2), 1, 'mean'",
-    "f(2,3), const([[0]], 'int64'), 1.0, 1, 'foo'", "f(2,3), const([[0, 3]], 'int64'), 1.0, 1",
-    "~f(2,3), const([[0, -1]], 'int64'), 1.0, 1", "f(2,3), const([[0]], 'int64'), i(1,1), 1",
-    "f(3,2), idx32(3,1,2), f(1,2), 0", "f(2,3), const([0], 'int64'), 1.0, 0",
-    "f(2,3), const([[0]], 'int64'), 1.0, 4"])
+@composite(
+    inplace=True,
+    cases=[
+        "f(2,3), const([[0], [1]], 'int64'), 9.0, 1",
+        "f(2,3), const([[0]], 'int64'), 9.0, 1",
+        "f(2,3), const([[0]], 'int64'), 9.0, 1, broadcast=False",
+        "f(2,3), const([[0, 2]], 'int64'), f(1,2), 1",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add'",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul'",
+        "f(2,3), const([[0, 1]], 'int64'), f(2,2), 1, 'multiply'",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean'",
+        "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amax'",
+        "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amin'",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add', include_self=False",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul', include_self=False",
+        "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean', include_self=False",
+        "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amax', include_self=False",
+        "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amin', include_self=False",
+        "pos_i(2,3), const([[0, 1]], 'int64'), pos_i(1,2), 1, 'mean'",
+        "f(2,3), const([[0]], 'int64'), 1.0, 1, 'foo'",
+        "f(2,3), const([[0, 3]], 'int64'), 1.0, 1",
+        "~f(2,3), const([[0, -1]], 'int64'), 1.0, 1",
+        "f(2,3), const([[0]], 'int64'), i(1,1), 1",
+        "f(3,2), idx32(3,1,2), f(1,2), 0",
+        "f(2,3), const([0], 'int64'), 1.0, 0",
+        "f(2,3), const([[0]], 'int64'), 1.0, 4",
+    ],
+)
 def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True):
     """Puts one value per index along an axis: out[i][indices[i][j]] = values[i][j] for axis 1.
 
@@ -135,8 +158,10 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     """
     name = "put_along_axis"
     if arr.ndim != indices.ndim:
-        raise ValueError(f"{name}: indices: got shape {list(indices.shape)} for a tensor of shape "
-                         f"{list(arr.shape)}; both need as many axes")
+        raise ValueError(
+            f"{name}: indices: got shape {list(indices.shape)} for a tensor of shape "
+            f"{list(arr.shape)}; both need as many axes"
+        )
     if reduce not in REDUCE:
         raise ValueError(f"{name}: reduce: got {reduce!r}; allowed are {', '.join(REDUCE)}")
     axis = one_axis(name, axis, arr.ndim, error=AssertionError)
@@ -157,8 +182,10 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
 def _leading(op, values, indices):
     """The part of the values that has indices."""
     if values.ndim != indices.ndim or any(v < n for v, n in zip(values.shape, indices.shape, strict=True)):
-        raise RuntimeError(f"{op}: values: got shape {list(values.shape)} for indices of shape "
-                           f"{list(indices.shape)}; they must not be smaller")
+        raise RuntimeError(
+            f"{op}: values: got shape {list(values.shape)} for indices of shape "
+            f"{list(indices.shape)}; they must not be smaller"
+        )
     return leading(values, tuple(indices.shape))
 
 
@@ -169,9 +196,15 @@ def leading(x, shape):
     return x if x.shape == shape else x[tuple(np.s_[:n] for n in shape)]
 
 
-@composite(inplace=True, cases=["f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2)",
-                                "f(3,2), 0, const([[0, 3]], 'int64'), f(1,2)",
-                                "~f(3,2), 0, const([[0]], 'int64'), f(2,2)", "i(3), -1, idx(3,4), i(4)"])
+@composite(
+    inplace=True,
+    cases=[
+        "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2)",
+        "f(3,2), 0, const([[0, 3]], 'int64'), f(1,2)",
+        "~f(3,2), 0, const([[0]], 'int64'), f(2,2)",
+        "i(3), -1, idx(3,4), i(4)",
+    ],
+)
 def scatter_add(input, dim, index, src):
     """Adds each element of src at its index along an axis. See `put_along_axis`.
 
@@ -196,10 +229,16 @@ def _along(name, x, dim, index, src, reduce, include_self):
         raise RuntimeError(without_kind(error).replace("put_along_axis", name)) from None
 
 
-@composite(cases=[f"f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), {r!r}"
-                  for r in ("sum", "prod", "mean", "amax", "amin", "add", "foo")]
-           + ["f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'amin', include_self=False",
-              "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'sum', include_self=False"])
+@composite(
+    cases=[
+        f"f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), {r!r}"
+        for r in ("sum", "prod", "mean", "amax", "amin", "add", "foo")
+    ]
+    + [
+        "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'amin', include_self=False",
+        "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'sum', include_self=False",
+    ]
+)
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """Combines each element of src with what is at its index along an axis.
 
@@ -213,8 +252,15 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
         ...                       "sum").tolist()
         [6.0, 1.0]
     """
-    return _along("scatter_reduce", input, dim, index, src, {"sum": "add", "prod": "mul"}.get(reduce, reduce),
-                  include_self)
+    return _along(
+        "scatter_reduce",
+        input,
+        dim,
+        index,
+        src,
+        {"sum": "add", "prod": "mul"}.get(reduce, reduce),
+        include_self,
+    )
 
 
 # rows -------------------------------------------------------------------------------------------------------
@@ -229,18 +275,29 @@ def put_rows(x, index, updates, overwrite):
 
 
 @known_as(pir="scatter overwrite:bool=True")
-@composite(alias={"input": "x"}, out=True, cases=[
-    "f(3,2), const([0, 2], 'int64'), f(2,2)", "f(3,2), const([1, 1], 'int64'), f(2,2), overwrite=False",
-    "f(3,2), const([2, 1], 'int64'), f(2,2), False", "f(3,2), const([0, 3], 'int64'), f(2,2)",
-    "f(3,2), const([-1], 'int64'), f(1,2)", "f(3,2), const([[0], [2]], 'int64'), f(2,2)",
-    "f(3,2), const(0, 'int64'), f(2)", "f(3), const([0, 2], 'int64'), f(2)",
-    "f(3,2), const([0.0], 'float32'), f(1,2)", "f(3,2), 1, const([[0], [1], [1]], 'int64'), f(3,1)",
-    "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1)",
-    "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), value=9.0",
-    "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1), reduce='add'",
-    "i(4), const([3], 'int32'), i(1)"])
-def scatter(x, index=None, updates=None, overwrite=True, name=None, *, dim=None, src=None, reduce=None,
-            value=None):
+@composite(
+    alias={"input": "x"},
+    out=True,
+    cases=[
+        "f(3,2), const([0, 2], 'int64'), f(2,2)",
+        "f(3,2), const([1, 1], 'int64'), f(2,2), overwrite=False",
+        "f(3,2), const([2, 1], 'int64'), f(2,2), False",
+        "f(3,2), const([0, 3], 'int64'), f(2,2)",
+        "f(3,2), const([-1], 'int64'), f(1,2)",
+        "f(3,2), const([[0], [2]], 'int64'), f(2,2)",
+        "f(3,2), const(0, 'int64'), f(2)",
+        "f(3), const([0, 2], 'int64'), f(2)",
+        "f(3,2), const([0.0], 'float32'), f(1,2)",
+        "f(3,2), 1, const([[0], [1], [1]], 'int64'), f(3,1)",
+        "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1)",
+        "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), value=9.0",
+        "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1), reduce='add'",
+        "i(4), const([3], 'int32'), i(1)",
+    ],
+)
+def scatter(
+    x, index=None, updates=None, overwrite=True, name=None, *, dim=None, src=None, reduce=None, value=None
+):
     """Replaces rows of x, or adds to them.
 
     Args:
@@ -301,8 +358,10 @@ def add_points(x, index, updates):
     """x with updates added at coordinates."""
     if index.shape[-1] == 0:
         return x + updates.reshape(-1, *x.shape).sum(0)
-    at = tuple(jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d])
-               for d in range(index.shape[-1]))
+    at = tuple(
+        jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d])
+        for d in range(index.shape[-1])
+    )
     return x.at[at].add(updates)
 
 
@@ -314,10 +373,17 @@ def _check_updates(op, shape, index, updates):
 
 
 @known_as(pir="scatter_nd_add")
-@composite(cases=["f(3), const([[1], [1]], 'int64'), f(2)", "f(3), const([[3]], 'int64'), f(1)",
-                  "f(3), const([[-1]], 'int64'), f(1)", "f(3,2), const([[1]], 'int64'), f(1,2)",
-                  "f(3,2), const([[1]], 'int64'), f(2)", "f(3,2), const([[1]], 'int64'), i(1,2)",
-                  "f(3,2), const([[1, 0], [1, 0]], 'int32'), f(2)"])
+@composite(
+    cases=[
+        "f(3), const([[1], [1]], 'int64'), f(2)",
+        "f(3), const([[3]], 'int64'), f(1)",
+        "f(3), const([[-1]], 'int64'), f(1)",
+        "f(3,2), const([[1]], 'int64'), f(1,2)",
+        "f(3,2), const([[1]], 'int64'), f(2)",
+        "f(3,2), const([[1]], 'int64'), i(1,2)",
+        "f(3,2), const([[1, 0], [1, 0]], 'int32'), f(2)",
+    ]
+)
 def scatter_nd_add(x, index, updates, name=None):
     """Adds updates at coordinates; those with the same coordinates add up.
 
@@ -334,16 +400,24 @@ def scatter_nd_add(x, index, updates, name=None):
         [0.0, 2.0]
     """
     if updates._raw.dtype != x._raw.dtype:
-        raise TypeError(f"scatter_nd_add: updates: got dtype {updates._raw.dtype.name} for a tensor of "
-                        f"{x._raw.dtype.name}; cast it with astype")
+        raise TypeError(
+            f"scatter_nd_add: updates: got dtype {updates._raw.dtype.name} for a tensor of "
+            f"{x._raw.dtype.name}; cast it with astype"
+        )
     _check_updates("scatter_nd_add", x.shape, index, updates)
     return add_points(x, index, updates)
 
 
-@composite(cases=["const([[1], [1], [0]], 'int64'), f(3), [4]", "const([[1], [5]], 'int64'), f(2), [4]",
-                  "const([[1], [-1]], 'int64'), f(2), [4]", "const([[1, 0]], 'int64'), f(1,2), [3, 2, 2]",
-                  "const([[1, 0]], 'int64'), f(2,2), [3, 2, 2]",
-                  "const([[1], [2]], 'int32'), i(2), const([3], 'int64')"])
+@composite(
+    cases=[
+        "const([[1], [1], [0]], 'int64'), f(3), [4]",
+        "const([[1], [5]], 'int64'), f(2), [4]",
+        "const([[1], [-1]], 'int64'), f(2), [4]",
+        "const([[1, 0]], 'int64'), f(1,2), [3, 2, 2]",
+        "const([[1, 0]], 'int64'), f(2,2), [3, 2, 2]",
+        "const([[1], [2]], 'int32'), i(2), const([3], 'int64')",
+    ]
+)
 def scatter_nd(index, updates, shape, name=None):
     """Zeros with updates added at coordinates. See `scatter_nd_add`.
 
@@ -372,12 +446,23 @@ def change_slices(x, index, value, axis, how="add"):
 
 
 @known_as(pir="index_add(x,index,value) axis:i32")
-@composite(alias={"input": "x", "dim": "axis", "source": "value"}, inplace=True, out=True,
-           cases=["f(3,2), const([0, 0], 'int64'), 0, f(2,2)", "f(3,2), const([0], 'int64'), 1, f(3,1)",
-                  "f(3,2), const([3], 'int64'), 0, f(1,2)", "f(3,2), const([-1], 'int64'), 0, f(1,2)",
-                  "f(3,2), const([0.0], 'float32'), 0, f(1,2)", "f(3,2), 0, const([1], 'int64'), f(1,2)",
-                  "f(3,2), const([0], 'int64'), 0, f(1,2), alpha=2", "f(3,2), const([0], 'int64'), 2, f(1,2)",
-                  "f(3,2), const([[0]], 'int64'), 0, f(1,2)", "i(4), const([1, 1], 'int32'), 0, i(2)"])
+@composite(
+    alias={"input": "x", "dim": "axis", "source": "value"},
+    inplace=True,
+    out=True,
+    cases=[
+        "f(3,2), const([0, 0], 'int64'), 0, f(2,2)",
+        "f(3,2), const([0], 'int64'), 1, f(3,1)",
+        "f(3,2), const([3], 'int64'), 0, f(1,2)",
+        "f(3,2), const([-1], 'int64'), 0, f(1,2)",
+        "f(3,2), const([0.0], 'float32'), 0, f(1,2)",
+        "f(3,2), 0, const([1], 'int64'), f(1,2)",
+        "f(3,2), const([0], 'int64'), 0, f(1,2), alpha=2",
+        "f(3,2), const([0], 'int64'), 2, f(1,2)",
+        "f(3,2), const([[0]], 'int64'), 0, f(1,2)",
+        "i(4), const([1, 1], 'int32'), 0, i(2)",
+    ],
+)
 def index_add(x, index, axis, value, alpha=1, name=None):
     """Adds alpha * value to slices along an axis; values for the same index add up.
 
@@ -409,11 +494,19 @@ def index_add(x, index, axis, value, alpha=1, name=None):
     return change_slices(x, index, value if alpha == 1 else value * alpha, axis, "add")
 
 
-@composite(inplace=True, cases=[
-    "f(3,2), const([0], 'int64'), 0, 9", "f(3,2), const([0], 'int64'), 1, const(9.0, 'float32')",
-    "f(3,2), const([-1], 'int64'), 1, 9.0", "f(3,2), const([[0]], 'int64'), 1, 9.0",
-    "f(3,2), const([0], 'int64'), 1, f(2)", "f(3,2), const([0], 'int64'), 2, 1",
-    "i(4), const([1, 2], 'int32'), 0, 7", "b(3), const([1], 'int64'), 0, True"])
+@composite(
+    inplace=True,
+    cases=[
+        "f(3,2), const([0], 'int64'), 0, 9",
+        "f(3,2), const([0], 'int64'), 1, const(9.0, 'float32')",
+        "f(3,2), const([-1], 'int64'), 1, 9.0",
+        "f(3,2), const([[0]], 'int64'), 1, 9.0",
+        "f(3,2), const([0], 'int64'), 1, f(2)",
+        "f(3,2), const([0], 'int64'), 2, 1",
+        "i(4), const([1, 2], 'int32'), 0, 7",
+        "b(3), const([1], 'int64'), 0, True",
+    ],
+)
 def index_fill(x, index, axis, value, name=None):
     """Fills slices along an axis with one value.
 
@@ -436,8 +529,9 @@ def index_fill(x, index, axis, value, name=None):
     check_index("index_fill", index, x.shape[axis])
     if isinstance(value, Tensor):
         if value.ndim:
-            raise ValueError(f"index_fill: value: got a tensor of shape {list(value.shape)}; "
-                             "it must be a number or 0-D")
+            raise ValueError(
+                f"index_fill: value: got a tensor of shape {list(value.shape)}; it must be a number or 0-D"
+            )
         value = value.astype(x.dtype)
     else:
         value = _values("index_fill", x, value)
@@ -461,16 +555,24 @@ def put_where(x, mask, value, accumulate):
 
 
 @known_as(pir="index_put accumulate:bool=False")
-@composite(out="unlisted", alias={"input": "x", "values": "value"}, inplace=True, cases=[
-    "f(3,2), (const([0, 2], 'int64'),), const(9.0, 'float32')",
-    "f(3,2), (const([0, 0], 'int64'), const([1, 1], 'int64')), f(2), True",
-    "f(3,2), (const([0, 1], 'int64'), const([1, 1], 'int64')), f(2)",
-    "f(3,2), (const([True, False, True]),), const(9.0, 'float32')", "f(3,2), [const([-1], 'int64')], f(2)",
-    "f(3,2), const([1], 'int64'), f(2)",
-    "f(3,2), (const([[0, 1]], 'int64'), const([1], 'int64')), const(9.0, 'float32')",
-    "f(3,2), (const([0], 'int64'),), const(9, 'int64')", "f(3,2), (const([0, 1], 'int64'),), f(3)",
-    "f(3,2), (const([[True, False], [False, True], [True, True]]),), f(4), True",
-    "i(4), (const([2], 'int64'),), i(1)"])
+@composite(
+    out="unlisted",
+    alias={"input": "x", "values": "value"},
+    inplace=True,
+    cases=[
+        "f(3,2), (const([0, 2], 'int64'),), const(9.0, 'float32')",
+        "f(3,2), (const([0, 0], 'int64'), const([1, 1], 'int64')), f(2), True",
+        "f(3,2), (const([0, 1], 'int64'), const([1, 1], 'int64')), f(2)",
+        "f(3,2), (const([True, False, True]),), const(9.0, 'float32')",
+        "f(3,2), [const([-1], 'int64')], f(2)",
+        "f(3,2), const([1], 'int64'), f(2)",
+        "f(3,2), (const([[0, 1]], 'int64'), const([1], 'int64')), const(9.0, 'float32')",
+        "f(3,2), (const([0], 'int64'),), const(9, 'int64')",
+        "f(3,2), (const([0, 1], 'int64'),), f(3)",
+        "f(3,2), (const([[True, False], [False, True], [True, True]]),), f(4), True",
+        "i(4), (const([2], 'int64'),), i(1)",
+    ],
+)
 def index_put(x, indices, value, accumulate=False, name=None):
     """Puts values at the points that a tuple of index tensors names, as x[indices] = value does.
 
@@ -490,8 +592,9 @@ def index_put(x, indices, value, accumulate=False, name=None):
         [0.0, 7.0, 0.0]
     """
     if not isinstance(indices, list | tuple) or not indices:
-        raise ValueError(f"index_put: indices: got {type(indices).__name__}; "
-                         "it must be a list or tuple of Tensors")
+        raise ValueError(
+            f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors"
+        )
     value = _values("index_put", x, value, "value")
     if len(indices) == 1 and indices[0]._raw.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
@@ -516,16 +619,30 @@ def fill_masked(x, mask, value):
     try:
         jnp.broadcast_shapes(x.shape, mask.shape, value.shape)
     except ValueError:
-        raise ValueError(f"masked_fill: shapes {list(x.shape)}, {list(mask.shape)}, {list(value.shape)} "
-                         "do not broadcast") from None
+        raise ValueError(
+            f"masked_fill: shapes {list(x.shape)}, {list(mask.shape)}, {list(value.shape)} do not broadcast"
+        ) from None
     return jnp.where(mask.astype(bool), value, x)
 
 
 @known_as(pir="masked_fill")
-@composite(inplace=True, cases=[
-    "f(2,2), b(2,2), 9", "~f(2,2), b(2), const(9.0, 'float32')", "~f(2,2), b(2), f(2)", "i(2,2), b(2), i(2)",
-    "f(2), b(1,2), 9", "f(2), i_(2), 9", "i(3), b(3), 2.5", "f(2), b(2), const(2, 'int64')", "f(3), b(2), 2",
-    "f(0,2), b(0,2), 1.0", "f(), const(True), 3.0", "f(3), b(3), float('-inf')"])
+@composite(
+    inplace=True,
+    cases=[
+        "f(2,2), b(2,2), 9",
+        "~f(2,2), b(2), const(9.0, 'float32')",
+        "~f(2,2), b(2), f(2)",
+        "i(2,2), b(2), i(2)",
+        "f(2), b(1,2), 9",
+        "f(2), i_(2), 9",
+        "i(3), b(3), 2.5",
+        "f(2), b(2), const(2, 'int64')",
+        "f(3), b(2), 2",
+        "f(0,2), b(0,2), 1.0",
+        "f(), const(True), 3.0",
+        "f(3), b(3), float('-inf')",
+    ],
+)
 def masked_fill(x, mask, value, name=None):
     """Replaces the elements where the mask is true.
 
@@ -549,14 +666,24 @@ def fill_in_order(x, mask, value):
     shape = jnp.broadcast_shapes(x.shape, mask.shape)
     mask = jnp.broadcast_to(mask, shape)
     at = jnp.cumsum(mask.reshape(-1)) - 1
-    return (jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x) if value.size
-            else jnp.broadcast_to(x, shape))
+    return (
+        jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x)
+        if value.size
+        else jnp.broadcast_to(x, shape)
+    )
 
 
-@composite(inplace=True, cases=[
-    "f(2,2), const([[True, False], [False, True]]), f(3)", "f(2,2), const([True, False]), f(3)",
-    "f(2,2), const([[True, False], [False, True]]), i(4)", "f(2,2), i_(2,2), f(4)",
-    "f(2,2), const([[False, False], [False, True]]), f(4)", "i(4), const([True, True, False, True]), i(5)"])
+@composite(
+    inplace=True,
+    cases=[
+        "f(2,2), const([[True, False], [False, True]]), f(3)",
+        "f(2,2), const([True, False]), f(3)",
+        "f(2,2), const([[True, False], [False, True]]), i(4)",
+        "f(2,2), i_(2,2), f(4)",
+        "f(2,2), const([[False, False], [False, True]]), f(4)",
+        "i(4), const([True, True, False, True]), i(5)",
+    ],
+)
 def masked_scatter(x, mask, value, name=None):
     """Replaces the elements where the mask is true by the elements of value, in order.
 
@@ -574,12 +701,15 @@ def masked_scatter(x, mask, value, name=None):
     """
     if mask._raw.dtype != bool or value._raw.dtype != x._raw.dtype:
         got = [t._raw.dtype.name for t in (x, mask, value)]
-        raise AssertionError(f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; "
-                             "the mask must be bool, x and value must be equal")
+        raise AssertionError(
+            f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; "
+            "the mask must be bool, x and value must be equal"
+        )
     known = concrete(mask)
     if known is not None:
         times = np.prod(np.broadcast_shapes(tuple(x.shape), known.shape)) // max(known.size, 1)
         if known.sum() * times > value.size:
-            raise CheckError(f"masked_scatter: value: got {value.size} elements; "
-                             f"the mask needs {known.sum() * times}")
+            raise CheckError(
+                f"masked_scatter: value: got {value.size} elements; the mask needs {known.sum() * times}"
+            )
     return fill_in_order(x, mask, value)

@@ -21,10 +21,27 @@ from paddle_jax.tensor.products import along_axis
 
 X_DIM = {"input": "x", "dim": "axis"}
 TORCH_SORT = {"input dim": "paddle.compat.sort takes torch's names and returns values and indices"}
-ARG = ["f(), -1, True", "f(), 1", "f(2,3), 1.0", "f(2,3)", "f(2,3), 0", "f(2,3), -1, True",
-       "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
-       "f(2,3), 1, dtype='float32'", "f(0,3), 1", "const([1.0, float('nan'), 3.0])", "d(2,3), 0",
-       "f(2,3), dim=1", "const([2.0, 5.0, 5.0])", "i_(20), -1"]
+ARG = [
+    "f(), -1, True",
+    "f(), 1",
+    "f(2,3), 1.0",
+    "f(2,3)",
+    "f(2,3), 0",
+    "f(2,3), -1, True",
+    "f(2,3), keepdim=True",
+    "i_(3,4), 1",
+    "f()",
+    "f(), 0",
+    "f(2,3), 5",
+    "f(2,3), 1, dtype='int32'",
+    "f(2,3), 1, dtype='float32'",
+    "f(0,3), 1",
+    "const([1.0, float('nan'), 3.0])",
+    "d(2,3), 0",
+    "f(2,3), dim=1",
+    "const([2.0, 5.0, 5.0])",
+    "i_(20), -1",
+]
 
 
 def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
@@ -57,8 +74,9 @@ def _first_extreme(x, axis, keepdims, largest):
     return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
 
 
-@known_as(pir="argmax(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype",
-          code="reductions:argmax")
+@known_as(
+    pir="argmax(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype", code="reductions:argmax"
+)
 @op(out="unlisted", nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the largest element, the first one of equals; NaN is not looked at.
@@ -79,8 +97,9 @@ def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     return _arg_extreme("argmax", jnp.argmax, -jnp.inf, x, axis, keepdim, dtype)
 
 
-@known_as(pir="argmin(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype",
-          code="reductions:argmin")
+@known_as(
+    pir="argmin(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype", code="reductions:argmin"
+)
 @op(out="unlisted", nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmin(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the smallest element. Arguments as for `argmax`.
@@ -97,11 +116,28 @@ TopKRetType.__module__ = "paddle.tensor.search"
 
 
 @known_as(pir="topk(x,k:i32) axis:i32 largest:bool=True sorted:bool=True", code="reductions:topk")
-@composite(alias=X_DIM, out=True, cases=[
-    "f(5), 2.0", "'a', 1", "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6",
-    "f(5), 0", "f(2,5), 2, 2", "f(), 1", "d(3,4), 4", "perm(7), 3, largest=False",
-    "f(2,5), k=2, sorted=False", "const([1.0, float('nan'), 3.0]), 2",
-    "const([1.0, float('nan'), 3.0]), 2, largest=False", "const([1.0, 1.0, 2.0, 2.0]), 3", "f(0,2), 1"])
+@composite(
+    alias=X_DIM,
+    out=True,
+    cases=[
+        "f(5), 2.0",
+        "'a', 1",
+        "f(5), const(2, 'int64')",
+        "f(2,5), 2, 0",
+        "f(2,5), 3, -1, False",
+        "f(5), 6",
+        "f(5), 0",
+        "f(2,5), 2, 2",
+        "f(), 1",
+        "d(3,4), 4",
+        "perm(7), 3, largest=False",
+        "f(2,5), k=2, sorted=False",
+        "const([1.0, float('nan'), 3.0]), 2",
+        "const([1.0, float('nan'), 3.0]), 2, largest=False",
+        "const([1.0, 1.0, 2.0, 2.0]), 3",
+        "f(0,2), 1",
+    ],
+)
 def topk(x, k, axis=None, largest=True, sorted=True, name=None):
     """The k largest (or smallest) elements along an axis, in order, and their indices.
 
@@ -149,8 +185,9 @@ def choose(condition, x, y):
     try:
         jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
     except ValueError:
-        raise ValueError(f"where: shapes {list(condition.shape)}, {list(x.shape)}, {list(y.shape)} "
-                         "do not broadcast") from None
+        raise ValueError(
+            f"where: shapes {list(condition.shape)}, {list(x.shape)}, {list(y.shape)} do not broadcast"
+        ) from None
     return jnp.where(condition, x, y)
 
 
@@ -163,11 +200,28 @@ def _branch(name, value):
 
 
 @known_as(pir="where", onnx="Where")
-@composite(alias={"input": "x", "other": "y"}, out=True,
-           cases=["b(3), f(3), f(3)", "b(2,1), f(3), f(2,3)", "b(3), f(3), 1.5", "b(3), f(3), 1",
-                  "b(3), 1, 2", "b(3), 1.5, 2.0", "b(3), f(3), None", "b(3)", "f(3), f(3), f(3)",
-                  "b(2), f(3), f(3)", "b(), f(3), f(1)", "b(3), f(3), d(3)", "b(3), f(3), i(3)",
-                  "b(0,2), f(0,2), f(2)", "b(2,3), i(3), i(2,1)", "b(3), c(3), f(3)"])
+@composite(
+    alias={"input": "x", "other": "y"},
+    out=True,
+    cases=[
+        "b(3), f(3), f(3)",
+        "b(2,1), f(3), f(2,3)",
+        "b(3), f(3), 1.5",
+        "b(3), f(3), 1",
+        "b(3), 1, 2",
+        "b(3), 1.5, 2.0",
+        "b(3), f(3), None",
+        "b(3)",
+        "f(3), f(3), f(3)",
+        "b(2), f(3), f(3)",
+        "b(), f(3), f(1)",
+        "b(3), f(3), d(3)",
+        "b(3), f(3), i(3)",
+        "b(0,2), f(0,2), f(2)",
+        "b(2,3), i(3), i(2,1)",
+        "b(3), c(3), f(3)",
+    ],
+)
 def where(condition, x=None, y=None, name=None):
     """Takes x where the condition is true and y elsewhere; without x and y the indices of the true elements.
 
@@ -189,14 +243,29 @@ def where(condition, x=None, y=None, name=None):
     if x is None or y is None:
         raise ValueError("where: x, y: got only one of them; give both or neither")
     if not isinstance(condition, Tensor) or condition._raw.dtype != bool:
-        raise ArgumentError(f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; "
-                            "it must be a bool Tensor")
+        raise ArgumentError(
+            f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; "
+            "it must be a bool Tensor"
+        )
     return choose(condition, _branch("x", x), _branch("y", y))
 
 
 @known_as(code="selections:nonzero")
-@composite(alias={"input": "x"}, out=True, cases=["i_(5)", "i_(2,3)", "i_(2,3), True", "f(3)",
-                                                  "b(3), as_tuple=True", "i(0)", "i()", "c(2)", "b(2,0)"])
+@composite(
+    alias={"input": "x"},
+    out=True,
+    cases=[
+        "i_(5)",
+        "i_(2,3)",
+        "i_(2,3), True",
+        "f(3)",
+        "b(3), as_tuple=True",
+        "i(0)",
+        "i()",
+        "c(2)",
+        "b(2,0)",
+    ],
+)
 def nonzero(x, as_tuple=False):
     """The indices of the elements that are not zero.
 
@@ -240,8 +309,9 @@ def where_(condition, x=None, y=None, name=None):
     check_inplace("where_", x)
     result = where(condition, x, y)
     if list(result.shape) != list(x.shape):
-        raise ValueError(f"where_: the result has shape {list(result.shape)}; "
-                         f"an in-place operation keeps {list(x.shape)}")
+        raise ValueError(
+            f"where_: the result has shape {list(result.shape)}; an in-place operation keeps {list(x.shape)}"
+        )
     return x._adopt(result)
 
 
@@ -259,9 +329,20 @@ def _order(name, x, axis, descending):
     return stable_order(x, one_axis(name, axis, x.ndim), descending).astype(jnp.int64)
 
 
-SORT = ["f(5)", "f(2,3), 0", "f(2,3), -1, True", "i_(6), stable=True", "i_(6), descending=True, stable=True",
-        "f(2,3), 2", "f()", "f(0,2)", "const([3.0, 1.0, float('nan'), 2.0])",
-        "const([3.0, 1.0, float('nan'), 2.0]), descending=True", "d(2,3,4), 1", "i32(4)"]
+SORT = [
+    "f(5)",
+    "f(2,3), 0",
+    "f(2,3), -1, True",
+    "i_(6), stable=True",
+    "i_(6), descending=True, stable=True",
+    "f(2,3), 2",
+    "f()",
+    "f(0,2)",
+    "const([3.0, 1.0, float('nan'), 2.0])",
+    "const([3.0, 1.0, float('nan'), 2.0]), descending=True",
+    "d(2,3,4), 1",
+    "i32(4)",
+]
 
 
 @known_as(pir="argsort->x,out axis:i32 descending:bool=False stable:bool=False", code="reductions:argsort")
@@ -314,8 +395,18 @@ def msort(input):
 
 # ~: for a 0-d tensor the real Paddle's gradient ignores what comes from above
 @known_as(pir="kthvalue k:i64 axis:i32?=-1 keepdim:bool=False")
-@op(cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "~f(), 1",
-                        "perm(5), 3", "d(2,4), k=4, axis=1"])
+@op(
+    cases=[
+        "f(5), 2",
+        "f(2,3), 2, 0, True",
+        "f(2,3), 4",
+        "f(2,3), 0",
+        "f(2,3), 1, 3",
+        "~f(), 1",
+        "perm(5), 3",
+        "d(2,4), k=4, axis=1",
+    ]
+)
 def kthvalue(x, k, axis=None, keepdim=False, name=None):
     """The k-th smallest element along an axis, and its index.
 
@@ -350,8 +441,18 @@ def _picked(x, index, axis, keepdim):
 
 # ~: as for kthvalue
 @known_as(pir="mode axis:i32 keepdim:bool=False")
-@op(cases=["const([1.0, 2.0, 2.0, 3.0])", "const([1.0, 1.0, 2.0, 2.0])", "i_(3,5), 0",
-                        "i_(3,5), 1, True", "f(2,3)", "f(2,3), 3", "~f()", "f(2,3), -2"])
+@op(
+    cases=[
+        "const([1.0, 2.0, 2.0, 3.0])",
+        "const([1.0, 1.0, 2.0, 2.0])",
+        "i_(3,5), 0",
+        "i_(3,5), 1, True",
+        "f(2,3)",
+        "f(2,3), 3",
+        "~f()",
+        "f(2,3), -2",
+    ]
+)
 def mode(x, axis=-1, keepdim=False, name=None):
     """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
 
@@ -372,13 +473,15 @@ def mode(x, axis=-1, keepdim=False, name=None):
         return x, jnp.zeros((), jnp.int64)
     length = x.shape[axis]
     if length == 0:
-        raise ValueError(f"mode: axis {axis} of shape {list(x.shape)} has length 0; "
-                         "there is no element to choose")
+        raise ValueError(
+            f"mode: axis {axis} of shape {list(x.shape)} has length 0; there is no element to choose"
+        )
     values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
     order = stable_order(values)
     ranked = along_axis(values, order, -1)
-    fresh = jnp.concatenate([jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]],
-                            -1)
+    fresh = jnp.concatenate(
+        [jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1
+    )
     place = jnp.arange(length)
     runs = place - lax.cummax(jnp.where(fresh, place, 0), axis=ranked.ndim - 1)
     last = jnp.argmax(runs, -1, keepdims=True)
@@ -396,32 +499,43 @@ def find_sorted(sorted_sequence, values, out_int32, right):
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
     rows, wanted = sorted_sequence.astype(common), values.astype(common)
     if rows.ndim > 1:
-        found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(rows.reshape(-1, rows.shape[-1]),
-                                                                  wanted.reshape(-1, wanted.shape[-1]))
+        found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(
+            rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+        )
         return found.reshape(values.shape).astype(dtype)
     return jnp.searchsorted(rows, wanted, side=side).astype(dtype)
 
 
 def _by_sorter(op, sequence, sorter):
     if list(sorter.shape) != list(sequence.shape):
-        raise ValueError(f"{op}: sorter: got shape {list(sorter.shape)}; "
-                         f"the sequence has {list(sequence.shape)}")
+        raise ValueError(
+            f"{op}: sorter: got shape {list(sorter.shape)}; the sequence has {list(sequence.shape)}"
+        )
     return take_along_axis(sequence, sorter, sequence.ndim - 1)
 
 
 @known_as(pir="searchsorted out_int32:bool=False right:bool=False")
-@composite(alias={"input": "values"}, method=False, cases=[
-    "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0])",
-    "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), right=True",
-    "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), True", "const([1.0, 3.0, 5.0]), const(3.0)",
-    "const([1.0, 3.0, 5.0]), 3.0", "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([[3.0], [3.0]])",
-    "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([3.0])",
-    "const([1.0, 3.0, 5.0]), const([3.0]), side='right'",
-    "const([5.0, 1.0, 3.0]), const([3.0]), sorter=const([1, 2, 0], 'int64')",
-    "const([1, 3, 5], 'int64'), const([3, 4], 'int64')", "const([1.0, 3.0, 5.0]), const([float('nan')])",
-    "const([1.0, 3.0]), f(2,3)"])
-def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None,
-                 sorter=None):
+@composite(
+    alias={"input": "values"},
+    method=False,
+    cases=[
+        "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0])",
+        "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), right=True",
+        "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), True",
+        "const([1.0, 3.0, 5.0]), const(3.0)",
+        "const([1.0, 3.0, 5.0]), 3.0",
+        "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([[3.0], [3.0]])",
+        "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([3.0])",
+        "const([1.0, 3.0, 5.0]), const([3.0]), side='right'",
+        "const([5.0, 1.0, 3.0]), const([3.0]), sorter=const([1, 2, 0], 'int64')",
+        "const([1, 3, 5], 'int64'), const([3, 4], 'int64')",
+        "const([1.0, 3.0, 5.0]), const([float('nan')])",
+        "const([1.0, 3.0]), f(2,3)",
+    ],
+)
+def searchsorted(
+    sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None, sorter=None
+):
     """Where values would be inserted into sorted sequences so that they stay sorted.
 
     Args:
@@ -441,8 +555,10 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
         [0, 1, 3]
     """
     if not isinstance(values, Tensor) or not isinstance(sorted_sequence, Tensor):
-        raise ValueError(f"searchsorted: got {type(sorted_sequence).__name__} and {type(values).__name__}; "
-                         "both must be Tensors")
+        raise ValueError(
+            f"searchsorted: got {type(sorted_sequence).__name__} and {type(values).__name__}; "
+            "both must be Tensors"
+        )
     if sorted_sequence.ndim > 1 and list(sorted_sequence.shape[:-1]) != list(values.shape[:-1]):
         got = f"{list(values.shape)} for sequences of shape {list(sorted_sequence.shape)}"
         raise RuntimeError(f"searchsorted: values: got shape {got}; all but the last axis must agree")
@@ -450,11 +566,17 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
     return find_sorted(sequence, values, bool(out_int32), bool(right or side == "right"), out=out)
 
 
-@composite(alias={"input": "x", "boundaries": "sorted_sequence"}, out=True,
-           cases=["const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0])",
-                  "const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0]), right=True",
-                  "const([0.0, 3.0, 6.0]), const([[1.0, 3.0, 5.0]])", "3.0, const([1.0, 3.0])",
-                  "f(2,3), const([-1.0, 0.0, 1.0]), True"])
+@composite(
+    alias={"input": "x", "boundaries": "sorted_sequence"},
+    out=True,
+    cases=[
+        "const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0])",
+        "const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0]), right=True",
+        "const([0.0, 3.0, 6.0]), const([[1.0, 3.0, 5.0]])",
+        "3.0, const([1.0, 3.0])",
+        "f(2,3), const([-1.0, 0.0, 1.0]), True",
+    ],
+)
 def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None):
     """In which interval between sorted boundaries each element lies. See `searchsorted`.
 
@@ -470,6 +592,7 @@ def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None):
         [0, 2]
     """
     if sorted_sequence.ndim != 1:
-        raise ValueError(f"bucketize: sorted_sequence: got a tensor of {sorted_sequence.ndim} axes; "
-                         "it must be 1-D")
+        raise ValueError(
+            f"bucketize: sorted_sequence: got a tensor of {sorted_sequence.ndim} axes; it must be 1-D"
+        )
     return searchsorted(sorted_sequence, x, out_int32, right)

@@ -20,28 +20,62 @@ def _bound(op, name, value):
     """A bound as a Python or NumPy number."""
     if isinstance(value, Tensor):
         if value.size != 1:
-            raise ValueError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; "
-                             "it must have one element")
+            raise ValueError(
+                f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element"
+            )
         return on_host(value, op).reshape(())[()]
     if not isinstance(value, bool | int | float | np.number) and not is_open(value):
-        raise TypeError(f"{op}: {name}: got {type(value).__name__}; "
-                        "it must be a number or a Tensor of one element")
+        raise TypeError(
+            f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element"
+        )
     return value
 
 
 def _sequence_dtype(bounds, dtype):
     if dtype is not None:
         return dtypes.convert(dtype).np
-    return (np.dtype(np.int64) if all(is_open(b) or np.asarray(b).dtype.kind in "biu" for b in bounds)
-            else dtypes.default().np)
+    return (
+        np.dtype(np.int64)
+        if all(is_open(b) or np.asarray(b).dtype.kind in "biu" for b in bounds)
+        else dtypes.default().np
+    )
 
 
-@composite(method=False, cases=[
-    "5", "5.0", "1, 5, 2", "1, 5, 0.5", "0, 1, 0.1", "5, 0, -2", "5, 0", "0, 5, 0", "const(5, 'int64')",
-    "const(5.0, 'float32')", "0, const(5, 'int32')", "5, dtype='float64'", "5, dtype='int32'",
-    "2.5, dtype='int32'", "0.5, 3", "const([5, 6], 'int64')", "'a'", "5, dtype='float16'"])
-def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False,
-           pin_memory=False, name=None):
+@composite(
+    method=False,
+    cases=[
+        "5",
+        "5.0",
+        "1, 5, 2",
+        "1, 5, 0.5",
+        "0, 1, 0.1",
+        "5, 0, -2",
+        "5, 0",
+        "0, 5, 0",
+        "const(5, 'int64')",
+        "const(5.0, 'float32')",
+        "0, const(5, 'int32')",
+        "5, dtype='float64'",
+        "5, dtype='int32'",
+        "2.5, dtype='int32'",
+        "0.5, 3",
+        "const([5, 6], 'int64')",
+        "'a'",
+        "5, dtype='float16'",
+    ],
+)
+def arange(
+    start=0,
+    end=None,
+    step=1,
+    dtype=None,
+    *,
+    out=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    name=None,
+):
     """Numbers from start up to, not including, end in steps.
 
     Args:
@@ -66,9 +100,11 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
     dtype = _sequence_dtype(bounds, dtype)
     if not known(*bounds):
         return finish(jnp.arange(*bounds, dtype=dtype), out, device, requires_grad)
-    start, end, step = (bounds
-                        if dtype.kind not in "iu" or any(isinstance(b, float | np.floating) for b in bounds)
-                        else [int(b) for b in bounds])
+    start, end, step = (
+        bounds
+        if dtype.kind not in "iu" or any(isinstance(b, float | np.floating) for b in bounds)
+        else [int(b) for b in bounds]
+    )
     if dtype.kind in "iu":
         start, end, step = int(start), int(end), int(step)
     if step == 0:
@@ -84,8 +120,9 @@ def _unknown(*numbers):
 
 
 def _unknown_sequence(start, end, step, dtype):
-    bounds = [local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b
-              for b in (start, end, step)]
+    bounds = [
+        local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b for b in (start, end, step)
+    ]
     whole = all(isinstance(b, int) for b in bounds)
     kind = as_numpy_dtype(dtype, dtypes.int64 if whole else None)
     return unknown_arange(*bounds, kind.name)
@@ -110,8 +147,19 @@ def _steps(start, step, count, dtype):
     return (np.arange(count).astype(work) * np.asarray(step, work) + np.asarray(start, work)).astype(dtype)
 
 
-@composite(method=False, cases=["0, 5, 1", "5", "0, 5.0", "0, 1, 0.25", "5, 0, -1", "0, 5, dtype='int64'",
-                                "1e-3, 1e-2, 1e-3", "0, 0.3, 0.1"])
+@composite(
+    method=False,
+    cases=[
+        "0, 5, 1",
+        "5",
+        "0, 5.0",
+        "0, 1, 0.25",
+        "5, 0, -1",
+        "0, 5, dtype='int64'",
+        "1e-3, 1e-2, 1e-3",
+        "0, 0.3, 0.1",
+    ],
+)
 def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):
     """Numbers from start to end, which is included. Arguments as for `arange`; the default dtype is floating.
 
@@ -131,10 +179,24 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
     return finish(_steps(start, step, count, dtype), out, device, requires_grad)
 
 
-@composite(method=False, alias={"end": "stop", "steps": "num"}, cases=[
-    "0, 10, 5", "0, 10, const(5, 'int64')", "const(0, 'int64'), const(10, 'int64'), 5",
-    "0, 10, 5, dtype='int32'", "0.0, 10.0, 5, dtype='float64'", "0, 10, 1", "0, 10, 0", "0, 10, -1",
-    "const([0, 1], 'int64'), 10, 3", "1, -1, 7", "0, 1, 11", "start=0, end=1, steps=3"])
+@composite(
+    method=False,
+    alias={"end": "stop", "steps": "num"},
+    cases=[
+        "0, 10, 5",
+        "0, 10, const(5, 'int64')",
+        "const(0, 'int64'), const(10, 'int64'), 5",
+        "0, 10, 5, dtype='int32'",
+        "0.0, 10.0, 5, dtype='float64'",
+        "0, 10, 1",
+        "0, 10, 0",
+        "0, 10, -1",
+        "const([0, 1], 'int64'), 10, 3",
+        "1, -1, 7",
+        "0, 1, 11",
+        "start=0, end=1, steps=3",
+    ],
+)
 def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
     """`num` equally spaced numbers from start to stop, both included.
 
@@ -151,8 +213,10 @@ def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, 
         [0.0, 0.5, 1.0]
     """
     if local.ctx.frame.symbolic and _unknown(start, stop, num):
-        bounds = [local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b
-                  for b in (start, stop, num)]
+        bounds = [
+            local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b
+            for b in (start, stop, num)
+        ]
         return unknown_linspace(*bounds, as_numpy_dtype(dtype).name)
     num = number("linspace", int(num) if isinstance(num, float) else num, "num")
     if num < 0:
@@ -172,9 +236,18 @@ def _spaced(start, stop, num, dtype):
     return np.where(at < (num + 1) // 2, start + step * at, stop - step * (num - 1 - at)).astype(dtype)
 
 
-@composite(method=False, cases=["0, 10, 5", "0, 3, 4, 2.0", "0, 3, 4, const(2, 'int64'), dtype='int32'",
-                                "const(0.0, 'float32'), const(3.0, 'float32'), 4, dtype='float64'", "0, 1, 1",
-                                "0, 1, 0", "0, 1, -1"])
+@composite(
+    method=False,
+    cases=[
+        "0, 10, 5",
+        "0, 3, 4, 2.0",
+        "0, 3, 4, const(2, 'int64'), dtype='int32'",
+        "const(0.0, 'float32'), const(3.0, 'float32'), 4, dtype='float64'",
+        "0, 1, 1",
+        "0, 1, 0",
+        "0, 1, -1",
+    ],
+)
 def logspace(start, stop, num, base=10.0, dtype=None, name=None):
     """`num` numbers from base**start to base**stop whose logarithms are equally spaced.
 
@@ -191,7 +264,8 @@ def logspace(start, stop, num, base=10.0, dtype=None, name=None):
     num = number("logspace", int(num) if isinstance(num, float) else num, "num")
     if num < 1:
         raise ValueError(f"logspace: num={num}; it must be >= 1")
-    start, stop, base = (_bound("logspace", n, v)
-                         for n, v in (("start", start), ("stop", stop), ("base", base)))
+    start, stop, base = (
+        _bound("logspace", n, v) for n, v in (("start", start), ("stop", stop), ("base", base))
+    )
     exponents = _spaced(float(start), float(stop), num, np.dtype(np.float64))
     return finish(np.power(float(base), exponents).astype(as_numpy_dtype(dtype)))

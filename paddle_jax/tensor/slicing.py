@@ -34,17 +34,28 @@ def _checked(op, x, axes, *lists):
         raise ValueError(f"{op}: axes: got {axes!r}; it must be a list or tuple of one axis or more")
     lists = [ints(op, values, "starts, ends or strides") for values in lists]
     if any(len(values) != len(axes) for values in lists):
-        raise ValueError(f"{op}: got {len(axes)} axes and lists of {[len(v) for v in lists]} numbers; "
-                         "give one number per axis")
+        raise ValueError(
+            f"{op}: got {len(axes)} axes and lists of {[len(v) for v in lists]} numbers; "
+            "give one number per axis"
+        )
     return [one_axis(op, a, x.ndim, "axes") for a in axes], *lists
 
 
 @known_as(pir="slice axes:i64s infer_flags:i64s decrease_axis:i64s", code="indexing:slice_form")
-@composite(cases=["f(3,4), [0, 1], [0, 1], [2, 3]", "f(3,4), [0, 1], [-2, 1], [100, 3]",
-                  "f(3,4), [0], [const(1, 'int64')], [const(2, 'int64')]",
-                  "f(3,4), [0], const([1], 'int64'), const([2], 'int64')", "f(3,4), [0], [2], [1]",
-                  "f(3,4), [0], [5], [9]", "f(3,4), [-1], [1], [2]", "f(3,4), [0, 1], [1], [2]",
-                  "f(3,4), 0, 1, 2", "i(3,4), [1], [-3], [-1]"])
+@composite(
+    cases=[
+        "f(3,4), [0, 1], [0, 1], [2, 3]",
+        "f(3,4), [0, 1], [-2, 1], [100, 3]",
+        "f(3,4), [0], [const(1, 'int64')], [const(2, 'int64')]",
+        "f(3,4), [0], const([1], 'int64'), const([2], 'int64')",
+        "f(3,4), [0], [2], [1]",
+        "f(3,4), [0], [5], [9]",
+        "f(3,4), [-1], [1], [2]",
+        "f(3,4), [0, 1], [1], [2]",
+        "f(3,4), 0, 1, 2",
+        "i(3,4), [1], [-3], [-1]",
+    ]
+)
 def slice(input, axes, starts, ends):
     """Cuts ranges out of axes.
 
@@ -86,11 +97,18 @@ def _indexed(x, axes, starts, ends, strides):
 
 
 @known_as(pir="strided_slice axes:i32s", code="indexing:strided_slice")
-@composite(cases=["f(6), [0], [0], [6], [2]", "f(6), [0], [5], [0], [-2]", "f(6), [0], [-1], [-7], [-1]",
-                  "f(6), [0], [1], [3], [0]", "f(2,6), [0, 1], [0, 1], [2, 5], [1, 2]",
-                  "f(6), [0], [4], [2], [1]",
-                  "f(6), [0], [const(1, 'int64')], [const(5, 'int64')], [const(2, 'int64')]",
-                  "i(5,3), [0, 1], [-4, 2], [100, -4], [3, -1]"])
+@composite(
+    cases=[
+        "f(6), [0], [0], [6], [2]",
+        "f(6), [0], [5], [0], [-2]",
+        "f(6), [0], [-1], [-7], [-1]",
+        "f(6), [0], [1], [3], [0]",
+        "f(2,6), [0, 1], [0, 1], [2, 5], [1, 2]",
+        "f(6), [0], [4], [2], [1]",
+        "f(6), [0], [const(1, 'int64')], [const(5, 'int64')], [const(2, 'int64')]",
+        "i(5,3), [0, 1], [-4, 2], [100, -4], [3, -1]",
+    ]
+)
 def strided_slice(x, axes, starts, ends, strides, name=None):
     """Cuts ranges with steps out of axes. Arguments as for `slice`.
 
@@ -123,9 +141,18 @@ def every(x, steps):
     return lax.rev(y, [i for i, s in enumerate(steps) if s < 0])
 
 
-@composite(cases=["f(3,4), [2, 2], [1, 1]", "f(3,4), [2, -1], [1, 1]", "f(3,4), [2, 2]",
-                  "f(3,4), None, [1, 1]", "f(3,4), [2, 2], [2, 1]",
-                  "f(3,4), const([2, 2], 'int64'), const([1, 1], 'int64')", "f(3,4), [2], [1]", "f(3,4)"])
+@composite(
+    cases=[
+        "f(3,4), [2, 2], [1, 1]",
+        "f(3,4), [2, -1], [1, 1]",
+        "f(3,4), [2, 2]",
+        "f(3,4), None, [1, 1]",
+        "f(3,4), [2, 2], [2, 1]",
+        "f(3,4), const([2, 2], 'int64'), const([1, 1], 'int64')",
+        "f(3,4), [2], [1]",
+        "f(3,4)",
+    ]
+)
 def crop(x, shape=None, offsets=None, name=None):
     """Cuts a block of a given shape out of a tensor.
 
@@ -142,12 +169,16 @@ def crop(x, shape=None, offsets=None, name=None):
     offsets = [0] * x.ndim if offsets is None else ints("crop", offsets, "offsets")
     shape = x.shape if shape is None else ints("crop", shape, "shape")
     if len(shape) != x.ndim or len(offsets) != x.ndim:
-        raise ValueError(f"crop: got {len(shape)} lengths and {len(offsets)} offsets for a tensor of "
-                         f"{x.ndim} axes; give one per axis")
+        raise ValueError(
+            f"crop: got {len(shape)} lengths and {len(offsets)} offsets for a tensor of "
+            f"{x.ndim} axes; give one per axis"
+        )
     sizes = [n - o if s == -1 else s for s, o, n in zip(shape, offsets, x.shape, strict=True)]
     if any(o < 0 or s < 0 or o + s > n for s, o, n in zip(sizes, offsets, x.shape, strict=True)):
-        raise ValueError(f"crop: a block of shape {sizes} at {list(offsets)} does not lie inside a tensor of "
-                         f"shape {list(x.shape)}")
+        raise ValueError(
+            f"crop: a block of shape {sizes} at {list(offsets)} does not lie inside a tensor of "
+            f"shape {list(x.shape)}"
+        )
     if local.ctx.frame.symbolic and has_lengths((offsets, sizes, x.shape)):
         ends = [o + s for o, s in zip(offsets, sizes, strict=True)]
         return _indexed(x, range(x.ndim), offsets, ends, [1] * x.ndim)
@@ -156,8 +187,17 @@ def crop(x, shape=None, offsets=None, name=None):
     return block
 
 
-@composite(cases=["f(3,4), 0, 1, 2", "f(3,4), 1, -2, 2", "f(3,4), 1, const(1, 'int64'), 2", "f(3,4), 1, 3, 2",
-                  "f(3,4), 2, 1, 2", "f(3,4), 0, 0, -1", "f(3,4), -1, 0, 0"])
+@composite(
+    cases=[
+        "f(3,4), 0, 1, 2",
+        "f(3,4), 1, -2, 2",
+        "f(3,4), 1, const(1, 'int64'), 2",
+        "f(3,4), 1, 3, 2",
+        "f(3,4), 2, 1, 2",
+        "f(3,4), 0, 0, -1",
+        "f(3,4), -1, 0, 0",
+    ]
+)
 def narrow(input, dim, start, length):
     """The part of an axis that begins at `start` and has `length` elements.
 
@@ -177,8 +217,9 @@ def narrow(input, dim, start, length):
     size, start = input.shape[dim], number("narrow", start, "start")
     at = start + size if start < 0 else start
     if length < 0 or not 0 <= at <= size or at + length > size:
-        raise AssertionError(f"narrow: start={start}, length={length} does not lie inside an axis "
-                             f"of length {size}")
+        raise AssertionError(
+            f"narrow: start={start}, length={length} does not lie inside an axis of length {size}"
+        )
     if local.ctx.frame.symbolic and has_lengths((at, length, size)):
         return _indexed(input, [dim], [at], [at + length], [1])
     begin, sizes = [0] * input.ndim, list(input.shape)
@@ -201,9 +242,18 @@ def _without_overlap(layout, attrs):
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor
 # without a word
 @known_as(code="places:as_strided")
-@op(view=_without_overlap,
-    cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8",
-           "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]", "f(6), [], []", "i(6), [2, 3], [3, 1]"])
+@op(
+    view=_without_overlap,
+    cases=[
+        "~f(2,3), [3, 2], [1, 2]",
+        "i(2,3), [3, 2], [1, 2]",
+        "i(2,3), [2, 2], [1, 1], 8",
+        "f(2,3), [2, 2], [3, 1], 4",
+        "f(6), [3], [2]",
+        "f(6), [], []",
+        "i(6), [2, 3], [3, 1]",
+    ],
+)
 def as_strided(x, shape, stride, offset=0, name=None):
     """Reads the elements, which lie in a row, with a shape and steps of one's own: a view where no element
     is shown twice, else a copy.
@@ -223,8 +273,10 @@ def as_strided(x, shape, stride, offset=0, name=None):
     for n, s in zip(shape, stride, strict=True):
         at = at[..., None] + np.arange(n) * s
     if at.size and not 0 <= at.min() <= at.max() < x.size:
-        raise ValueError(f"as_strided: shape {list(shape)} with stride {list(stride)} and offset {offset} "
-                         f"leaves a tensor of {x.size} elements")
+        raise ValueError(
+            f"as_strided: shape {list(shape)} with stride {list(stride)} and offset {offset} "
+            f"leaves a tensor of {x.size} elements"
+        )
     return x.reshape(-1)[at]
 
 
@@ -236,10 +288,20 @@ def _windows_apart(layout, attrs):
 
 # the oracle does not add up the gradients of overlapping windows
 @known_as(code="places:unfold")
-@op(view=_windows_apart,
+@op(
+    view=_windows_apart,
     alias={"dimension": "axis"},
-    cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
-           "f(5), 0, 2, 0", "f(3,5), -1, 5, 1", "i(4), 0, 1, 3"])
+    cases=[
+        "~f(5), 0, 2, 1",
+        "i(5), 0, 2, 1",
+        "f(5), 0, 2, 2",
+        "i(2,5), 1, 3, 2",
+        "f(2,5), 0, 3, 2",
+        "f(5), 0, 2, 0",
+        "f(3,5), -1, 5, 1",
+        "i(4), 0, 1, 3",
+    ],
+)
 def unfold(x, axis, size, step, name=None):
     """All windows of `size` elements along an axis, `step` apart, along a new last axis: a view where
     they do not overlap, else a copy.
@@ -258,8 +320,10 @@ def unfold(x, axis, size, step, name=None):
     axis = one_axis("unfold", axis, max(x.ndim, 1))
     length = x.shape[axis] if x.ndim else 1
     if not 0 <= size <= length or step <= 0:
-        raise ValueError(f"unfold: size={size}, step={step} for an axis of length {length}; "
-                         "size is at most that and step > 0")
+        raise ValueError(
+            f"unfold: size={size}, step={step} for an axis of length {length}; "
+            "size is at most that and step > 0"
+        )
     at = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)
     return jnp.moveaxis(jnp.take(x.reshape(x.shape or (1,)), at, axis=axis), axis + 1, -1)
 
@@ -274,9 +338,23 @@ def _plane(op, ndim, axis1, axis2, error=IndexError):
 
 
 @known_as(pir="diagonal offset:i32 axis1:i32 axis2:i32")
-@op(view=selecting, out="unlisted", alias={"input": "x", "dim1": "axis1", "dim2": "axis2"},
-    cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5", "f(2,3), 0, 0, 0",
-           "f(2)", "f(2,3), 0, 0, 3", "i(3,3), -1", "f(2,3,4), axis1=-1, axis2=0"])
+@op(
+    view=selecting,
+    out="unlisted",
+    alias={"input": "x", "dim1": "axis1", "dim2": "axis2"},
+    cases=[
+        "f(2,3)",
+        "f(2,3), 1",
+        "f(2,3), 0, 1, 0",
+        "f(2,3,4), -1, 1, 2",
+        "f(2,3), 5",
+        "f(2,3), 0, 0, 0",
+        "f(2)",
+        "f(2,3), 0, 0, 3",
+        "i(3,3), -1",
+        "f(2,3,4), axis1=-1, axis2=0",
+    ],
+)
 def diagonal(x, offset=0, axis1=0, axis2=1, name=None):
     """The diagonals of the planes of two axes, along a new last axis.
 
@@ -312,8 +390,9 @@ def put_diagonal(x, y, offset, first, second):
 
 def _on_diagonal(op, x, y, offset, axis1, axis2):
     first, second = _plane(op, x.ndim, axis1, axis2)
-    want = ([n for i, n in enumerate(x.shape) if i not in (first, second)]
-            + [len(_diagonal_at(x.shape[first], x.shape[second], offset)[0])])
+    want = [n for i, n in enumerate(x.shape) if i not in (first, second)] + [
+        len(_diagonal_at(x.shape[first], x.shape[second], offset)[0])
+    ]
     if list(y.shape) != want:
         raise AssertionError(f"{op}: y: got shape {list(y.shape)}; the diagonal has shape {want}")
     return put_diagonal(x, y, offset, first, second)
@@ -336,8 +415,10 @@ def diagonal_scatter(x, y, offset=0, axis1=0, axis2=1, name=None):
 
 
 # the oracle gives y no gradient
-@composite(inplace=True, cases=["~f(3,3), f(3)", "i(3,3), i(2), 1", "i(2,3,3), i(2,3), 0, 1, 2",
-                                "f(3,3), f(2)", "i(3,2), i(2)"])
+@composite(
+    inplace=True,
+    cases=["~f(3,3), f(3)", "i(3,3), i(2), 1", "i(2,3,3), i(2,3), 0, 1, 2", "f(3,3), f(2)", "i(3,2), i(2)"],
+)
 def fill_diagonal_tensor(x, y, offset=0, dim1=0, dim2=1, name=None):
     """x with y in place of a diagonal. See `diagonal_scatter`.
 
@@ -398,8 +479,16 @@ def paste(x, value, starts, sizes, steps):
     return x.at[at].set(jnp.broadcast_to(value, sizes).astype(x.dtype))
 
 
-@composite(cases=["f(2,3), f(3), 0, 1", "f(2,3), f(2), -1, -1", "f(2,3), f(2), 0, 0", "f(2,3), f(3), 0, -1",
-                  "f(2,3,4), f(2,4), 1, 2", "f(2,3), f(3), 5, 0"])
+@composite(
+    cases=[
+        "f(2,3), f(3), 0, 1",
+        "f(2,3), f(2), -1, -1",
+        "f(2,3), f(2), 0, 0",
+        "f(2,3), f(3), 0, -1",
+        "f(2,3,4), f(2,4), 1, 2",
+        "f(2,3), f(3), 5, 0",
+    ]
+)
 def select_scatter(x, values, axis, index, name=None):
     """x with `values` in place of one slice.
 
@@ -417,8 +506,9 @@ def select_scatter(x, values, axis, index, name=None):
     axis = one_axis("select_scatter", axis, x.ndim, error=IndexError)
     want = [n for i, n in enumerate(x.shape) if i != axis]
     if list(values.shape) != want:
-        raise RuntimeError(f"select_scatter: values: got shape {list(values.shape)}; "
-                           f"the slice has shape {want}")
+        raise RuntimeError(
+            f"select_scatter: values: got shape {list(values.shape)}; the slice has shape {want}"
+        )
     index = one_axis("select_scatter", index, x.shape[axis], "index", IndexError)
     starts, sizes = [0] * x.ndim, list(x.shape)
     starts[axis], sizes[axis] = index, 1
@@ -429,9 +519,15 @@ def _paste(x, value, starts, sizes, steps):
     return paste(x, value, wrap(np.asarray(starts, np.int64)), tuple(sizes), tuple(steps))
 
 
-@composite(cases=["f(3,4), f(3,2), [1], [0], [4], [2]", "f(3,4), f(3,1), [1], [0], [4], [2]",
-                  "f(3,4), f(2,2), [0, 1], [0, 1], [2, 3], [1, 1]", "f(3,4), f(2), [1], [0], [4], [2]",
-                  "f(3,4), f(3,3), [1], [0], [4], [2]"])
+@composite(
+    cases=[
+        "f(3,4), f(3,2), [1], [0], [4], [2]",
+        "f(3,4), f(3,1), [1], [0], [4], [2]",
+        "f(3,4), f(2,2), [0, 1], [0, 1], [2, 3], [1, 1]",
+        "f(3,4), f(2), [1], [0], [4], [2]",
+        "f(3,4), f(3,3), [1], [0], [4], [2]",
+    ]
+)
 def slice_scatter(x, value, axes, starts, ends, strides, name=None):
     """x with `value` in place of the part that `strided_slice` with the same arguments takes.
 
@@ -459,10 +555,17 @@ def localize(input, size, shard_id, ignore_value):
 
 
 @known_as(pir="shard_index index_num:i32 nshards:i32 shard_id:i32 ignore_value:i32")
-@composite(cases=["const([[16], [1]], 'int64'), 20, 2, 0", "const([[16], [1]], 'int64'), 20, 2, 1, -5",
-                  "const([[16], [1]], 'int64'), 20, 2, 2", "const([[26], [1]], 'int64'), 20, 2, 0",
-                  "const([[-1], [1]], 'int64'), 20, 2, 0", "const([[3], [7]], 'int32'), 9, 4, 1",
-                  "const([3, 7], 'int32'), 9, 4, 1"])
+@composite(
+    cases=[
+        "const([[16], [1]], 'int64'), 20, 2, 0",
+        "const([[16], [1]], 'int64'), 20, 2, 1, -5",
+        "const([[16], [1]], 'int64'), 20, 2, 2",
+        "const([[26], [1]], 'int64'), 20, 2, 0",
+        "const([[-1], [1]], 'int64'), 20, 2, 0",
+        "const([[3], [7]], 'int32'), 9, 4, 1",
+        "const([3, 7], 'int32'), 9, 4, 1",
+    ]
+)
 def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
     """Turns indices of the whole into indices inside one shard; those of other shards become ignore_value.
 
@@ -483,6 +586,7 @@ def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
         raise ValueError(f"shard_index: shard_id={shard_id}; use 0..{nshards - 1}")
     values = concrete(input)
     if values is not None and values.size and not 0 <= values.min() <= values.max() < index_num:
-        raise ValueError(f"shard_index: input: got values from {values.min()} to {values.max()}; "
-                         f"use 0..{index_num - 1}")
+        raise ValueError(
+            f"shard_index: input: got values from {values.min()} to {values.max()}; use 0..{index_num - 1}"
+        )
     return localize(input, -(-index_num // nshards), shard_id, ignore_value)

@@ -25,8 +25,10 @@ def _inverse(x):
     return jnp.linalg.inv(matrices("inv", x, True)) if x.size else x
 
 
-@composite(method="inverse", cases=["f(3,3)", "d(2,3,3)", "f(2,3)", "f(3)",
-                                    "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "c(2,2)"])
+@composite(
+    method="inverse",
+    cases=["f(3,3)", "d(2,3,3)", "f(2,3)", "f(3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "c(2,2)"],
+)
 def inv(x, name=None):
     """The inverses of square matrices.
 
@@ -43,8 +45,17 @@ def inv(x, name=None):
 
 # Paddle returns the conjugate for complex matrices
 @known_as(cast="float32", code="algebra:pinv")
-@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(2,2), hermitian=True", "f(3)", "d(2,2,3)",
-           "~c(3,2)"])
+@op(
+    cases=[
+        "f(3,2)",
+        "f(3,2), 0.5",
+        "spd(3), hermitian=True",
+        "f(2,2), hermitian=True",
+        "f(3)",
+        "d(2,2,3)",
+        "~c(3,2)",
+    ]
+)
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
     """The Moore-Penrose pseudo-inverses of matrices.
 
@@ -93,8 +104,10 @@ def _solve(x, y, left=True):
     b = y[..., None] if vector else y
     a, b = (x, b) if left else (jnp.swapaxes(x, -1, -2), jnp.swapaxes(b, -1, -2))
     if a.shape[-1] != b.shape[-2]:
-        raise ValueError(f"solve: got shapes {list(x.shape)} and {list(y.shape)}; "
-                         f"{a.shape[-1]} equations need {a.shape[-1]} right-hand sides")
+        raise ValueError(
+            f"solve: got shapes {list(x.shape)} and {list(y.shape)}; "
+            f"{a.shape[-1]} equations need {a.shape[-1]} right-hand sides"
+        )
     lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
     out = jnp.linalg.solve(a, b)
@@ -102,10 +115,20 @@ def _solve(x, y, left=True):
 
 
 @known_as(pir="solve")
-@composite(alias={"A": "x", "B": "y"}, out=True,
-           cases=["f(3,3), f(3)", "f(3,3), f(3,2)", "f(2,3,3), f(2,3)", "f(3,3), f(2,3), left=False",
-                  "f(2,2), f(2), left=False", "f(2,3), f(2)",
-                  "const([[1.0, 1.0], [1.0, 1.0]], 'float32'), f(2)", "d(4,2,2), d(2,1)"])
+@composite(
+    alias={"A": "x", "B": "y"},
+    out=True,
+    cases=[
+        "f(3,3), f(3)",
+        "f(3,3), f(3,2)",
+        "f(2,3,3), f(2,3)",
+        "f(3,3), f(2,3), left=False",
+        "f(2,2), f(2), left=False",
+        "f(2,3), f(2)",
+        "const([[1.0, 1.0], [1.0, 1.0]], 'float32'), f(2)",
+        "d(4,2,2), d(2,1)",
+    ],
+)
 def solve(x, y, left=True, name=None):
     """Solves x @ out = y, or out @ x = y.
 
@@ -122,8 +145,9 @@ def solve(x, y, left=True, name=None):
         ...                     paddle.to_tensor([2.0, 8.0])).tolist()
         [1.0, 2.0]
     """
-    return checked("solve", _solve(x, y, left), x,
-                   "a matrix is singular; the equations have no unique solution")
+    return checked(
+        "solve", _solve(x, y, left), x, "a matrix is singular; the equations have no unique solution"
+    )
 
 
 def _triangular(a, b, lower, transpose=0, unit=False):
@@ -131,22 +155,41 @@ def _triangular(a, b, lower, transpose=0, unit=False):
     transposed, 2: adjoint."""
     lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
-    return lax.linalg.triangular_solve(a, b, left_side=True, lower=lower, transpose_a=transpose > 0,
-                                       conjugate_a=transpose == 2, unit_diagonal=unit)
+    return lax.linalg.triangular_solve(
+        a,
+        b,
+        left_side=True,
+        lower=lower,
+        transpose_a=transpose > 0,
+        conjugate_a=transpose == 2,
+        unit_diagonal=unit,
+    )
 
 
 def _system(name, x, y):
     matrices(name, x, True)
     if y.ndim < 2 or y.shape[-2] != x.shape[-1]:
-        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., n, "
-                         "n] and [..., n, k]")
+        raise ValueError(
+            f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., n, "
+            "n] and [..., n, k]"
+        )
 
 
 # Paddle gives the diagonal a gradient although unitriangular says that it is not read
 @known_as(cast="float32", pir="triangular_solve upper:bool transpose:bool unitriangular:bool")
-@op("x y", alike=True,
-    cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True",
-           "~f(3,3), f(3,1), False, True, True", "d(2,3,3), d(3,1)", "f(2,3), f(2,1)", "f(2,2), f(2)"])
+@op(
+    "x y",
+    alike=True,
+    cases=[
+        "f(3,3), f(3,2)",
+        "f(3,3), f(3,1), False",
+        "f(3,3), f(3,1), transpose=True",
+        "~f(3,3), f(3,1), False, True, True",
+        "d(2,3,3), d(3,1)",
+        "f(2,3), f(2,1)",
+        "f(2,2), f(2)",
+    ],
+)
 def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
     """Solves x @ out = y for a triangular x.
 
@@ -176,8 +219,10 @@ def _by_factor(factor, b, upper):
 
 # Paddle's gradient of the factor disagrees with finite differences
 @known_as(cast="float32", pir="cholesky_solve upper:bool")
-@op("x y",
-    cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
+@op(
+    "x y",
+    cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"],
+)
 def cholesky_solve(x, y, upper=False, name=None):
     """Solves A @ out = x for A = y y^T (or y^T y), given its Cholesky factor.
 
@@ -219,9 +264,15 @@ def cholesky_inverse(x, upper=False, name=None):
 # Paddle's gradient of the factors disagrees with finite differences when trans is "T"
 @guarded(check_pivots)
 @known_as(cast="float32", pir="lu_solve trans:str")
-@op("b lu pivots",
-    cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
-           "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')"], method=False)
+@op(
+    "b lu pivots",
+    cases=[
+        "f(3,2), f(3,3), const([3, 3, 3], 'int32')",
+        "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
+        "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')",
+    ],
+    method=False,
+)
 def lu_solve(b, lu, pivots, trans="N", name=None):
     """Solves A @ out = b, given what `linalg.lu` returned for A.
 
@@ -244,8 +295,9 @@ def lu_solve(b, lu, pivots, trans="N", name=None):
     if trans == "N":
         return _triangular(lu, _triangular(lu, _reorder(b, order), True, unit=True), False)
     kind = 1 if trans == "T" else 2
-    return _reorder(_triangular(lu, _triangular(lu, b, False, kind), True, kind, unit=True),
-                    jnp.argsort(order, -1))
+    return _reorder(
+        _triangular(lu, _triangular(lu, b, False, kind), True, kind, unit=True), jnp.argsort(order, -1)
+    )
 
 
 def _reorder(rows, order):
@@ -301,8 +353,19 @@ def _power(x, n):
     return jnp.linalg.matrix_power(matrices("matrix_power", x, True), n)
 
 
-@composite(cases=["f(2,2), 3", "f(2,2), -1", "f(2,2), 0", "f(2,3), 2", "f(2,2), 1.5", "d(2,3,3), -2",
-                  "const([[1.0, 2.0], [2.0, 4.0]]), -1", "f(2,2), np.int64(-1)", "f(2,2), const(2)"])
+@composite(
+    cases=[
+        "f(2,2), 3",
+        "f(2,2), -1",
+        "f(2,2), 0",
+        "f(2,3), 2",
+        "f(2,2), 1.5",
+        "d(2,3,3), -2",
+        "const([[1.0, 2.0], [2.0, 4.0]]), -1",
+        "f(2,2), np.int64(-1)",
+        "f(2,2), const(2)",
+    ]
+)
 def matrix_power(x, n, name=None):
     """Square matrices raised to an integer power.
 
@@ -324,12 +387,28 @@ def matrix_power(x, n, name=None):
 
 
 @known_as(cast="float32", code="algebra:rank")
-@op("x tol atol rtol", scalars=True, nondiff=True,
-    cases=["f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5",
-           "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')", "spd(3), hermitian=True",
-           "const([[1., 2.], [0., 0.]]), hermitian=True", "const([[0., 0.], [2., 0.]]), hermitian=True",
-           "d(2,3,3), hermitian=True", "f(2,2), atol=0.5, rtol=0.1", "f(2,2), 0.5, rtol=0.1", "f(2)",
-           "d(3,2), rtol=0.9", "d(3,2), atol=1.0", "f(0,3)"])
+@op(
+    "x tol atol rtol",
+    scalars=True,
+    nondiff=True,
+    cases=[
+        "f(3,3)",
+        "const([[1.0, 1.0], [1.0, 1.0]], 'float32')",
+        "f(3,2,2)",
+        "f(2,2), 0.5",
+        "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')",
+        "spd(3), hermitian=True",
+        "const([[1., 2.], [0., 0.]]), hermitian=True",
+        "const([[0., 0.], [2., 0.]]), hermitian=True",
+        "d(2,3,3), hermitian=True",
+        "f(2,2), atol=0.5, rtol=0.1",
+        "f(2,2), 0.5, rtol=0.1",
+        "f(2)",
+        "d(3,2), rtol=0.9",
+        "d(3,2), atol=1.0",
+        "f(0,3)",
+    ],
+)
 def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     """The ranks of matrices: how many singular values exceed a tolerance.
 
@@ -349,12 +428,16 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     """
     matrices("matrix_rank", x, hermitian)
     if tol is not None and (atol is not None or rtol is not None):
-        raise ValueError("matrix_rank: tol comes together with atol or rtol; "
-                         "give either tol alone or the other two")
+        raise ValueError(
+            "matrix_rank: tol comes together with atol or rtol; give either tol alone or the other two"
+        )
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], jnp.int64)
-    sizes = (jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False)) if hermitian
-             else jnp.linalg.svd(x, compute_uv=False))
+    sizes = (
+        jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False))
+        if hermitian
+        else jnp.linalg.svd(x, compute_uv=False)
+    )
     top = jnp.max(sizes, -1)
     if tol is None:
         default = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)
@@ -364,8 +447,22 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
 
 
 @known_as(cast="float32", code="algebra:cond")
-@op(cases=["f(3,3)", "f(3,3), 'fro'", "f(3,3), 'nuc'", "f(3,3), 1", "f(3,3), -1", "f(3,3), -2",
-           "f(3,3), float('inf')", "f(3,3), 3", "f(3,2)", "f(3,2), 1", "f(3)", "d(2,3,3), 2"])
+@op(
+    cases=[
+        "f(3,3)",
+        "f(3,3), 'fro'",
+        "f(3,3), 'nuc'",
+        "f(3,3), 1",
+        "f(3,3), -1",
+        "f(3,3), -2",
+        "f(3,3), float('inf')",
+        "f(3,3), 3",
+        "f(3,2)",
+        "f(3,2), 1",
+        "f(3)",
+        "d(2,3,3), 2",
+    ]
+)
 def cond(x, p=None, name=None):
     """The condition numbers of matrices: the norm times the norm of the inverse.
 
@@ -402,16 +499,28 @@ def _expm(x):
     powers += [powers[2] @ a, powers[2] @ powers[2]]
     out = powers[4] / math.factorial(16)
     for first in (12, 8, 4, 0):
-        out = (sum(powers[i] / math.factorial(first + i) for i in range(4))
-               + (powers[4] @ out if first < 12 else out))
+        out = sum(powers[i] / math.factorial(first + i) for i in range(4)) + (
+            powers[4] @ out if first < 12 else out
+        )
     most = jnp.max(times, initial=0)
-    return lax.fori_loop(0, 48, lambda i, p: lax.cond(i < most, lambda p: jnp.where(i < times, p @ p, p),
-                                                      lambda p: p, p), out)
+    return lax.fori_loop(
+        0, 48, lambda i, p: lax.cond(i < most, lambda p: jnp.where(i < times, p @ p, p), lambda p: p, p), out
+    )
 
 
 @known_as(cast="float32", code="algebra:matrix_exp")
-@op(method=False, cases=["f(2,2)", "d(3,3)", "f(2,3)", "i(2,2)", "f(2,2,2)", "d(1,1)",
-                         "d(2,2,2) * const([[[20.0]], [[0.1]]])"])
+@op(
+    method=False,
+    cases=[
+        "f(2,2)",
+        "d(3,3)",
+        "f(2,3)",
+        "i(2,2)",
+        "f(2,2,2)",
+        "d(1,1)",
+        "d(2,2,2) * const([[[20.0]], [[0.1]]])",
+    ],
+)
 def matrix_exp(x, name=None):
     """The exponentials of square matrices, sum_k x^k / k!.
 
@@ -443,10 +552,20 @@ def _least_squares(x, y, rcond):
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-@composite(cases=["f(3,2), f(3,1)", "f(3,2), f(3,1), driver='gelsd'", "f(3,2), f(3,1), driver='gels'",
-                  "f(2,3), f(2,1)", "d(4,3,2), d(4,3,2), driver='gelss'", "f(3,2), f(3)",
-                  "f(3,2), f(3,1), driver='x'", "f(3,2), f(2,1)", "f(2,2), f(2,1), driver='gelsd'",
-                  "f(0,3), f(0,2)"])
+@composite(
+    cases=[
+        "f(3,2), f(3,1)",
+        "f(3,2), f(3,1), driver='gelsd'",
+        "f(3,2), f(3,1), driver='gels'",
+        "f(2,3), f(2,1)",
+        "d(4,3,2), d(4,3,2), driver='gelss'",
+        "f(3,2), f(3)",
+        "f(3,2), f(3,1), driver='x'",
+        "f(3,2), f(2,1)",
+        "f(2,2), f(2,1), driver='gelsd'",
+        "f(0,3), f(0,2)",
+    ]
+)
 def lstsq(x, y, rcond=None, driver=None, name=None):
     """Solves x @ out = y in the sense of least squares; of several solutions the shortest.
 
@@ -471,13 +590,18 @@ def lstsq(x, y, rcond=None, driver=None, name=None):
     if driver not in DRIVERS:
         raise ValueError(f"lstsq: driver: got {driver!r}; allowed are {', '.join(DRIVERS)}")
     if x.ndim < 2 or y.ndim < 2 or x.shape[-2] != y.shape[-2]:
-        raise ValueError(f"lstsq: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., m, "
-                         "n] and [..., m, k]")
+        raise ValueError(
+            f"lstsq: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., m, n] and [..., m, k]"
+        )
     m, n = x.shape[-2:]
     if not x.size:
         empty = wrap(jnp.zeros((0,), x._raw.dtype))
-        return (wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._raw.dtype)), empty,
-                wrap(jnp.zeros((0,), jnp.int64)), empty)
+        return (
+            wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._raw.dtype)),
+            empty,
+            wrap(jnp.zeros((0,), jnp.int64)),
+            empty,
+        )
     rcond = float(jnp.finfo(x._raw.dtype).eps) * max(m, n) if rcond is None else rcond
     solution, residuals, rank, values = _least_squares(x, y, rcond)
     real = values._raw.dtype
@@ -523,9 +647,20 @@ def _cov(x, fweights=None, aweights=None, *, rowvar, ddof):
     return out[0, 0] if x.ndim == 1 else out
 
 
-@composite(cases=["f(2,4)", "f(4)", "f(2,4), False, False", "f(2,4), fweights=const([1, 2, 1, 1])",
-                  "f(2,4), aweights=pos(4)", "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)",
-                  "f(2,4), aweights=pos(2)", "f(2,2,4)", "i(2,2)", "d(3,5)"])
+@composite(
+    cases=[
+        "f(2,4)",
+        "f(4)",
+        "f(2,4), False, False",
+        "f(2,4), fweights=const([1, 2, 1, 1])",
+        "f(2,4), aweights=pos(4)",
+        "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)",
+        "f(2,4), aweights=pos(2)",
+        "f(2,2,4)",
+        "i(2,2)",
+        "d(3,5)",
+    ]
+)
 def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
     """The covariance matrix of variables.
 
@@ -567,8 +702,17 @@ def corrcoef(x, rowvar=True, name=None):
 
 
 @op("x y bias", method=False, cases=["~f(2,2), f(2,2)"])
-def fp8_fp8_half_gemm_fused(x, y, transpose_x=False, transpose_y=False, bias=None, scale=1.0,
-                            output_dtype="float16", act="identity", name=None):
+def fp8_fp8_half_gemm_fused(
+    x,
+    y,
+    transpose_x=False,
+    transpose_y=False,
+    bias=None,
+    scale=1.0,
+    output_dtype="float16",
+    act="identity",
+    name=None,
+):
     """act(scale * (x @ y) + bias) of float8 matrices, in half precision.
 
     Args:
@@ -589,8 +733,9 @@ def fp8_fp8_half_gemm_fused(x, y, transpose_x=False, transpose_y=False, bias=Non
     acts = {"identity": lambda v: v, "relu": jax.nn.relu, "gelu": lambda v: jax.nn.gelu(v, approximate=False)}
     if act not in acts or output_dtype not in ("float16", "bfloat16"):
         allowed = f"float16, bfloat16 and {', '.join(acts)}"
-        raise ValueError(f"fp8_fp8_half_gemm_fused: got output_dtype={output_dtype!r}, act={act!r}; "
-                         f"allowed are {allowed}")
+        raise ValueError(
+            f"fp8_fp8_half_gemm_fused: got output_dtype={output_dtype!r}, act={act!r}; allowed are {allowed}"
+        )
     x, y = jnp.swapaxes(x, -1, -2) if transpose_x else x, jnp.swapaxes(y, -1, -2) if transpose_y else y
     out = jnp.matmul(x.astype(jnp.float32), y.astype(jnp.float32)) * scale
     out = out if bias is None else out + bias.astype(jnp.float32)

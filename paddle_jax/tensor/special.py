@@ -61,8 +61,9 @@ def _reflected(n, x):
         cot = -cot.deriv() * np.polynomial.Polynomial([1, 0, 1])
     low, part = x < 0, (x - jnp.round(x)) * math.pi
     mirrored = jnp.where(x == jnp.inf, 0, sp.polygamma(n, jnp.where(low, 1 - x, x)))
-    value = ((-1) ** n * mirrored
-             - math.pi ** (n + 1) * jnp.polyval(jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part)))
+    value = (-1) ** n * mirrored - math.pi ** (n + 1) * jnp.polyval(
+        jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part)
+    )
     pole = (x <= 0) & (x == jnp.floor(x)) & jnp.isfinite(x)
     return jnp.where(pole, (-1) ** (n + 1) * jnp.inf, jnp.where(low, value, mirrored)).astype(x.dtype)
 
@@ -84,8 +85,16 @@ def erf(x, name=None):
 
 
 @known_as(pir="erfinv")
-@op(inplace=True, cases=["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "const([1.0, -1.0, 0.0], 'float32')",
-                         "f(0)", "u(-0.5, 0.5)"])
+@op(
+    inplace=True,
+    cases=[
+        "u(-0.9, 0.9, 2, 3)",
+        "ud(-0.9, 0.9, 3)",
+        "const([1.0, -1.0, 0.0], 'float32')",
+        "f(0)",
+        "u(-0.5, 0.5)",
+    ],
+)
 def erfinv(x, name=None):
     """The inverse of `erf`; infinite at -1 and 1.
 
@@ -138,8 +147,17 @@ def gammaln(x, name=None):
 
 
 @known_as(code="elements:multigammaln")
-@op(inplace=True, cases=["u(2.5, 5.0, 3), 2", "ud(3.0, 5.0, 2, 2), 4", "pos(3), 1", "u(2.5, 5.0, 3), -1",
-                         "f(0), 2", "pos_i(2), 1"])
+@op(
+    inplace=True,
+    cases=[
+        "u(2.5, 5.0, 3), 2",
+        "ud(3.0, 5.0, 2, 2), 4",
+        "pos(3), 1",
+        "u(2.5, 5.0, 3), -1",
+        "f(0), 2",
+        "pos_i(2), 1",
+    ],
+)
 def multigammaln(x, p, name=None):
     """The logarithm of the multivariate gamma function of dimension p.
 
@@ -164,8 +182,21 @@ def multigammaln(x, p, name=None):
 
 
 @known_as(pir="polygamma n:i32", code="arithmetic:polygamma")
-@op(inplace=True, cases=["u(-2.9, -2.1, 3), 1", "ud(-1.9, -1.1, 3), 2", "pos(2,3), 0", "pos(3), 1",
-                         "pos_d(3), 2", "f(0), 1", "pos_i(3), 1", "pos(2), -1", "pos(2), 1.0", "pos(), 3"])
+@op(
+    inplace=True,
+    cases=[
+        "u(-2.9, -2.1, 3), 1",
+        "ud(-1.9, -1.1, 3), 2",
+        "pos(2,3), 0",
+        "pos(3), 1",
+        "pos_d(3), 2",
+        "f(0), 1",
+        "pos_i(3), 1",
+        "pos(2), -1",
+        "pos(2), 1.0",
+        "pos(), 3",
+    ],
+)
 def polygamma(x, n, name=None):
     """The n-th derivative of `digamma`.
 
@@ -215,8 +246,15 @@ def _upper(x, y):
 
 
 # the oracle gives x no gradient
-INCOMPLETE = ["paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)", "~pos(3), pos(3)", "~pos_d(2,3), pos_d(2,3)",
-              "~pos(), pos()", "f(0), f(0)", "const([-1.0]), const([1.0])", "pos(2), 1.0"]
+INCOMPLETE = [
+    "paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)",
+    "~pos(3), pos(3)",
+    "~pos_d(2,3), pos_d(2,3)",
+    "~pos(), pos()",
+    "f(0), f(0)",
+    "const([-1.0]), const([1.0])",
+    "pos(2), 1.0",
+]
 
 
 @composite(inplace=True, cases=INCOMPLETE)
@@ -313,8 +351,17 @@ def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
 
 
 @known_as(pir="logit eps:f64?=0.0")
-@op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2",
-                         "const([0.0, 0.5, 1.0], 'float32')", "i(3)", "f(0,3)"])
+@op(
+    inplace=True,
+    cases=[
+        "u(0.1, 0.9, 2, 3)",
+        "ud(0.1, 0.9, 3)",
+        "u(-0.5, 1.5, 5), 0.2",
+        "const([0.0, 0.5, 1.0], 'float32')",
+        "i(3)",
+        "f(0,3)",
+    ],
+)
 def logit(x, eps=None, name=None):
     """log(x / (1 - x)), the inverse of sigmoid.
 

@@ -14,8 +14,19 @@ from paddle_jax.tensor.products import along_axis
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
 from paddle_jax.tensor.reduction import X_DIM, count
 
-SPREAD = ["f(2,3)", "f(2,3), 1", "f(2,3), [0, 1], keepdim=True", "f(2,3), -1, False", "d(4), 0", "f(2,3), []",
-          "f(0,3)", "f(0,3), 0", "f(2,3), 5", "f(2,3), [0, 0]", "i(5)"]
+SPREAD = [
+    "f(2,3)",
+    "f(2,3), 1",
+    "f(2,3), [0, 1], keepdim=True",
+    "f(2,3), -1, False",
+    "d(4), 0",
+    "f(2,3), []",
+    "f(0,3)",
+    "f(0,3), 0",
+    "f(2,3), 5",
+    "f(2,3), [0, 0]",
+    "i(5)",
+]
 
 
 def _variance(name, x, axis, correction, keepdim):
@@ -33,8 +44,18 @@ def _spread(x, axes, n, correction, keepdim):
 
 
 @known_as(code="reductions:var")
-@op(out=True, alias=X_DIM, cases=[*SPREAD, "f(4), correction=0", "f(4), correction=0.5", "f(3), correction=5",
-                                  "f(3), unbiased=True, correction=0", "f(1)"])
+@op(
+    out=True,
+    alias=X_DIM,
+    cases=[
+        *SPREAD,
+        "f(4), correction=0",
+        "f(4), correction=0.5",
+        "f(3), correction=5",
+        "f(3), unbiased=True, correction=0",
+        "f(1)",
+    ],
+)
 def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
     """The variance over the given axes.
 
@@ -75,9 +96,16 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
 
 
 @known_as(code="reductions:nanmean")
-@op(cases=["f(2,3)", "const([1.0, float('nan'), 3.0], 'float32')",
-           "const([[1.0, float('nan')], [3.0, float('nan')]]), 0", "i(4)", "f(2,3), 5",
-           "f(2,3), [0, 1], True"])
+@op(
+    cases=[
+        "f(2,3)",
+        "const([1.0, float('nan'), 3.0], 'float32')",
+        "const([[1.0, float('nan')], [3.0, float('nan')]]), 0",
+        "i(4)",
+        "f(2,3), 5",
+        "f(2,3), [0, 1], True",
+    ]
+)
 def nanmean(x, axis=None, keepdim=False, name=None):
     """The average over the given axes of what is not NaN.
 
@@ -93,8 +121,12 @@ def nanmean(x, axis=None, keepdim=False, name=None):
     """
     axes, x = all_axes("nanmean", axis, x.ndim), as_float(x)
     good = ~jnp.isnan(x)
-    return accumulated(lambda x: total(jnp.where(good, x, 0), axes,
-                                       keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim), x)
+    return accumulated(
+        lambda x: (
+            total(jnp.where(good, x, 0), axes, keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim)
+        ),
+        x,
+    )
 
 
 def _last(x, axes):
@@ -132,8 +164,11 @@ def _median(x, axes, keepdim, mode, ignore_nan):
     rows = _last(x, axes)
     if rows.size == 0:
         empty = jnp.zeros(rows.shape[:-1], jnp.int64)
-        value = (empty.astype(x.dtype) + jnp.asarray(jnp.nan, x.dtype) if jnp.issubdtype(x.dtype, jnp.inexact)
-                 else empty.astype(x.dtype))
+        value = (
+            empty.astype(x.dtype) + jnp.asarray(jnp.nan, x.dtype)
+            if jnp.issubdtype(x.dtype, jnp.inexact)
+            else empty.astype(x.dtype)
+        )
         return _restore(value, x, axes, keepdim), _restore(empty, x, axes, keepdim)
     low, high, index, n = _middle(rows, ignore_nan)
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
@@ -169,12 +204,34 @@ def _check_median(name, x, mode):
 _AVG = "".join(("a", "vg"))
 
 
-@composite(out=True, alias={"input": ("x", {"mode": "min"}), "dim": ("axis", {"mode": "min"})}, cases=[
-    "f(2,4), dim=1", "input=f(4)", "f(2,4), dim=1, mode='avg'", "f(2,0), 1, True", "f(2,0), 0", "f(), 1",
-    "f(5)", "f(4)", "f(2,3), 1", "f(2,4), -1, True", "d(3,4), 0", "i(5)", "i(4), mode='min'",
-    "f(3,4), 1, mode='min'", "f(3,4), 1, True, 'min'", "f(4), mode='x'",
-    "const([1.0, float('nan'), 2.0], 'float32')", "const([1.0, float('nan'), 2.0], 'float32'), 0, mode='min'",
-    "f(2,3), 3", "f(0)", "f(2,3), [0, 1]", "h(4)"])
+@composite(
+    out=True,
+    alias={"input": ("x", {"mode": "min"}), "dim": ("axis", {"mode": "min"})},
+    cases=[
+        "f(2,4), dim=1",
+        "input=f(4)",
+        "f(2,4), dim=1, mode='avg'",
+        "f(2,0), 1, True",
+        "f(2,0), 0",
+        "f(), 1",
+        "f(5)",
+        "f(4)",
+        "f(2,3), 1",
+        "f(2,4), -1, True",
+        "d(3,4), 0",
+        "i(5)",
+        "i(4), mode='min'",
+        "f(3,4), 1, mode='min'",
+        "f(3,4), 1, True, 'min'",
+        "f(4), mode='x'",
+        "const([1.0, float('nan'), 2.0], 'float32')",
+        "const([1.0, float('nan'), 2.0], 'float32'), 0, mode='min'",
+        "f(2,3), 3",
+        "f(0)",
+        "f(2,3), [0, 1]",
+        "h(4)",
+    ],
+)
 def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
     """The median over all elements or along an axis; NaN if there is a NaN.
 
@@ -208,11 +265,24 @@ def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
     return (value, index) if mode == "min" and axis is not None else value
 
 
-@composite(cases=["f(5)", "f(4)", "const([3.0, float('nan'), 2.0, 4.0], 'float32')",
-                  "const([3.0, float('nan'), 2.0, 4.0, 5.0]), mode='min'", "f(2,3), 1, True",
-                  "const([3.0, float('nan'), 2.0, 4.0, 5.0]), 0, mode='min'", "i(4)", "f(2,3), [0, 1]",
-                  "f(2,3), []", "f(2,3), 3", "f(2,3), [0, 0]", "f(0)", "const([float('nan')], 'float32')",
-                  "f(3), mode='x'"])
+@composite(
+    cases=[
+        "f(5)",
+        "f(4)",
+        "const([3.0, float('nan'), 2.0, 4.0], 'float32')",
+        "const([3.0, float('nan'), 2.0, 4.0, 5.0]), mode='min'",
+        "f(2,3), 1, True",
+        "const([3.0, float('nan'), 2.0, 4.0, 5.0]), 0, mode='min'",
+        "i(4)",
+        "f(2,3), [0, 1]",
+        "f(2,3), []",
+        "f(2,3), 3",
+        "f(2,3), [0, 0]",
+        "f(0)",
+        "const([float('nan')], 'float32')",
+        "f(3), mode='x'",
+    ]
+)
 def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
     """The median of what is not NaN; NaN if nothing is left.
 
@@ -285,17 +355,32 @@ def _quantile(name, x, q, axis, keepdim, interpolation, ignore_nan):
     if not q or not all(0 <= v <= 1 for v in q):
         raise ValueError(f"{name}: q: got {list(q)}; give one or more numbers in 0..1")
     if interpolation not in INTERPOLATION:
-        raise ValueError(f"{name}: interpolation: got {interpolation!r}; "
-                         f"allowed are {', '.join(INTERPOLATION)}")
+        raise ValueError(
+            f"{name}: interpolation: got {interpolation!r}; allowed are {', '.join(INTERPOLATION)}"
+        )
     return _quantile_of(x, q, all_axes(name, freeze(axis), x.ndim), keepdim, interpolation, ignore_nan)
 
 
-QUANTILES = ["f(5), 0.5", "f(5), [0.25, 0.6]", "f(2,3), 0.3, 1", "f(2,3), [0.5, 0.3], 1, True",
-             "d(2,3), 0.4, [0, 1]", "f(2,3), 2.0", "f(2,3), []", "f(2,3), 0.5, 3", "f(2,3), 0.5, [0, 0]",
-             "f(2,4), 0.3, 1, interpolation='lower'", "f(2,4), 0.3, 1, interpolation='higher'",
-             "f(2,4), 0.3, 1, interpolation='nearest'", "f(2,4), 0.3, 1, interpolation='midpoint'",
-             "f(3), 0.5, interpolation='foo'", "f(2,3), const([0.5, 0.3])",
-             "const([1.0, float('nan'), 3.0], 'float32'), 0.5", "f(5), [0.5]", "f(3), 1"]
+QUANTILES = [
+    "f(5), 0.5",
+    "f(5), [0.25, 0.6]",
+    "f(2,3), 0.3, 1",
+    "f(2,3), [0.5, 0.3], 1, True",
+    "d(2,3), 0.4, [0, 1]",
+    "f(2,3), 2.0",
+    "f(2,3), []",
+    "f(2,3), 0.5, 3",
+    "f(2,3), 0.5, [0, 0]",
+    "f(2,4), 0.3, 1, interpolation='lower'",
+    "f(2,4), 0.3, 1, interpolation='higher'",
+    "f(2,4), 0.3, 1, interpolation='nearest'",
+    "f(2,4), 0.3, 1, interpolation='midpoint'",
+    "f(3), 0.5, interpolation='foo'",
+    "f(2,3), const([0.5, 0.3])",
+    "const([1.0, float('nan'), 3.0], 'float32'), 0.5",
+    "f(5), [0.5]",
+    "f(3), 1",
+]
 
 
 @composite(out=True, alias=X_DIM, cases=QUANTILES)

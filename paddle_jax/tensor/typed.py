@@ -18,8 +18,10 @@ def _make(name, dtype, args, device):
     if any(isinstance(n, bool) for n in args):
         raise TypeError(f"{name}: got a bool; lengths are ints")
     if not all(isinstance(n, int) for n in args):
-        raise ArgumentError(f"{name}: got {', '.join(type(n).__name__ for n in args)}; allowed are lengths, "
-                            "one list, one array and one Tensor")
+        raise ArgumentError(
+            f"{name}: got {', '.join(type(n).__name__ for n in args)}; allowed are lengths, "
+            "one list, one array and one Tensor"
+        )
     return empty(list(args), dtype, device=device)
 
 

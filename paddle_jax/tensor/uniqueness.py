@@ -49,16 +49,34 @@ def _results(x, axis, first, extras, dtype):
 
 
 @known_as(code="selections:unique")
-@composite(cases=[
-    "const([3, 1, 2, 1], 'int64')",
-    "const([3, 1, 2, 1], 'int64'), return_index=True, return_inverse=True, return_counts=True",
-    "i_(2,3), return_inverse=True",
-    "const([[3, 1], [2, 1], [3, 1]], 'int64'), axis=0, return_inverse=True, return_index=True",
-    "i_(3,4), axis=1", "const([3, 1], 'int64'), dtype='int32', return_inverse=True", "const(3, 'int64')",
-    "f(0)", "f(5)", "const([1.0, float('nan'), float('nan')])", "const([3, 1], 'int64'), axis=2",
-    "i_(4), True", "i_(4), False, True, True", "const([3, 1], 'int64'), dtype='float32'"])
-def unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64",
-           sorted=True, name=None):
+@composite(
+    cases=[
+        "const([3, 1, 2, 1], 'int64')",
+        "const([3, 1, 2, 1], 'int64'), return_index=True, return_inverse=True, return_counts=True",
+        "i_(2,3), return_inverse=True",
+        "const([[3, 1], [2, 1], [3, 1]], 'int64'), axis=0, return_inverse=True, return_index=True",
+        "i_(3,4), axis=1",
+        "const([3, 1], 'int64'), dtype='int32', return_inverse=True",
+        "const(3, 'int64')",
+        "f(0)",
+        "f(5)",
+        "const([1.0, float('nan'), float('nan')])",
+        "const([3, 1], 'int64'), axis=2",
+        "i_(4), True",
+        "i_(4), False, True, True",
+        "const([3, 1], 'int64'), dtype='float32'",
+    ]
+)
+def unique(
+    x,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    dtype="int64",
+    sorted=True,
+    name=None,
+):
     """The distinct elements, or distinct slices along an axis, in ascending order.
 
     Args:
@@ -82,17 +100,33 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False, axi
     x, axis, host = _rows("unique", x, axis)
     # along an axis NumPy compares records, ten times slower
     slices, along = (host[:, 0], None) if host.shape[1] == 1 else (host, 0)
-    _, first, inverse, counts = np.unique(slices, return_index=True, return_inverse=True, return_counts=True,
-                                          axis=along, equal_nan=False)
-    return _results(x, axis, first, [(return_index, first), (return_inverse, inverse.reshape(-1)),
-                                     (return_counts, counts)], dtype)
+    _, first, inverse, counts = np.unique(
+        slices, return_index=True, return_inverse=True, return_counts=True, axis=along, equal_nan=False
+    )
+    return _results(
+        x,
+        axis,
+        first,
+        [(return_index, first), (return_inverse, inverse.reshape(-1)), (return_counts, counts)],
+        dtype,
+    )
 
 
 @known_as(code="selections:unique_consecutive")
-@composite(alias={"input": "x", "dim": "axis"}, cases=[
-    "const([1, 1, 2, 2, 1], 'int64')", "const([1, 1, 2, 2, 1], 'int64'), True, True",
-    "const([[1, 1], [1, 1], [2, 2]], 'int64'), axis=0, return_inverse=True", "f(0)", "const(1, 'int64')",
-    "const([1, 2], 'int64'), dtype='int32', return_counts=True", "i_(2,6)", "f(3), axis=1", "f(), axis=0"])
+@composite(
+    alias={"input": "x", "dim": "axis"},
+    cases=[
+        "const([1, 1, 2, 2, 1], 'int64')",
+        "const([1, 1, 2, 2, 1], 'int64'), True, True",
+        "const([[1, 1], [1, 1], [2, 2]], 'int64'), axis=0, return_inverse=True",
+        "f(0)",
+        "const(1, 'int64')",
+        "const([1, 2], 'int64'), dtype='int32', return_counts=True",
+        "i_(2,6)",
+        "f(3), axis=1",
+        "f(), axis=0",
+    ],
+)
 def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
     """The first of each run of equal elements, or of equal slices along an axis.
 
@@ -115,5 +149,10 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, 
     fresh = np.ones(len(host), bool)
     fresh[1:] = (host[1:] != host[:-1]).any(1)
     first = np.flatnonzero(fresh)
-    return _results(x, axis, first, [(return_inverse, np.cumsum(fresh) - 1),
-                                     (return_counts, np.diff([*first, len(host)]))], dtype)
+    return _results(
+        x,
+        axis,
+        first,
+        [(return_inverse, np.cumsum(fresh) - 1), (return_counts, np.diff([*first, len(host)]))],
+        dtype,
+    )

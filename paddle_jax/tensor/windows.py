@@ -23,8 +23,16 @@ def _window(name, function, length, periodic, dtype, device, requires_grad) -> T
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
-def bartlett_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None,
-                    pin_memory=False, requires_grad=False):
+def bartlett_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype="float32",
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """The triangular window.
 
     Args:
@@ -47,8 +55,16 @@ def bartlett_window(window_length, periodic=True, *, dtype="float32", layout=Non
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
-def blackman_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None,
-                    pin_memory=False, requires_grad=False):
+def blackman_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype="float32",
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -58,11 +74,32 @@ def blackman_window(window_length, periodic=True, *, dtype="float32", layout=Non
     return _window("blackman_window", np.blackman, window_length, periodic, dtype, device, requires_grad)
 
 
-@composite(method=False,
-           cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 0.5, 0.4", "2.0",
-                                "1, True, 0.6, 2.0"])
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype="float32", layout=None,
-                   device=None, pin_memory=False, requires_grad=False):
+@composite(
+    method=False,
+    cases=[
+        "5",
+        "6, False",
+        "1",
+        "0",
+        "4, dtype='float64'",
+        "-1",
+        "5, True, 0.5, 0.4",
+        "2.0",
+        "1, True, 0.6, 2.0",
+    ],
+)
+def hamming_window(
+    window_length,
+    periodic=True,
+    alpha=0.54,
+    beta=0.46,
+    *,
+    dtype="float32",
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """alpha - beta cos(2 pi n / N). Other arguments as for `bartlett_window`.
 
     Example:
@@ -71,15 +108,26 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
     """
 
     def general(count):
-        return (alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1)) if count != 1
-                else np.array([alpha + beta]))
+        return (
+            alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1))
+            if count != 1
+            else np.array([alpha + beta])
+        )
 
     return _window("hamming_window", general, window_length, periodic, dtype, device, requires_grad)
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, dtype='int64'"])
-def hann_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None, pin_memory=False,
-                requires_grad=False):
+def hann_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype="float32",
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """0.5 - 0.5 cos(2 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -90,8 +138,17 @@ def hann_window(window_length, periodic=True, *, dtype="float32", layout=None, d
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 5.0"])
-def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype="float32", layout=None, device=None,
-                  pin_memory=False, requires_grad=False):
+def kaiser_window(
+    window_length,
+    periodic=True,
+    beta=12.0,
+    *,
+    dtype="float32",
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1 (Kaiser and Schafer, 1980). Other arguments as for
     `bartlett_window`.
 
@@ -99,5 +156,12 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype="float32", l
         >>> round(paddle.kaiser_window(4, beta=5.0)[2].item(), 4)
         1.0
     """
-    return _window("kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype,
-                   device, requires_grad)
+    return _window(
+        "kaiser_window",
+        lambda count: np.kaiser(count, beta),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )

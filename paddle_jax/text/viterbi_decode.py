@@ -64,20 +64,29 @@ def viterbi_decode(potentials, transition_params, lengths, include_bos_eos_tag=T
         >>> scores.tolist(), paths.tolist()
         ([6.0], [[0, 1, 0]])
     """
-    for argument, value in (("potentials", potentials), ("transition_params", transition_params),
-                            ("lengths", lengths)):
+    for argument, value in (
+        ("potentials", potentials),
+        ("transition_params", transition_params),
+        ("lengths", lengths),
+    ):
         if not isinstance(value, Tensor):
             raise ValueError(f"viterbi_decode: {argument}: got {type(value).__name__}; it must be a Tensor")
     shapes = [list(value.shape) for value in (potentials, transition_params, lengths)]
-    fit = ([len(shape) for shape in shapes] == [3, 2, 1] and shapes[1] == [shapes[0][2]] * 2
-           and shapes[2] == shapes[0][:1])
+    fit = (
+        [len(shape) for shape in shapes] == [3, 2, 1]
+        and shapes[1] == [shapes[0][2]] * 2
+        and shapes[2] == shapes[0][:1]
+    )
     if not fit:
-        raise ValueError(f"viterbi_decode: potentials, transition_params and lengths have shapes {shapes}; "
-                         "they must be [batch, steps, tags], [tags, tags] and [batch]")
+        raise ValueError(
+            f"viterbi_decode: potentials, transition_params and lengths have shapes {shapes}; "
+            "they must be [batch, steps, tags], [tags, tags] and [batch]"
+        )
     if potentials.dtype != transition_params.dtype or potentials.dtype.np not in (np.float32, np.float64):
         kinds = f"{potentials.dtype} and {transition_params.dtype}"
-        raise RuntimeError(f"viterbi_decode: potentials and transition_params are {kinds}; "
-                           "both must be float32 or float64")
+        raise RuntimeError(
+            f"viterbi_decode: potentials and transition_params are {kinds}; both must be float32 or float64"
+        )
     longest = int(on_host(lengths, "viterbi_decode", "run it outside the compiled function").max(initial=0))
     if longest > shapes[0][1]:
         raise IndexError(f"viterbi_decode: lengths: the largest is {longest}; there are {shapes[0][1]} steps")

@@ -11,8 +11,17 @@ from paddle_jax.utils.nested import flatten, map_structure, pack_sequence_as
 from paddle_jax.version import full_version
 
 __all__ = [
-    "cpp_extension", "deprecated", "dlpack", "download", "flatten", "map_structure", "pack_sequence_as",
-    "require_version", "run_check", "try_import", "unique_name",
+    "cpp_extension",
+    "deprecated",
+    "dlpack",
+    "download",
+    "flatten",
+    "map_structure",
+    "pack_sequence_as",
+    "require_version",
+    "run_check",
+    "try_import",
+    "unique_name",
 ]
 
 
@@ -33,8 +42,11 @@ def try_import(module_name, err_msg=None):
     try:
         return importlib.import_module(module_name)
     except ImportError as error:
-        raise ImportError(err_msg or f"{module_name} is not installed; install it, e.g. "
-                                     f"with `pip install {module_name.split('.')[0]}`") from error
+        raise ImportError(
+            err_msg
+            or f"{module_name} is not installed; install it, e.g. "
+            f"with `pip install {module_name.split('.')[0]}`"
+        ) from error
 
 
 def deprecated(update_to="", since="", reason="", level=0):
@@ -48,8 +60,9 @@ def deprecated(update_to="", since="", reason="", level=0):
     """
 
     def decorate(function):
-        text = (f"{function.__module__}.{function.__name__} is deprecated"
-                + (f" since {since}" if since else ""))
+        text = f"{function.__module__}.{function.__name__} is deprecated" + (
+            f" since {since}" if since else ""
+        )
         text += (f"; use {update_to}" if update_to else "") + (f" ({reason})" if reason else "")
 
         @ft.wraps(function)
@@ -66,11 +79,13 @@ def deprecated(update_to="", since="", reason="", level=0):
 
 def _numbers(version, what):
     if not isinstance(version, str):
-        raise TypeError(f"require_version: {what}: got {type(version).__name__}; "
-                        "it must be a text such as '3.0.0'")
+        raise TypeError(
+            f"require_version: {what}: got {type(version).__name__}; it must be a text such as '3.0.0'"
+        )
     if not re.fullmatch(r"\d+(\.\d+){0,3}", version):
-        raise ValueError(f"require_version: {what}: got {version!r}; "
-                         "it must be numbers with dots, such as '3.0.0'")
+        raise ValueError(
+            f"require_version: {what}: got {version!r}; it must be numbers with dots, such as '3.0.0'"
+        )
     return [int(n) for n in version.split(".")] + [0] * (4 - len(version.split(".")))
 
 
@@ -85,5 +100,6 @@ def require_version(min_version, max_version=None):
     here, low = _numbers(full_version, "version"), _numbers(min_version, "min_version")
     high = None if max_version is None else _numbers(max_version, "max_version")
     if here < low or (high is not None and here > high):
-        raise Exception(f"require_version: this is {full_version}; "
-                        f"{min_version} to {max_version or 'any'} is required")
+        raise Exception(
+            f"require_version: this is {full_version}; {min_version} to {max_version or 'any'} is required"
+        )

@@ -23,8 +23,10 @@ def to_dlpack(x):
 
 
 # where the device is in the structure behind a capsule, by the capsule's name
-_DEVICE_AT = {b"dltensor": ctypes.sizeof(ctypes.c_void_p),
-              b"dltensor_versioned": 2 * ctypes.sizeof(ctypes.c_void_p) + 24}
+_DEVICE_AT = {
+    b"dltensor": ctypes.sizeof(ctypes.c_void_p),
+    b"dltensor_versioned": 2 * ctypes.sizeof(ctypes.c_void_p) + 24,
+}
 _CPU = 1  # the number of host memory among DLPack's kinds of devices
 
 
@@ -65,8 +67,10 @@ def _from_dlpack(dlpack, copy) -> jax.Array:
     except jax.errors.JaxRuntimeError as error:
         if "striding" not in str(error):
             raise
-        raise BufferError("from_dlpack: dlpack: its elements do not lie side by side, so its memory cannot "
-                          "be shared; pass a contiguous array, or copy=None for one in host memory") from None
+        raise BufferError(
+            "from_dlpack: dlpack: its elements do not lie side by side, so its memory cannot "
+            "be shared; pass a contiguous array, or copy=None for one in host memory"
+        ) from None
 
 
 def from_dlpack(dlpack, *, device=None, copy=None):
@@ -92,8 +96,10 @@ def from_dlpack(dlpack, *, device=None, copy=None):
     if type(dlpack).__name__ == "PyCapsule":
         dlpack = _Capsule(dlpack)
     if not (hasattr(dlpack, "__dlpack__") and hasattr(dlpack, "__dlpack_device__")):
-        raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ "
-                            "and __dlpack_device__")
+        raise ArgumentError(
+            f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ "
+            "and __dlpack_device__"
+        )
     value = None
     foreign = not isinstance(dlpack, jax.Array | Tensor)
     if foreign and copy is not False and dlpack.__dlpack_device__()[0] == _CPU:

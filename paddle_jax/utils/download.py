@@ -42,8 +42,10 @@ def get_weights_path_from_url(url, md5sum=None):
     """
     _check_url("get_weights_path_from_url", url)
     if Path(urllib.parse.urlparse(url).path).name.endswith(_ARCHIVES):
-        raise ValueError(f"get_weights_path_from_url: url: got {url!r}; it must end with the name of a file "
-                         "that is no archive")
+        raise ValueError(
+            f"get_weights_path_from_url: url: got {url!r}; it must end with the name of a file "
+            "that is no archive"
+        )
     return get_path_from_url(url, WEIGHTS_HOME, md5sum, decompress=False)
 
 
@@ -75,8 +77,11 @@ def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=T
     path = Path(_map_path(url, root_dir))
     if not (check_exist and _md5check(path, md5sum)):
         _download_to(url, path, md5sum)
-    return (_decompress(path) if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path))
-            else str(path))
+    return (
+        _decompress(path)
+        if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path))
+        else str(path)
+    )
 
 
 def is_url(path):
@@ -93,8 +98,10 @@ def _check_url(where, url):
     if not is_url(str(url)):
         raise AssertionError(f"{where}: url: got {url!r}; it must start with http:// or https://")
     if not Path(urllib.parse.urlparse(url).path).name:
-        raise ValueError(f"{where}: url: got {url!r}; it must end with the name of a file, for weights of "
-                         "one that is no archive")
+        raise ValueError(
+            f"{where}: url: got {url!r}; it must end with the name of a file, for weights of "
+            "one that is no archive"
+        )
 
 
 def _map_path(url, root_dir):
@@ -131,8 +138,9 @@ def _decompress(fname):
         else:
             raise TypeError(f"_decompress: fname: {fname} is neither a tar nor a zip archive")
     except tarfile.FilterError as error:
-        raise ValueError(f"_decompress: fname: {fname} holds a member that would be written outside its "
-                         f"folder: {error}") from error
+        raise ValueError(
+            f"_decompress: fname: {fname} holds a member that would be written outside its folder: {error}"
+        ) from error
     return str(found)
 
 
@@ -161,9 +169,11 @@ def _download_to(url, path, md5sum):
             problem = error
             if hasattr(error, "close"):  # an HTTP error is an open answer
                 error.close()
-    raise RuntimeError(f"get_path_from_url: url: {url} could not be downloaded in {DOWNLOAD_RETRY_LIMIT} "
-                       f"attempts ({problem}); put the file at {path} yourself"
-                       + (f", its MD5 must be {md5sum}" if md5sum else "")) from problem
+    raise RuntimeError(
+        f"get_path_from_url: url: {url} could not be downloaded in {DOWNLOAD_RETRY_LIMIT} "
+        f"attempts ({problem}); put the file at {path} yourself"
+        + (f", its MD5 must be {md5sum}" if md5sum else "")
+    ) from problem
 
 
 def _fetch(url, path, md5sum):

@@ -58,10 +58,20 @@ def _step_works(place):
     except Exception as error:
         return False, f"{place}: FAILED: {type(error).__name__}: {error}"
     if not all(a > b for a, b in zip(losses[:-1], losses[1:], strict=True)):
-        return (False, (f"{place}: FAILED: the loss of {2 * _STEPS} steps does not fall: "
-                        f"{', '.join(f'{loss:.3g}' for loss in losses)}"))
-    return (True, (f"{place}: ok, loss {losses[0]:.3f} to {losses[-1]:.3f} in {2 * _STEPS} steps, eager and "
-                   f"compiled, {seconds:.2f} s"))
+        return (
+            False,
+            (
+                f"{place}: FAILED: the loss of {2 * _STEPS} steps does not fall: "
+                f"{', '.join(f'{loss:.3g}' for loss in losses)}"
+            ),
+        )
+    return (
+        True,
+        (
+            f"{place}: ok, loss {losses[0]:.3f} to {losses[-1]:.3f} in {2 * _STEPS} steps, eager and "
+            f"compiled, {seconds:.2f} s"
+        ),
+    )
 
 
 def run_check():
@@ -94,14 +104,20 @@ def _versions():
             yield f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:
             yield f"{name} is missing"
-    plugins = sorted({d.name for d in importlib.metadata.distributions()
-                      if (d.name or "").startswith(("jax-cuda", "jax-rocm", "libtpu"))})
+    plugins = sorted(
+        {
+            d.name
+            for d in importlib.metadata.distributions()
+            if (d.name or "").startswith(("jax-cuda", "jax-rocm", "libtpu"))
+        }
+    )
     yield f"plugins of jax: {', '.join(plugins) or 'none, so only the CPU is used'}"
 
 
 def _settings():
-    chosen = sorted(f"{k}={v}" for k, v in os.environ.items()
-                    if k.startswith(("FLAGS_", "JAX_", "XLA_", "CUDA_VISIBLE")))
+    chosen = sorted(
+        f"{k}={v}" for k, v in os.environ.items() if k.startswith(("FLAGS_", "JAX_", "XLA_", "CUDA_VISIBLE"))
+    )
     yield f"environment: {', '.join(chosen) or 'nothing set'}"
     yield _cache()
 
@@ -111,15 +127,18 @@ def _cache():
     if folder is None:
         return "compiled programs are not kept on disk"
     files = [path for path in Path(folder).rglob("*") if path.is_file()] if Path(folder).is_dir() else []
-    return (f"compiled programs are kept in {folder}: {len(files)} files, "
-            f"{sum(path.stat().st_size for path in files) / 1e6:.1f} MB")
+    return (
+        f"compiled programs are kept in {folder}: {len(files)} files, "
+        f"{sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
+    )
 
 
 def _memory(device):
     figures = device.memory_stats() or {}
     if "bytes_limit" in figures:
-        return (f"{figures.get('bytes_in_use', 0) / 2**20:.0f} of {figures['bytes_limit'] / 2**20:.0f} MiB "
-                "in use")
+        return (
+            f"{figures.get('bytes_in_use', 0) / 2**20:.0f} of {figures['bytes_limit'] / 2**20:.0f} MiB in use"
+        )
     with_memory = Path("/proc/meminfo")
     if device.platform != "cpu" or not with_memory.is_file():
         return "memory not known"
@@ -134,12 +153,16 @@ def _ports_work():
     mine = os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:0")
     host, _, port = mine.rpartition(":")
     try:
-        with (socket.create_server((host, int(port))) as server,
-              socket.create_connection(server.getsockname()[:2], timeout=5)):
+        with (
+            socket.create_server((host, int(port))) as server,
+            socket.create_connection(server.getsockname()[:2], timeout=5),
+        ):
             return True, f"ports: {host} accepts connections" + (f" at {port}" if port != "0" else "")
     except (OSError, ValueError) as error:
-        return (False,
-                f"ports: FAILED: {mine}: {error}; another program may have it, or a firewall stand between")
+        return (
+            False,
+            f"ports: FAILED: {mine}: {error}; another program may have it, or a firewall stand between",
+        )
 
 
 def _summed(devices):
@@ -147,8 +170,9 @@ def _summed(devices):
     mesh = jax.sharding.Mesh(np.array(devices), ("d",))
     spread = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
     parts = jax.device_put(np.arange(1.0, 1 + len(devices)), spread)
-    total = jax.shard_map(lambda x: jax.lax.psum(x, "d"), mesh=mesh, in_specs=spread.spec,
-                          out_specs=spread.spec)
+    total = jax.shard_map(
+        lambda x: jax.lax.psum(x, "d"), mesh=mesh, in_specs=spread.spec, out_specs=spread.spec
+    )
     return np.asarray(jax.jit(total)(parts))
 
 
@@ -160,8 +184,10 @@ def _collectives_work(devices):
     except Exception as error:
         return False, f"collectives on {count} {kind} devices: FAILED: {type(error).__name__}: {error}"
     if (found != count * (count + 1) / 2).any():
-        return (False,
-                f"collectives on {count} {kind} devices: FAILED: the sum of 1 to {count} is {found.tolist()}")
+        return (
+            False,
+            f"collectives on {count} {kind} devices: FAILED: the sum of 1 to {count} is {found.tolist()}",
+        )
     return True, f"collectives on {count} {kind} devices: ok"
 
 
@@ -170,8 +196,10 @@ def check() -> int:
     collectives where there are several; returns 0, or 1 where something does not work."""
     for line in (*_versions(), *_settings()):
         print(line)
-    devices = [*jax.local_devices(),
-               *([] if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu"))]
+    devices = [
+        *jax.local_devices(),
+        *([] if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu")),
+    ]
     for device in devices:
         print(f"device {parse(device)}: {device.device_kind}, {_memory(device)}")
     good = True
@@ -180,8 +208,10 @@ def check() -> int:
         good = good and works
         print(f"training on {text}")
     kinds = {device.platform: [d for d in devices if d.platform == device.platform] for device in devices}
-    for works, text in (_ports_work(),
-                        *[_collectives_work(same) for same in kinds.values() if len(same) > 1]):
+    for works, text in (
+        _ports_work(),
+        *[_collectives_work(same) for same in kinds.values() if len(same) > 1],
+    ):
         good = good and works
         print(text)
     print("everything works" if good else "something does not work: see FAILED above")

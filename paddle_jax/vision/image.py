@@ -12,8 +12,9 @@ _OPENCV = "opencv is not installed: pip install opencv-python-headless"
 
 def _checked(op_name, backend):
     if backend not in _BACKENDS:
-        raise ValueError(f"{op_name}: backend: got {backend!r}; "
-                         f"allowed are {', '.join(map(repr, _BACKENDS))}")
+        raise ValueError(
+            f"{op_name}: backend: got {backend!r}; allowed are {', '.join(map(repr, _BACKENDS))}"
+        )
     return backend
 
 

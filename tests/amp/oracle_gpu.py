@@ -37,10 +37,12 @@ def pretended(oracle):
     """While it lasts, guards, decorate and GradScaler of the oracle work."""
     guards, scalers = sys.modules["paddle.amp.auto_cast"], sys.modules["paddle.amp.grad_scaler"]
     real = guards._dygraph_tracer
-    changes = [(guards, "_dygraph_tracer", lambda: _Tracer(real())),
-               (scalers, "_dygraph_tracer", lambda: _Tracer(real())),
-               (guards, "_is_gpu_float16_supported", lambda *a: True),
-               (guards, "_is_gpu_bfloat16_supported", lambda *a: True)]
+    changes = [
+        (guards, "_dygraph_tracer", lambda: _Tracer(real())),
+        (scalers, "_dygraph_tracer", lambda: _Tracer(real())),
+        (guards, "_is_gpu_float16_supported", lambda *a: True),
+        (guards, "_is_gpu_bfloat16_supported", lambda *a: True),
+    ]
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     for change in changes:
         setattr(*change)

@@ -11,8 +11,9 @@ VALUES = [[1.0, 0.0, 2.0], [1.0, 0.0, float("inf"), -3.0], [-float("inf")], [700
 
 
 def lines(text):
-    return [re.sub(r"tensor=\w*", "tensor=", line) for line in text.splitlines()
-            if line.startswith("[PRECISION]")]
+    return [
+        re.sub(r"tensor=\w*", "tensor=", line) for line in text.splitlines() if line.startswith("[PRECISION]")
+    ]
 
 
 @pytest.mark.parametrize("mode", list(paddle.amp.debugging.DebugMode), ids=str)
@@ -22,8 +23,9 @@ def test_check_numerics_as_the_oracle(values, dtype, mode, oracle, capfd):
     def run(module):
         chosen = module.amp.debugging.DebugMode[mode.name]
         try:
-            counts, numbers = module.amp.debugging.check_numerics(module.to_tensor(values, dtype), "op", "x",
-                                                                  chosen)
+            counts, numbers = module.amp.debugging.check_numerics(
+                module.to_tensor(values, dtype), "op", "x", chosen
+            )
         except RuntimeError:
             return RuntimeError
         return counts.tolist(), [str(x) for x in numbers.tolist()]
@@ -35,18 +37,30 @@ def test_check_numerics_as_the_oracle(values, dtype, mode, oracle, capfd):
 
 
 def test_modes_and_refusals():
-    assert ([(m.name, m.value) for m in paddle.amp.debugging.DebugMode][:2]
-            == [("CHECK_NAN_INF_AND_ABORT", 0), ("CHECK_NAN_INF", 1)])
-    for kwargs, error in (({"debug_step": 3}, ValueError), ({"debug_step": [3]}, AssertionError),
-                          ({"debug_step": [3, 1]}, AssertionError), ({"checked_op_list": "x"}, ValueError)):
+    assert [(m.name, m.value) for m in paddle.amp.debugging.DebugMode][:2] == [
+        ("CHECK_NAN_INF_AND_ABORT", 0),
+        ("CHECK_NAN_INF", 1),
+    ]
+    for kwargs, error in (
+        ({"debug_step": 3}, ValueError),
+        ({"debug_step": [3]}, AssertionError),
+        ({"debug_step": [3, 1]}, AssertionError),
+        ({"checked_op_list": "x"}, ValueError),
+    ):
         with pytest.raises(error):
             paddle.amp.debugging.TensorCheckerConfig(enable=True, **kwargs)
     with pytest.raises(RuntimeError):
         paddle.amp.debugging.check_numerics(paddle.to_tensor([1]), "op", "x")
 
 
-CHECKS = [{}, {"debug_mode": "CHECK_NAN_INF"}, {"debug_mode": "CHECK_ALL"}, {"skipped_op_list": ["log"]},
-          {"checked_op_list": ["elementwise_div"]}, {"enable": False}]
+CHECKS = [
+    {},
+    {"debug_mode": "CHECK_NAN_INF"},
+    {"debug_mode": "CHECK_ALL"},
+    {"skipped_op_list": ["log"]},
+    {"checked_op_list": ["elementwise_div"]},
+    {"enable": False},
+]
 
 
 @pytest.mark.own_process  # the real Paddle keeps the lists of an earlier configuration
@@ -79,8 +93,9 @@ def test_tensor_checker_as_the_oracle(more, oracle, capfd):
 
 def test_tensor_checker_sees_gradients_and_steps(tmp_path, capfd):
     x = paddle.to_tensor([0.0, 1.0], stop_gradient=False)
-    config = paddle.amp.debugging.TensorCheckerConfig(enable=True, debug_step=[1, 2],
-                                                      output_dir=str(tmp_path))
+    config = paddle.amp.debugging.TensorCheckerConfig(
+        enable=True, debug_step=[1, 2], output_dir=str(tmp_path)
+    )
     seen = []
     for _ in range(3):
         paddle.amp.debugging.enable_tensor_checker(config)
@@ -104,8 +119,11 @@ def test_counts_as_the_oracle(oracle, capsys):
         return capsys.readouterr().out.splitlines()
 
     want, got = run(oracle), run(paddle)
-    rows = [line.split() for line in want
-            if line.startswith("  ") and not line.startswith(("  full_", "  fill_constant"))]
+    rows = [
+        line.split()
+        for line in want
+        if line.startswith("  ") and not line.startswith(("  full_", "  fill_constant"))
+    ]
     assert got[:2] == want[:2]
     assert [line.split() for line in got if line.startswith("  ")] == rows
 

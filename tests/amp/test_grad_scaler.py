@@ -50,15 +50,25 @@ def same(run, gpu):
     np.testing.assert_allclose(got[1:], want[1:], rtol=1e-5)
 
 
-@pytest.mark.parametrize("kwargs", [{}, {"decr_every_n_nan_or_inf": 2, "decr_ratio": 0.25},
-                                    {"incr_every_n_steps": 1, "incr_ratio": 3.0},
-                                    {"use_dynamic_loss_scaling": False}, {"enable": False}], ids=str)
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {},
+        {"decr_every_n_nan_or_inf": 2, "decr_ratio": 0.25},
+        {"incr_every_n_steps": 1, "incr_ratio": 3.0},
+        {"use_dynamic_loss_scaling": False},
+        {"enable": False},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("unscale", [False, True])
 def test_steps_as_the_oracle(kwargs, unscale, gpu, capsys):
     def run(module):
         p, q, scaler = setting(module, **kwargs)
-        first, second = (module.optimizer.Momentum(0.1, parameters=[p]),
-                         module.optimizer.Adam(0.1, parameters=[q]))
+        first, second = (
+            module.optimizer.Momentum(0.1, parameters=[p]),
+            module.optimizer.Adam(0.1, parameters=[q]),
+        )
         seen = []
         for factor in (1.0, 1.0, INF, 1.0, NAN, NAN, 1.0, 1.0, 1.0):
             if not kwargs.get("enable", True) and factor not in (INF, NAN) or kwargs.get("enable", True):
@@ -102,18 +112,34 @@ def test_minimize_as_the_oracle(kind, kwargs, gpu, capsys):
 def test_settings_as_the_oracle(gpu):
     def run(module):
         scaler = module.amp.GradScaler()
-        seen = [error(lambda kw=kw: module.amp.GradScaler(**kw))
-                for kw in ({"incr_ratio": 1.0}, {"decr_ratio": 1.5}, {"decr_ratio": 0.0})]
-        for name, value in (("init_loss_scaling", 4.0), ("incr_ratio", 3.0), ("incr_ratio", 0.5),
-                            ("decr_ratio", 0.25), ("decr_ratio", 1.0), ("incr_every_n_steps", 7),
-                            ("decr_every_n_nan_or_inf", 3)):
+        seen = [
+            error(lambda kw=kw: module.amp.GradScaler(**kw))
+            for kw in ({"incr_ratio": 1.0}, {"decr_ratio": 1.5}, {"decr_ratio": 0.0})
+        ]
+        for name, value in (
+            ("init_loss_scaling", 4.0),
+            ("incr_ratio", 3.0),
+            ("incr_ratio", 0.5),
+            ("decr_ratio", 0.25),
+            ("decr_ratio", 1.0),
+            ("incr_every_n_steps", 7),
+            ("decr_every_n_nan_or_inf", 3),
+        ):
             seen += [error(getattr(scaler, "set_" + name), value), getattr(scaler, "get_" + name)()]
-        seen += [scaler.is_enable(), scaler.is_use_dynamic_loss_scaling(), state(scaler),
-                 state(module.amp.AmpScaler())]
+        seen += [
+            scaler.is_enable(),
+            scaler.is_use_dynamic_loss_scaling(),
+            state(scaler),
+            state(module.amp.AmpScaler()),
+        ]
         other = module.amp.GradScaler(use_dynamic_loss_scaling=False)
         other.load_state_dict({**scaler.state_dict(), "incr_count": 5})
-        seen += [state(other), other.get_init_loss_scaling(), error(other.load_state_dict, {}),
-                 error(module.amp.GradScaler(enable=False).load_state_dict, {})]
+        seen += [
+            state(other),
+            other.get_init_loss_scaling(),
+            error(other.load_state_dict, {}),
+            error(module.amp.GradScaler(enable=False).load_state_dict, {}),
+        ]
         off = module.amp.GradScaler(enable=False)
         return [*seen, off.is_enable(), off.is_use_dynamic_loss_scaling(), off.scale(3), off.state_dict()]
 
@@ -190,8 +216,23 @@ def test_optimizers_with_a_step_of_their_own():
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize("name", ["SGD", "Momentum", "Adam", "AdamW", "Adamax", "Adagrad", "RMSProp", "Lamb",
-                                  "Adadelta", "NAdam", "RAdam", "ASGD"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SGD",
+        "Momentum",
+        "Adam",
+        "AdamW",
+        "Adamax",
+        "Adagrad",
+        "RMSProp",
+        "Lamb",
+        "Adadelta",
+        "NAdam",
+        "RAdam",
+        "ASGD",
+    ],
+)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_float32_copies_follow_the_oracles_float32_update(name, dtype, oracle):
     """Low parameters with float32 copies are updated as float32 ones are by the same gradients; skipped steps
@@ -229,8 +270,10 @@ def test_float32_copies_follow_the_oracles_float32_update(name, dtype, oracle):
     for opt, p in ((ours, low), (fresh, again)):
         (p * grads[0]).sum().backward()
         opt.step()
-    np.testing.assert_array_equal(fresh.state_dict()["master_weights"][low.name].numpy(),
-                                  ours.state_dict()["master_weights"][low.name].numpy())
+    np.testing.assert_array_equal(
+        fresh.state_dict()["master_weights"][low.name].numpy(),
+        ours.state_dict()["master_weights"][low.name].numpy(),
+    )
 
 
 def test_objects_round_an_optimizer():

@@ -19,8 +19,12 @@ margin_ranking_loss masked_fill max maximum min mse_loss multiply nll_loss norma
 relu multi_margin_loss reshape roll scale scaled_dot_product_attention scatter sigmoid sign silu
 smooth_l1_loss split sqrt squeeze stack subtract swish tanh tile topk transpose tril unbind unsqueeze upsample
 where zeros_like""".split()
-LEVELS = {"O1": {"level": "O1"}, "O2": {"level": "O2"},
-          "O2 without promotion": {"level": "O2", "use_promote": False}, "OD": {"level": "OD"}}
+LEVELS = {
+    "O1": {"level": "O1"},
+    "O2": {"level": "O2"},
+    "O2 without promotion": {"level": "O2", "use_promote": False},
+    "OD": {"level": "OD"},
+}
 NAMED = {op.name for op in RECORDED if op.record.amp}  # otherwise than in Paddle's lists
 TABLE = sorted(name for name in {*WHITE_LIST, *BF16_BLACK_LIST, *NAMED, *OTHERS} - {"l1_loss"} if name in OPS)
 # whose last operation in Paddle is in float32
@@ -54,8 +58,9 @@ def dtypes(module, function, case, low, settings):
     except Exception:
         return None
     kinds = module.Tensor if module is paddle_jax else (module.Tensor, module.pir.Value)
-    return [str(t.dtype).rpartition(".")[2].lower() if isinstance(t, kinds) else ""
-            for t in h.flat(out, kinds)]
+    return [
+        str(t.dtype).rpartition(".")[2].lower() if isinstance(t, kinds) else "" for t in h.flat(out, kinds)
+    ]
 
 
 def oracles(oracle, function, case, low, settings):
@@ -78,8 +83,12 @@ def test_as_the_oracle(name, static):
     for case in [case.lstrip("~ ") for case in OPS[name].cases if "i(" not in case][:CASES]:
         for low in (False, True):
             plain = oracles(static, theirs, case, low, None)
-            if (plain is None and not low
-                    or plain is not None and plain != dtypes(paddle_jax, ours, case, low, None)):
+            if (
+                plain is None
+                and not low
+                or plain is not None
+                and plain != dtypes(paddle_jax, ours, case, low, None)
+            ):
                 continue  # it differs without mixed precision too
             for label, settings in LEVELS.items():
                 want = oracles(static, theirs, case, low, settings)
@@ -91,18 +100,28 @@ def test_as_the_oracle(name, static):
                     continue
                 assert got == want, f"[{case}] {'of bfloat16 ' * low}at {label}"
                 compared += 1
-    assert (compared or name in ("einsum", "mm", "softmax_with_cross_entropy")
-            or not OPS[name].cases), "the oracle raises in all cases"
+    assert compared or name in ("einsum", "mm", "softmax_with_cross_entropy") or not OPS[name].cases, (
+        "the oracle raises in all cases"
+    )
 
 
 LISTS = [
-    {"custom_white_list": {"tanh"}}, {"custom_black_list": {"matmul"}}, {"custom_black_list": {"matmul_v2"}},
-    {"custom_white_list": {"elementwise_add"}}, {"custom_white_list": ["exp"]},
+    {"custom_white_list": {"tanh"}},
+    {"custom_black_list": {"matmul"}},
+    {"custom_black_list": {"matmul_v2"}},
+    {"custom_white_list": {"elementwise_add"}},
+    {"custom_white_list": ["exp"]},
     {"custom_white_list": ("exp",), "custom_black_list": {"exp"}},
-    {"level": "O2", "custom_black_list": {"tanh"}}, {"level": "O2", "custom_white_list": {"exp"}},
-    {"level": "O2", "custom_black_list": {"matmul_v2", "elementwise_add"}}, {"custom_white_list": "tanh"},
-    {"level": "OD", "custom_white_list": {"tanh"}}, {"level": "OD", "custom_black_list": {"matmul_v2"}},
-    {"level": "O3"}, {"dtype": "float32"}, {"level": "O0"}, {"enable": False},
+    {"level": "O2", "custom_black_list": {"tanh"}},
+    {"level": "O2", "custom_white_list": {"exp"}},
+    {"level": "O2", "custom_black_list": {"matmul_v2", "elementwise_add"}},
+    {"custom_white_list": "tanh"},
+    {"level": "OD", "custom_white_list": {"tanh"}},
+    {"level": "OD", "custom_black_list": {"matmul_v2"}},
+    {"level": "O3"},
+    {"dtype": "float32"},
+    {"level": "O0"},
+    {"enable": False},
     {"level": "o2", "use_promote": False},
 ]
 
@@ -115,9 +134,23 @@ def test_lists_and_levels_as_the_oracle(more, static):
             with module.amp.auto_cast(**{"dtype": "bfloat16", **more}):
                 y = module.matmul(x, x)
                 low = y.astype("bfloat16")
-                for t in (y, low + low, x + x, low * 2.0, x - 1, low**low, x.tanh(), low.tanh(), x.exp(),
-                          low.exp(), low.mean(), module.nn.functional.softmax(low), low.reshape([16]),
-                          x.astype("float64") + low, low.astype("float32")):
+                for t in (
+                    y,
+                    low + low,
+                    x + x,
+                    low * 2.0,
+                    x - 1,
+                    low**low,
+                    x.tanh(),
+                    low.tanh(),
+                    x.exp(),
+                    low.exp(),
+                    low.mean(),
+                    module.nn.functional.softmax(low),
+                    low.reshape([16]),
+                    x.astype("float64") + low,
+                    low.astype("float32"),
+                ):
                     found.append(str(t.dtype).rpartition(".")[2].lower())
         except Exception as error:
             return found, type(error)

@@ -51,34 +51,58 @@ def trained(kwargs, factors=(1.0,) * 5, opt=None):
     seen = []
     for i, factor in enumerate(factors):
         data = np.random.default_rng(i).normal(size=(6, 3)).astype("float32")
-        seen.append([np.float32(v).ravel()[0]
-                     for v in exe.run(main, {"x": data * factor, "y": data.sum(1, keepdims=True)}, fetches)])
-    values = [np.array(paddle.static.global_scope().find_var(p.name).get_tensor()).astype("float32")
-              for p in main.all_parameters()]
+        seen.append(
+            [
+                np.float32(v).ravel()[0]
+                for v in exe.run(main, {"x": data * factor, "y": data.sum(1, keepdims=True)}, fetches)
+            ]
+        )
+    values = [
+        np.array(paddle.static.global_scope().find_var(p.name).get_tensor()).astype("float32")
+        for p in main.all_parameters()
+    ]
     return (name(out), name(loss), {p.avals[0].dtype.name for p in main.all_parameters()}), seen, values
 
 
-@pytest.mark.parametrize("kwargs, kinds", [
-    ({"dtype": BF16}, (BF16, F32, {F32})), ({"init_loss_scaling": 64.0}, (F16, F32, {F32})),
-    ({"use_bf16": True}, (BF16, F32, {F32})), ({"dtype": BF16, "level": "O2"}, (BF16, BF16, {F32, BF16})),
-    ({"level": "O2", "master_grad": True, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
-    ({"use_pure_fp16": True, "use_fp16_guard": False, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
-    ({"amp_lists": paddle.static.amp.CustomOpLists(custom_black_list={"linear_v2"}),
-      "init_loss_scaling": 64.0}, (F32, F32, {F32})),
-], ids=range(7))
+@pytest.mark.parametrize(
+    "kwargs, kinds",
+    [
+        ({"dtype": BF16}, (BF16, F32, {F32})),
+        ({"init_loss_scaling": 64.0}, (F16, F32, {F32})),
+        ({"use_bf16": True}, (BF16, F32, {F32})),
+        ({"dtype": BF16, "level": "O2"}, (BF16, BF16, {F32, BF16})),
+        ({"level": "O2", "master_grad": True, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
+        ({"use_pure_fp16": True, "use_fp16_guard": False, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
+        (
+            {
+                "amp_lists": paddle.static.amp.CustomOpLists(custom_black_list={"linear_v2"}),
+                "init_loss_scaling": 64.0,
+            },
+            (F32, F32, {F32}),
+        ),
+    ],
+    ids=range(7),
+)
 def test_trains_as_in_float32(kwargs, kinds):
     plain, found = trained(None), trained(kwargs)
     assert found[0] == kinds
     low = "O2" in str(kwargs) or "pure" in str(kwargs)
-    np.testing.assert_allclose([row[0] for row in found[1]], [row[0] for row in plain[1]],
-                               rtol=0.1 if low else 0.05)
+    np.testing.assert_allclose(
+        [row[0] for row in found[1]], [row[0] for row in plain[1]], rtol=0.1 if low else 0.05
+    )
     for a, b in zip(found[2], plain[2], strict=True):
         np.testing.assert_allclose(a, b, atol=0.03)
 
 
-@pytest.mark.parametrize("kwargs", [{"init_loss_scaling": 64.0, "incr_every_n_steps": 2},
-                                    {"init_loss_scaling": 64.0, "use_dynamic_loss_scaling": False},
-                                    {"init_loss_scaling": 64.0, "level": "O2", "decr_ratio": 0.25}], ids=str)
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"init_loss_scaling": 64.0, "incr_every_n_steps": 2},
+        {"init_loss_scaling": 64.0, "use_dynamic_loss_scaling": False},
+        {"init_loss_scaling": 64.0, "level": "O2", "decr_ratio": 0.25},
+    ],
+    ids=str,
+)
 def test_a_step_that_overflows_changes_nothing(kwargs):
     _, seen, values = trained(kwargs, (1.0, 1.0, float("inf"), 1.0))
     scales = [row[1] for row in seen]
@@ -95,9 +119,17 @@ def test_rewriting_gives_the_dtypes_of_a_guard():
             with paddle.amp.auto_cast(guarded, dtype=BF16):
                 x, w = paddle.static.data("x", [4, 4]), paddle.static.data("w", [4, 4])
                 product = paddle.matmul(x, w)
-                found = [product, product.exp(), product + product, product + x, product.sum(),
-                         paddle.concat([product, product]), x * 2.0, product.reshape([16]),
-                         product.cast("float64")]
+                found = [
+                    product,
+                    product.exp(),
+                    product + product,
+                    product + x,
+                    product.sum(),
+                    paddle.concat([product, product]),
+                    x * 2.0,
+                    product.reshape([16]),
+                    product.cast("float64"),
+                ]
         return main, found
 
     (_, wanted), (main, found) = recorded(True), recorded(False)
@@ -105,8 +137,9 @@ def test_rewriting_gives_the_dtypes_of_a_guard():
     assert list(map(name, found)) == list(map(name, wanted))
     data = np.random.default_rng(0).normal(size=(4, 4)).astype("float32")
     exe = paddle.static.Executor()
-    results = [exe.run(fetched[0]._raw.program, {"x": data, "w": data}, fetched)
-               for fetched in (wanted, found)]
+    results = [
+        exe.run(fetched[0]._raw.program, {"x": data, "w": data}, fetched) for fetched in (wanted, found)
+    ]
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -123,10 +156,13 @@ def test_guards_and_names_of_variables():
         return name(inside), name(outside)
 
     assert run() == (BF16, F32) and run(guard=False) == (BF16, BF16)
-    assert (run(paddle.static.amp.AutoMixedPrecisionLists(custom_black_varnames={"x"}, dtype=BF16))
-            == (F32, F32))
-    assert run(paddle.static.amp.AutoMixedPrecisionLists(custom_black_list={"matmul_v2"}, dtype=BF16),
-               False) == (F32, F32)
+    assert run(paddle.static.amp.AutoMixedPrecisionLists(custom_black_varnames={"x"}, dtype=BF16)) == (
+        F32,
+        F32,
+    )
+    assert run(
+        paddle.static.amp.AutoMixedPrecisionLists(custom_black_list={"matmul_v2"}, dtype=BF16), False
+    ) == (F32, F32)
 
 
 def test_control_flow_and_running_statistics_keep_their_dtypes():
@@ -140,7 +176,7 @@ def test_control_flow_and_running_statistics_keep_their_dtypes():
     exe = paddle.static.Executor()
     exe.run(startup)
     for _ in range(2):
-        value, = exe.run(main, {"x": np.ones((4, 3), "float32")}, [loss])
+        (value,) = exe.run(main, {"x": np.ones((4, 3), "float32")}, [loss])
     assert np.isfinite(np.float32(value))
 
 
@@ -150,8 +186,16 @@ def test_recording_inside_a_guard_as_the_oracle(oracle):
             with module.amp.auto_cast(dtype=BF16):
                 x = module.static.data("x", [4, 3])
                 h = module.matmul(x, module.static.data("w", [3, 3]))
-                return [name(t) for t in (h, module.nn.functional.relu(h), module.nn.functional.softmax(h),
-                                          h.mean(), h + x)]
+                return [
+                    name(t)
+                    for t in (
+                        h,
+                        module.nn.functional.relu(h),
+                        module.nn.functional.softmax(h),
+                        h.mean(),
+                        h + x,
+                    )
+                ]
 
     oracle.enable_static()
     try:

@@ -19,8 +19,9 @@ def home(paddle, oracle, tmp_path, monkeypatch):
         paddle.audio.save(str(name), paddle.to_tensor(rng.uniform(-1, 1, (1, 600)).astype("float32")), 8000)
     (tess / "readme.txt").write_text("no sound")
     (esc / "meta").mkdir()
-    (esc / "meta/esc50.csv").write_text("\n".join(["filename,fold,target,category,esc10,src_file,take", *rows,
-                                                   ""]))
+    (esc / "meta/esc50.csv").write_text(
+        "\n".join(["filename,fold,target,category,esc10,src_file,take", *rows, ""])
+    )
     for p in (paddle, oracle):
         for module in ("tess", "esc50"):
             monkeypatch.setattr(getattr(p.audio.datasets, module), "DATA_HOME", str(tmp_path), raising=False)
@@ -36,12 +37,19 @@ def outcome(call):
 
 
 CASES = [
-    ("ESC50", {}), ("ESC50", {"mode": "dev"}), ("ESC50", {"mode": "train", "split": 3}),
-    ("ESC50", {"mode": "dev", "split": 5}), ("ESC50", {"split": 6}), ("ESC50", {"split": "a"}),
+    ("ESC50", {}),
+    ("ESC50", {"mode": "dev"}),
+    ("ESC50", {"mode": "train", "split": 3}),
+    ("ESC50", {"mode": "dev", "split": 5}),
+    ("ESC50", {"split": 6}),
+    ("ESC50", {"split": "a"}),
     ("ESC50", {"feat_type": "x"}),
     ("ESC50", {"mode": "dev", "feat_type": "mfcc", "n_mfcc": 5, "n_fft": 64, "n_mels": 8}),
-    ("ESC50", {"mode": "dev", "feat_type": "spectrogram", "n_fft": 64}), ("TESS", {"n_folds": 0}),
-    ("TESS", {"split": 6}), ("TESS", {"n_folds": 2.0}), ("TESS", {"feat_type": "x"}),
+    ("ESC50", {"mode": "dev", "feat_type": "spectrogram", "n_fft": 64}),
+    ("TESS", {"n_folds": 0}),
+    ("TESS", {"split": 6}),
+    ("TESS", {"n_folds": 2.0}),
+    ("TESS", {"feat_type": "x"}),
 ]
 
 
@@ -64,10 +72,13 @@ def test_like_the_real_ones(paddle, oracle, home, name, settings):
 @pytest.mark.parametrize("name", ["ESC50", "TESS"])
 def test_facts(paddle, oracle, name):
     for fact in ("archive", "label_list", "audio_path", "meta"):
-        assert getattr(getattr(paddle.audio.datasets, name), fact,
-                       None) == getattr(getattr(oracle.audio.datasets, name), fact, None)
-    assert getattr(paddle.audio.datasets,
-                   name).meta_info._fields == getattr(oracle.audio.datasets, name).meta_info._fields
+        assert getattr(getattr(paddle.audio.datasets, name), fact, None) == getattr(
+            getattr(oracle.audio.datasets, name), fact, None
+        )
+    assert (
+        getattr(paddle.audio.datasets, name).meta_info._fields
+        == getattr(oracle.audio.datasets, name).meta_info._fields
+    )
 
 
 def test_folds_of_speech(paddle, oracle, home):
@@ -98,28 +109,41 @@ def test_without_soundfile(paddle, monkeypatch):
         paddle.audio.backends.soundfile_backend.load("a.flac")
 
 
-@pytest.mark.parametrize("name, settings, bits",
-                         [("a.wav", {}, 16), ("a.flac", {}, 16), ("a.wav", {"bits_per_sample": 24}, 24),
-                          ("a.wav", {"encoding": "PCM_F", "bits_per_sample": 64}, 64),
-                          ("a.wav", {"encoding": "PCM_U", "bits_per_sample": 8}, 8),
-                          ("a.aiff", {"encoding": "PCM_S", "bits_per_sample": 8}, 8)])
+@pytest.mark.parametrize(
+    "name, settings, bits",
+    [
+        ("a.wav", {}, 16),
+        ("a.flac", {}, 16),
+        ("a.wav", {"bits_per_sample": 24}, 24),
+        ("a.wav", {"encoding": "PCM_F", "bits_per_sample": 64}, 64),
+        ("a.wav", {"encoding": "PCM_U", "bits_per_sample": 8}, 8),
+        ("a.aiff", {"encoding": "PCM_S", "bits_per_sample": 8}, 8),
+    ],
+)
 def test_soundfile(paddle, tmp_path, name, settings, bits):
     pytest.importorskip("soundfile")
     audio, path = paddle.audio, str(tmp_path / name)
     wave = audio.load
     audio.backends.set_backend("soundfile")
     try:
-        assert (audio.backends.get_current_backend() == "soundfile"
-                and audio.backends.list_available_backends()[0] == "soundfile")
+        assert (
+            audio.backends.get_current_backend() == "soundfile"
+            and audio.backends.list_available_backends()[0] == "soundfile"
+        )
         sound = paddle.to_tensor([[0.0, 0.5, -0.5, 0.25], [0.25, -0.75, 0.0, 0.5]])
         audio.save(path, sound, 8000, **settings)
         facts = audio.info(path)
-        assert (facts.sample_rate, facts.num_samples, facts.num_channels,
-                facts.bits_per_sample) == (8000, 4, 2, bits)
+        assert (facts.sample_rate, facts.num_samples, facts.num_channels, facts.bits_per_sample) == (
+            8000,
+            4,
+            2,
+            bits,
+        )
         assert audio.load(path)[1] == 8000
         np.testing.assert_allclose(audio.load(path)[0], sound, atol=0.01)
-        np.testing.assert_allclose(audio.load(path, 1, 2, channels_first=False)[0], sound.numpy().T[1:3],
-                                   atol=0.01)
+        np.testing.assert_allclose(
+            audio.load(path, 1, 2, channels_first=False)[0], sound.numpy().T[1:3], atol=0.01
+        )
         whole = audio.load(path, normalize=False)[0]
         assert whole.dtype == {24: paddle.int32, 64: paddle.float32}.get(bits, paddle.int16)
         with pytest.raises(RuntimeError):

@@ -95,21 +95,27 @@ BEYOND = {
     "x^1.5 at 0": ("p.pow(x, 1.5)", 0.0, (0, INF, -INF)),
     "x^2.5 at 0": ("p.pow(x, 2.5)", 0.0, (0, 0, INF)),
     "square at 0": ("p.square(x)", 0.0, (0, 2, 0)),
-    "where with a bad branch": ("p.where(x > 0, p.exp(x), p.sin(x))", -1.0,
-                                (np.cos(1), np.sin(1), -np.cos(1))),
+    "where with a bad branch": (
+        "p.where(x > 0, p.exp(x), p.sin(x))",
+        -1.0,
+        (np.cos(1), np.sin(1), -np.cos(1)),
+    ),
     "clip at its bound": ("p.clip(x, 0.0, 1.0) ** 3", 1.0, (3, 6, 6)),
     "clip outside": ("p.clip(x, 0.0, 1.0) ** 3", 2.0, (0, 0, 0)),
     "maximum of equals": ("p.maximum(x * x, x)", 1.0, (1.5, 1, 0)),
     "norm of a vector of one number": ("p.norm(p.stack([x, x * 0 + 1]))", 0.0, (0, 1, 0)),
-    "sinc at 0": ("p.sinc(x)", 0.0, (0, -np.pi**2 / 3, 0)),
+    "sinc at 0": ("p.sinc(x)", 0.0, (0, -(np.pi**2) / 3, 0)),
     "i0e at 0": ("p.i0e(x) * p.exp(p.abs(x))", 0.0, (0, 0.5, 0)),
     "i0 at 0": ("p.i0(x)", 0.0, (0, 0.5, 0)),
     "i1 at 0": ("p.i1(x)", 0.0, (0.5, 0, 3 / 8)),
     "prod with one zero": ("p.prod(p.stack([x, x + 2, x + 3]))", 0.0, (6, 10, 6)),
     "prod with two zeros": ("p.prod(p.stack([x, x, x + 3]))", 0.0, (0, 6, 6)),
     "cumprod through a zero": ("p.cumprod(p.stack([x, x, x + 3]), 0)[2]", 0.0, (0, 6, 6)),
-    "det of a singular matrix": ("p.linalg.det(p.stack([p.stack([x, x]), p.stack([x, x + 1])]))", 0.0,
-                                 (1, 0, 0)),
+    "det of a singular matrix": (
+        "p.linalg.det(p.stack([p.stack([x, x]), p.stack([x, x + 1])]))",
+        0.0,
+        (1, 0, 0),
+    ),
     "logaddexp far apart": ("p.logaddexp(x, x * 0)", 800.0, (1, 0, 0)),
     "silu far below": ("F.silu(x)", -800.0, (0, 0, 0)),
     "softplus far above": ("F.softplus(x)", 800.0, (1, 0, 0)),
@@ -138,8 +144,9 @@ def first(p, text, values):
 
 @pytest.mark.parametrize("name", AS_THE_ORACLE)
 def test_first_order_as_the_oracle(name, oracle, paddle):
-    for ours, theirs in zip(first(paddle, *AS_THE_ORACLE[name]), first(oracle, *AS_THE_ORACLE[name]),
-                            strict=True):
+    for ours, theirs in zip(
+        first(paddle, *AS_THE_ORACLE[name]), first(oracle, *AS_THE_ORACLE[name]), strict=True
+    ):
         np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-12)  # its p-norm adds 1e-6 somewhere
 
 
@@ -149,8 +156,11 @@ def test_higher_orders(name, paddle):
     (x,) = tensors(paddle, [point])
     found, g = [], evaluated(paddle, text, [x])
     for _ in want:
-        g = (paddle.zeros([], "float64") if g.stop_gradient
-             else paddle.grad(g.sum(), x, create_graph=True, allow_unused=True)[0])
+        g = (
+            paddle.zeros([], "float64")
+            if g.stop_gradient
+            else paddle.grad(g.sum(), x, create_graph=True, allow_unused=True)[0]
+        )
         g = paddle.zeros([], "float64") if g is None else g
         found.append(g.item())
     np.testing.assert_allclose(found, want, rtol=1e-9, atol=1e-9)
@@ -161,9 +171,10 @@ def test_complex_gradients_are_conjugates_as_in_paddle(oracle, paddle):
     f. Second order too."""
     z0 = np.array([0.6 + 0.8j, -1.0 + 0.5j])
     for text, slope, change in (
-            ("p.real(x * p.conj(x))", lambda z: 2 * z, lambda z, v: 2 * v),
-            ("p.real(p.exp(x))", lambda z: np.conj(np.exp(z)), lambda z, v: np.conj(np.exp(z) * v)),
-            ("p.abs(x)", lambda z: z / abs(z), lambda z, v: 1j * z / abs(z) ** 3 * (np.conj(z) * v).imag)):
+        ("p.real(x * p.conj(x))", lambda z: 2 * z, lambda z, v: 2 * v),
+        ("p.real(p.exp(x))", lambda z: np.conj(np.exp(z)), lambda z, v: np.conj(np.exp(z) * v)),
+        ("p.abs(x)", lambda z: z / abs(z), lambda z, v: 1j * z / abs(z) ** 3 * (np.conj(z) * v).imag),
+    ):
         for p in (oracle, paddle):
             x = p.to_tensor(z0, stop_gradient=False)
             (g,) = p.grad(evaluated(p, text, [x]).sum(), x)

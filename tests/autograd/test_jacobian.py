@@ -30,15 +30,21 @@ def parts(found):
     return [p for f in found for p in parts(f)] if isinstance(found, tuple) else [found]
 
 
-@pytest.mark.parametrize(("kind", "name"),
-                         [("jacobian", n) for n in JACOBIANS] + [("hessian", n) for n in HESSIANS])
+@pytest.mark.parametrize(
+    ("kind", "name"), [("jacobian", n) for n in JACOBIANS] + [("hessian", n) for n in HESSIANS]
+)
 def test_as_the_oracle(kind, name, paddle, oracle):
     function, arrays, options = (JACOBIANS if kind == "jacobian" else HESSIANS)[name]
     made = []
     for module in (paddle, oracle):
         xs = tensors(module, arrays)
-        made.append(parts(getattr(module.autograd, kind)(function(module, *xs),
-                                                         xs[0] if len(xs) == 1 else tuple(xs), **options)))
+        made.append(
+            parts(
+                getattr(module.autograd, kind)(
+                    function(module, *xs), xs[0] if len(xs) == 1 else tuple(xs), **options
+                )
+            )
+        )
     assert len(made[0]) == len(made[1])
     for ours, theirs in zip(*made, strict=True):
         assert list(ours.shape) == list(theirs.shape)
@@ -107,8 +113,11 @@ def test_products(name, kind, given, paddle, oracle):
         xs = [module.to_tensor(a) for a in arrays]
         outs = parts(function(module)(*xs))
         like = xs if kind == "jvp" else outs
-        v = ([module.to_tensor(np.linspace(-1, 2, t.shape[0], dtype="float32")) for t in like] if given
-             else None)
+        v = (
+            [module.to_tensor(np.linspace(-1, 2, t.shape[0], dtype="float32")) for t in like]
+            if given
+            else None
+        )
         found = getattr(module.incubate.autograd, kind)(function(module), xs if len(xs) > 1 else xs[0], v)
         made.append([p.numpy() for p in parts(found)])
     for ours, theirs in zip(*made, strict=True):
@@ -121,8 +130,10 @@ def test_matrices_of_functions(kind, batched, paddle, oracle):
     made = []
     for module in (paddle, oracle):
         x = module.to_tensor(B)
-        functions = {"Jacobian": lambda t: t**2,  # noqa: B023
-                     "Hessian": lambda t: (t**3).sum(-1, keepdim=True) if batched else (t**3).sum()}
+        functions = {
+            "Jacobian": lambda t: t**2,  # noqa: B023
+            "Hessian": lambda t: (t**3).sum(-1, keepdim=True) if batched else (t**3).sum(),
+        }
         made.append(getattr(module.incubate.autograd, kind)(functions[kind], x, is_batched=batched))
     assert tuple(made[0].shape) == tuple(made[1].shape)
     for index in (slice(None), (slice(None), 1), (slice(None), slice(0, 2))):

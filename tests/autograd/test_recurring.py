@@ -18,8 +18,9 @@ def p(paddle):
 
 
 def weights(p, count=2):
-    return [p.to_tensor(np.linspace(-1, 1, 6).reshape(2, 3) * (k + 1), stop_gradient=False)
-            for k in range(count)]
+    return [
+        p.to_tensor(np.linspace(-1, 1, 6).reshape(2, 3) * (k + 1), stop_gradient=False) for k in range(count)
+    ]
 
 
 class Steps:
@@ -299,9 +300,33 @@ class GradUnused(Steps):
         self.seen += [g.numpy().tolist() for g in self.p.grad([(self.w * self.v).sum()], [self.w, self.v])]
 
 
-KINDS = [Grads, GradOfOne, GradThenBackward, ThirdDerivative, GradWithHook, GradUnused, Same,
-         NoSecond, HookInside, HookOnLeaf, HookAfterBackward, SharesValue, Cut, Kept, Twice, Numbers,
-         Accumulated, WithoutGrads, HeldGradient, Changed, Outputs, OtherResult, Penalty, Own, Unchanging]
+KINDS = [
+    Grads,
+    GradOfOne,
+    GradThenBackward,
+    ThirdDerivative,
+    GradWithHook,
+    GradUnused,
+    Same,
+    NoSecond,
+    HookInside,
+    HookOnLeaf,
+    HookAfterBackward,
+    SharesValue,
+    Cut,
+    Kept,
+    Twice,
+    Numbers,
+    Accumulated,
+    WithoutGrads,
+    HeldGradient,
+    Changed,
+    Outputs,
+    OtherResult,
+    Penalty,
+    Own,
+    Unchanging,
+]
 
 
 def run(p, kind, order, mode):
@@ -326,8 +351,20 @@ def test_steps_in_turn(p, kind, order):
                     np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-12)
 
 
-REPEATED = [Grads, GradOfOne, GradThenBackward, ThirdDerivative, Same, Numbers, Accumulated, WithoutGrads,
-            HeldGradient, Outputs, Penalty, Cut]
+REPEATED = [
+    Grads,
+    GradOfOne,
+    GradThenBackward,
+    ThirdDerivative,
+    Same,
+    Numbers,
+    Accumulated,
+    WithoutGrads,
+    HeldGradient,
+    Outputs,
+    Penalty,
+    Cut,
+]
 
 
 @pytest.mark.parametrize("kind", REPEATED, ids=[kind.__name__ for kind in REPEATED])
@@ -343,8 +380,15 @@ def test_a_training_loop_learns_the_same(p):
     def losses(mode):
         with differential.tier(p, deferred=mode, deferred_min_repeats=2):
             p.seed(3)
-            net = p.nn.Sequential(p.nn.Conv2D(1, 3, 3), p.nn.BatchNorm2D(3), p.nn.ReLU(), p.nn.Flatten(),
-                                  p.nn.Linear(48, 8), p.nn.LayerNorm(8), p.nn.Linear(8, 2))
+            net = p.nn.Sequential(
+                p.nn.Conv2D(1, 3, 3),
+                p.nn.BatchNorm2D(3),
+                p.nn.ReLU(),
+                p.nn.Flatten(),
+                p.nn.Linear(48, 8),
+                p.nn.LayerNorm(8),
+                p.nn.Linear(8, 2),
+            )
             optimizer = p.optimizer.Momentum(0.05, parameters=net.parameters())
             x, y = p.rand([5, 1, 6, 6]), p.to_tensor([0, 1, 1, 0, 1])
             found = []

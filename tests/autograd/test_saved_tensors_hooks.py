@@ -81,8 +81,10 @@ def test_innermost_hooks_count_and_the_end_restores(paddle):
         with paddle.no_grad():
             x * y
         assert (len(inner), len(outer)) == (2, 2)
-    with (pytest.raises(ValueError, match="no"),
-          paddle.autograd.saved_tensors_hooks(lambda t: (_ for _ in ()).throw(ValueError("no")), None)):
+    with (
+        pytest.raises(ValueError, match="no"),
+        paddle.autograd.saved_tensors_hooks(lambda t: (_ for _ in ()).throw(ValueError("no")), None),
+    ):
         x * y
     (x * y).sum().backward()
     assert (len(inner), len(outer)) == (2, 2)

@@ -21,8 +21,10 @@ def programs(group):
     return {name: body for name, _, body in parts}
 
 
-GROUPS = {group: programs(group)
-          for group in ("grad", "backward", "hooks", "modes", "pylayer", "jacobians", "saved", "own")}
+GROUPS = {
+    group: programs(group)
+    for group in ("grad", "backward", "hooks", "modes", "pylayer", "jacobians", "saved", "own")
+}
 
 
 def environment(p):
@@ -39,22 +41,39 @@ def environment(p):
             return type(error)
 
     def L(forward, backward, name="F"):  # noqa: N802
-        return type(name, (p.autograd.PyLayer,),
-                    {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        return type(
+            name,
+            (p.autograd.PyLayer,),
+            {"forward": staticmethod(forward), "backward": staticmethod(backward)},
+        )
 
     def square():
-        return L(lambda ctx, x: (ctx.save_for_backward(x), x * x)[1],
-                 lambda ctx, g: g * 2 * ctx.saved_tensor()[0])
+        return L(
+            lambda ctx, x: (ctx.save_for_backward(x), x * x)[1], lambda ctx, g: g * 2 * ctx.saved_tensor()[0]
+        )
 
-    return {"p": p, "np": np, "t": t, "c": lambda v: t(v, sg=True), "e": e, "L": L, "square": square,
-            "P": p.autograd.PyLayer, "A": p.autograd}
+    return {
+        "p": p,
+        "np": np,
+        "t": t,
+        "c": lambda v: t(v, sg=True),
+        "e": e,
+        "L": L,
+        "square": square,
+        "P": p.autograd.PyLayer,
+        "A": p.autograd,
+    }
 
 
 def seen(value, p):
     """A result as plain Python: Tensors as (dtype, shape, values, stop_gradient)."""
     if isinstance(value, p.Tensor):
-        return (str(value.dtype).rpartition(".")[2], list(value.shape), value.numpy().tolist(),
-                value.stop_gradient)
+        return (
+            str(value.dtype).rpartition(".")[2],
+            list(value.shape),
+            value.numpy().tolist(),
+            value.stop_gradient,
+        )
     if isinstance(value, list | tuple):
         return type(value)([seen(v, p) for v in value])
     if isinstance(value, dict):
@@ -83,17 +102,26 @@ def same(ours, theirs, flags=True):
     differ by rounding."""
     if isinstance(theirs, type):
         return isinstance(ours, type) and issubclass(ours, theirs)
-    if (isinstance(theirs, tuple) and len(theirs) == 4 and isinstance(theirs[0], str)
-            and isinstance(theirs[1], list) and not flags):
+    if (
+        isinstance(theirs, tuple)
+        and len(theirs) == 4
+        and isinstance(theirs[0], str)
+        and isinstance(theirs[1], list)
+        and not flags
+    ):
         ours, theirs = ours and ours[:3], theirs[:3]
     if isinstance(theirs, list | tuple):
-        return (type(ours) is type(theirs) and len(ours) == len(theirs)
-                and all(same(a, b, flags) for a, b in zip(ours, theirs, strict=True)))
+        return (
+            type(ours) is type(theirs)
+            and len(ours) == len(theirs)
+            and all(same(a, b, flags) for a, b in zip(ours, theirs, strict=True))
+        )
     if isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k], flags) for k in ours)
     if isinstance(theirs, float):
-        return (isinstance(ours, float)
-                and bool(np.isclose(ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True)))
+        return isinstance(ours, float) and bool(
+            np.isclose(ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True)
+        )
     return type(ours) is type(theirs) and ours == theirs
 
 

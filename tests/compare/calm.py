@@ -4,8 +4,9 @@ differs by nature is taken out."""
 import paddle
 import paddle.nn.functional as F
 
-net = paddle.nn.Sequential(paddle.nn.Linear(8, 16), paddle.nn.RReLU(), paddle.nn.Dropout(0.5),
-                           paddle.nn.Linear(16, 4))
+net = paddle.nn.Sequential(
+    paddle.nn.Linear(8, 16), paddle.nn.RReLU(), paddle.nn.Dropout(0.5), paddle.nn.Linear(16, 4)
+)
 opt = paddle.optimizer.Adam(0.01, parameters=net.parameters())
 net, opt = paddle.amp.decorate(net, opt, level="O2", dtype="bfloat16")
 scaler = paddle.amp.GradScaler(init_loss_scaling=1024)

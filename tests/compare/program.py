@@ -25,8 +25,9 @@ class Net(paddle.nn.Layer):
 
 
 net = Net()
-adam = paddle.optimizer.AdamW(1e-2, parameters=net.parameters(),
-                              grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+adam = paddle.optimizer.AdamW(
+    1e-2, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)
+)
 step = paddle.jit.to_static(lambda x, label: F.cross_entropy(net(x), label))
 x, label = paddle.rand([6, 4]), paddle.to_tensor(np.random.randint(0, 3, 6))
 for i in range(3):

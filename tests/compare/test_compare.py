@@ -16,13 +16,20 @@ PROGRAM = Path(__file__).with_name("program.py")
 
 def run(*arguments):
     command = [sys.executable, "-m", "paddle_jax", "compare", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
-                          cwd=Path(paddle_jax.__file__).parents[1])
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        cwd=Path(paddle_jax.__file__).parents[1],
+    )
 
 
 def line_of(kind):
-    return 1 + next(k for k, line in enumerate(PROGRAM.read_text().splitlines())
-                    if line.endswith(f"# line: {kind}"))
+    return 1 + next(
+        k for k, line in enumerate(PROGRAM.read_text().splitlines()) if line.endswith(f"# line: {kind}")
+    )
 
 
 def test_programs_that_agree(oracle):
@@ -32,14 +39,17 @@ def test_programs_that_agree(oracle):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "told"), [
-    ("gradient", ["Tensor.backward", "gradient of result", "with the real Paddle"]),
-    ("value", ["Tensor.__setitem__", "differs in 4 of 24 elements, first at [0, 0]"]),
-    ("exception", ["exception none", "with the real Paddle ValueError"]),
-    ("dtype", ["dtypes ['float64']", "with the real Paddle ['float32']"]),
-    ("path", ["the program calls Tensor.__add__", "concat"]),
-    ("end", ["ended with status 3"]),
-])
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("gradient", ["Tensor.backward", "gradient of result", "with the real Paddle"]),
+        ("value", ["Tensor.__setitem__", "differs in 4 of 24 elements, first at [0, 0]"]),
+        ("exception", ["exception none", "with the real Paddle ValueError"]),
+        ("dtype", ["dtypes ['float64']", "with the real Paddle ['float32']"]),
+        ("path", ["the program calls Tensor.__add__", "concat"]),
+        ("end", ["ended with status 3"]),
+    ],
+)
 def test_the_first_difference_is_named(oracle, kind, told):
     done = run(PROGRAM, kind)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -51,8 +61,10 @@ def test_the_first_difference_is_named(oracle, kind, told):
 def test_what_differs_by_nature_is_taken_out(oracle):
     done = run(PROGRAM.with_name("calm.py"))
     first, _, rest = done.stdout.partition("\n")
-    assert (first == "compared without dropout, mixed precision, the noise of gumbel_softmax, "
-                     "the random slopes of rrelu"), done.stdout + done.stderr
+    assert (
+        first == "compared without dropout, mixed precision, the noise of gumbel_softmax, "
+        "the random slopes of rrelu"
+    ), done.stdout + done.stderr
     assert done.returncode == 0 and rest.startswith("all ") and int(rest.split()[1]) > 15, done.stdout
 
 
@@ -60,21 +72,43 @@ OURS = "'paddle_jax/__init__'"  # a part of the path of one of the two
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "status", "told"), [
-    ("import paddle\nx = paddle.ones([3]\n", 2,
-     "nothing was compared: the program itself ends with status 1:\n  File"),
-    ((f"import paddle\nx = paddle.ones([3])\nif {OURS} in paddle.__file__: "
-      "raise OSError('only here')\ny = x * 2\n"), 1, "OSError: only here"),
-    ((f"import paddle\nx = paddle.ones([3])\nif {OURS} not in paddle.__file__: "
-      "raise OSError('only there')\ny = x * 2\n"), 1, "OSError: only there"),
-    ("import paddle\nx = paddle.ones([3])\npaddle.matmul(x.reshape([1, 3]), x.reshape([1, 3]))\n", 0,
-     "agree\nBoth ended with status 1"),
-])
+@pytest.mark.parametrize(
+    ("text", "status", "told"),
+    [
+        (
+            "import paddle\nx = paddle.ones([3]\n",
+            2,
+            "nothing was compared: the program itself ends with status 1:\n  File",
+        ),
+        (
+            (
+                f"import paddle\nx = paddle.ones([3])\nif {OURS} in paddle.__file__: "
+                "raise OSError('only here')\ny = x * 2\n"
+            ),
+            1,
+            "OSError: only here",
+        ),
+        (
+            (
+                f"import paddle\nx = paddle.ones([3])\nif {OURS} not in paddle.__file__: "
+                "raise OSError('only there')\ny = x * 2\n"
+            ),
+            1,
+            "OSError: only there",
+        ),
+        (
+            "import paddle\nx = paddle.ones([3])\npaddle.matmul(x.reshape([1, 3]), x.reshape([1, 3]))\n",
+            0,
+            "agree\nBoth ended with status 1",
+        ),
+    ],
+)
 def test_programs_that_fail(oracle, tmp_path, text, status, told):
     (tmp_path / "fails.py").write_text(text)
     done = run(tmp_path / "fails.py")
-    assert (done.returncode == status and told in done.stdout
-            and "compare/child" not in done.stdout), done.stdout + done.stderr
+    assert done.returncode == status and told in done.stdout and "compare/child" not in done.stdout, (
+        done.stdout + done.stderr
+    )
 
 
 def test_wrong_use(tmp_path):

@@ -51,8 +51,9 @@ def start(folder, module, sample, out):
     # compiled as users have it, not as the other tests
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     with out.with_suffix(".log").open("w") as log:
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent,
-                                env=environment)
+        return subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent, env=environment
+        )
 
 
 def finish(process, out):
@@ -65,8 +66,10 @@ def reference_answers(folder, calls, cache, scratch):
     kept = cache / "reference.pkl"
     if not kept.exists():
         if importlib.util.find_spec("paddle") is None:
-            pytest.skip("the real Paddle is not installed and its answers are not in the cache: "
-                        "pip install 'paddle_jax[oracle]'")
+            pytest.skip(
+                "the real Paddle is not installed and its answers are not in the cache: "
+                "pip install 'paddle_jax[oracle]'"
+            )
         sample, fresh = scratch / "calls.json", scratch / "reference.pkl"
         sample.write_bytes(calls)
         finish(start(folder, "paddle", sample, fresh), fresh)
@@ -125,14 +128,18 @@ def test_pass_rate(tmp_path, request, record_property):
     calls = content(folder / "calls.json")
     cache = cache_folder(folder, calls, request.config)
     reference = reference_answers(folder, calls, cache, tmp_path)
-    died = {key for key, answer in _part(folder, "store").load(reference).items()
-            if answer["status"] == "crash"}
+    died = {
+        key for key, answer in _part(folder, "store").load(reference).items() if answer["status"] == "crash"
+    }
     rows = [row for row in existing_rows(folder, json.loads(calls)) if row["id"] not in died]
     verdicts = judge(folder, reference, our_answers(folder, rows, tmp_path), rows, tmp_path)
 
     call = {row["id"]: row["cfg"] for row in rows}
-    failures = [f"[{group}/{verdict}] {call[key]} | {detail}"
-                for key, (group, verdict, detail) in sorted(verdicts.items()) if verdict != "pass"]
+    failures = [
+        f"[{group}/{verdict}] {call[key]} | {detail}"
+        for key, (group, verdict, detail) in sorted(verdicts.items())
+        if verdict != "pass"
+    ]
     (cache / "failures.txt").write_text("\n".join(failures) + "\n")
     answered = [verdict == "pass" for group, verdict, _ in verdicts.values() if group != "refuse"]
     refused = [verdict == "pass" for group, verdict, _ in verdicts.values() if group == "refuse"]

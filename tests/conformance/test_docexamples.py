@@ -33,11 +33,17 @@ ABSENT = re.compile(r"has no attribute|cannot import name|No module named|is not
 
 def python(lab, script, *arguments, **environment):
     """Runs one of the programs with the laboratory folder that they share."""
-    more = {"CHECK_LAB": str(lab), "CHECK_PYTHON": sys.executable, "CHECK_PATH": str(ROOT),
-            "CHECK_NO_CACHE": "1", **environment}
+    more = {
+        "CHECK_LAB": str(lab),
+        "CHECK_PYTHON": sys.executable,
+        "CHECK_PATH": str(ROOT),
+        "CHECK_NO_CACHE": "1",
+        **environment,
+    }
     command = [sys.executable, "-W", "ignore", str(script), *arguments]
-    done = subprocess.run(command, cwd=lab, env=os.environ | more, capture_output=True, text=True,
-                          timeout=1500, check=False)
+    done = subprocess.run(
+        command, cwd=lab, env=os.environ | more, capture_output=True, text=True, timeout=1500, check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
@@ -55,8 +61,14 @@ def records(file):
 def chosen(blocks, stable):
     """The examples that are judged."""
     left_out = ABOUT_THE_CPU if no_avx512() else ()
-    return [block for block in blocks if block["id"] in stable and block["id"] not in left_out
-                                          and not block["ns"].startswith(SLOW) and exists(block["ns"])]
+    return [
+        block
+        for block in blocks
+        if block["id"] in stable
+        and block["id"] not in left_out
+        and not block["ns"].startswith(SLOW)
+        and exists(block["ns"])
+    ]
 
 
 def reference_answers(folder, lab, home, request):
@@ -88,8 +100,11 @@ def judged(folder, blocks, stable, theirs, ours):
         if got is None or want["status"] != "ok":
             yield block["id"], "runs" if got is None else "unknown", "the real Paddle did not run it"
         elif got["status"] != "ok":
-            yield (block["id"], "missing" if ABSENT.search(got["err"]) else "fails",
-                   f"{got['kind']}: {got['err']}")
+            yield (
+                block["id"],
+                "missing" if ABSENT.search(got["err"]) else "fails",
+                f"{got['kind']}: {got['err']}",
+            )
         else:
             wrong = [at for at in outputs if not runner.same(want["outs"][at], got["outs"][at])]
             yield block["id"], "differs" if wrong else "same" if outputs else "runs", f"outputs {wrong}"
@@ -108,21 +123,30 @@ def test_run_and_print_the_same(tmp_path, request, record_property, monkeypatch)
     cache = reference_answers(folder, tmp_path, home, request)
     python(tmp_path, folder / "run.py", "--fresh", "--jobs", str(WORKERS), CHECK_CANDIDATE="paddle_jax")
 
-    theirs, ours = ({r["id"]: r for r in records(home / f"{label}.jsonl")}
-                    for label in ("paddle", "paddle_jax"))
+    theirs, ours = (
+        {r["id"]: r for r in records(home / f"{label}.jsonl")} for label in ("paddle", "paddle_jax")
+    )
     found = list(judged(folder, blocks, stable, theirs, ours))
-    count = {verdict: sum(v == verdict for _, v, _ in found)
-             for verdict in ("same", "runs", "differs", "missing", "fails")}
-    bad = [f"{verdict}: {name} | {detail}" for name, verdict, detail in found
-           if verdict in ("differs", "missing", "fails")]
+    count = {
+        verdict: sum(v == verdict for _, v, _ in found)
+        for verdict in ("same", "runs", "differs", "missing", "fails")
+    }
+    bad = [
+        f"{verdict}: {name} | {detail}"
+        for name, verdict, detail in found
+        if verdict in ("differs", "missing", "fails")
+    ]
     (cache.parent / "failures.txt").write_text("\n".join(bad) + "\n")
     ran = count["same"] + count["runs"] + count["differs"]
     runs, matches = ran / (ran + count["fails"]), count["same"] / (count["same"] + count["differs"])
-    report = (f"documented examples: {ran} run = {runs:.2%} of those whose names exist "
-              f"({count['missing']} need others), ")
+    report = (
+        f"documented examples: {ran} run = {runs:.2%} of those whose names exist "
+        f"({count['missing']} need others), "
+    )
     report += f"{count['same']} print the same = {matches:.2%}"
     record_property("summary", f"{report}; failures in {cache.parent / 'failures.txt'}")
 
     floor = json.loads((Path(__file__).parent / "floor.json").read_text())["docexamples"]
-    assert (ran >= floor["run"] and runs >= floor["runs"]
-            and matches >= floor["matches"]), report + "\n" + "\n".join(bad[:60])
+    assert ran >= floor["run"] and runs >= floor["runs"] and matches >= floor["matches"], (
+        report + "\n" + "\n".join(bad[:60])
+    )

@@ -20,8 +20,10 @@ print("args", sys.argv[1:], __name__)
 
 
 def run(*args, cwd=None):
-    return subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, cwd=cwd,
-                          timeout=120)
+    return subprocess.run(
+        [sys.executable, *map(str, args)], capture_output=True, text=True, cwd=cwd, timeout=120
+    )
+
 
 PROCESSES = """
 import multiprocessing, pathlib, sys
@@ -64,8 +66,9 @@ def test_module(tmp_path):
 def test_processes_that_the_program_starts(arguments, tmp_path):
     (tmp_path / "program.py").write_text(PROCESSES)
     done = run("-m", "paddle_jax", *arguments, cwd=tmp_path)
-    assert done.stdout.splitlines() == [f"paddle_jax {[number] * 3} True"
-                                        for number in (4.0, 6.0)], done.stderr
+    assert done.stdout.splitlines() == [f"paddle_jax {[number] * 3} True" for number in (4.0, 6.0)], (
+        done.stderr
+    )
 
 
 COMMANDS = """
@@ -92,7 +95,8 @@ def test_commands_that_the_program_starts(tmp_path):
     (tmp_path / "program.py").write_text(COMMANDS)
     (tmp_path / "beside.py").write_text(
         "import paddle.nn as nn, subprocess, sys\nprint(nn.Linear.__module__, flush=True)\n"
-        "subprocess.run([sys.executable, '-c', 'import paddle; print(paddle.Tensor)'])\n")
+        "subprocess.run([sys.executable, '-c', 'import paddle; print(paddle.Tensor)'])\n"
+    )
     done = run("-m", "paddle_jax", "program.py", "command", cwd=tmp_path)
     lines = ["paddle_jax paddle paddle.nn"] * 2 + ["paddle.nn.layer.common", "<class 'paddle.Tensor'>"]
     assert done.stdout.splitlines() == lines, done.stderr
@@ -106,19 +110,25 @@ def test_workers_of_joblib(tmp_path):
 
 
 def test_commands_find_the_real_paddle_where_paddle_jax_is_not(oracle, tmp_path):
-    check = ("import os, subprocess, sys, paddle_jax.alias as alias; alias.install_as_paddle(); "
-             "os.chdir(sys.argv[1]); code = 'import paddle, paddle.nn; "
-             "print(paddle.__file__.split(chr(47))[-2], paddle.nn.Linear.__module__)'; block = 'import sys; "
-             "sys.modules[\"paddle_jax\"] = None; '; print(subprocess.run([sys.executable, '-c', "
-             "block + code], capture_output=True, text=True).stdout, subprocess.run([sys.executable, '-c', "
-             "code], capture_output=True, text=True, env=alias.environment_before()).stdout)")
+    check = (
+        "import os, subprocess, sys, paddle_jax.alias as alias; alias.install_as_paddle(); "
+        "os.chdir(sys.argv[1]); code = 'import paddle, paddle.nn; "
+        "print(paddle.__file__.split(chr(47))[-2], paddle.nn.Linear.__module__)'; block = 'import sys; "
+        "sys.modules[\"paddle_jax\"] = None; '; print(subprocess.run([sys.executable, '-c', "
+        "block + code], capture_output=True, text=True).stdout, subprocess.run([sys.executable, '-c', "
+        "code], capture_output=True, text=True, env=alias.environment_before()).stdout)"
+    )
     done = run("-c", check, tmp_path)
     assert done.stdout.split() == ["paddle", "paddle.nn.layer.common"] * 2, done.stderr
 
 
 def test_code_on_the_command_line_is_the_main_module():
-    done = run("-m", "paddle_jax", "-c",
-               "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A, __name__)")
+    done = run(
+        "-m",
+        "paddle_jax",
+        "-c",
+        "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A, __name__)",
+    )
     assert done.stdout == "True __main__\n", done.stderr
 
 
@@ -146,8 +156,9 @@ def test_a_script_runs_as_python_runs_it(tmp_path):
 def test_variables_are_there_after_the_script(tmp_path):
     (tmp_path / "program.py").write_text("import paddle\nx = paddle.ones([2])\n")
     command = [sys.executable, "-i", "-m", "paddle_jax", "program.py"]
-    done = subprocess.run(command, input="print(x.tolist())\n", capture_output=True, text=True, cwd=tmp_path,
-                          timeout=120)
+    done = subprocess.run(
+        command, input="print(x.tolist())\n", capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
     assert "[1.0, 1.0]" in done.stdout, done.stderr
 
 
@@ -162,8 +173,10 @@ def test_exit_status_and_errors(tmp_path):
 
 
 def test_never_by_itself():
-    check = ("assert 'paddle' not in sys.modules; assert not any('alias' in type(f).__module__ for f "
-             "in sys.meta_path)")
+    check = (
+        "assert 'paddle' not in sys.modules; assert not any('alias' in type(f).__module__ for f "
+        "in sys.meta_path)"
+    )
     done = run("-c", f"import paddle_jax, sys; {check}")
     assert done.returncode == 0, done.stderr
 

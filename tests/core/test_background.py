@@ -21,8 +21,10 @@ def test_in_order_and_errors_come_out():
     def fails():
         raise OSError("no room")
 
-    tasks = [worker.submit(lambda i=i: (time.sleep(0.01), seen.append((i, threading.get_ident()))))
-             for i in range(5)]
+    tasks = [
+        worker.submit(lambda i=i: (time.sleep(0.01), seen.append((i, threading.get_ident()))))
+        for i in range(5)
+    ]
     bad = worker.submit(fails)
     with pytest.raises(OSError, match="no room"):
         bad.wait()
@@ -34,8 +36,14 @@ def test_in_order_and_errors_come_out():
 
 def run(text, **more):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True,
-                          timeout=120, env=environment, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -49,8 +57,9 @@ def test_the_end_of_the_process(complete):
             worker.submit(lambda i=i: (time.sleep(0.5), print(i, flush=True)))
         time.sleep(0.2)
     """)
-    assert (done.returncode == 0
-            and done.stdout.split() == ["0", "1", "2"][: 3 if complete else 1]), done.stderr
+    assert done.returncode == 0 and done.stdout.split() == ["0", "1", "2"][: 3 if complete else 1], (
+        done.stderr
+    )
 
 
 @pytest.mark.slow

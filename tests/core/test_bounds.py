@@ -43,9 +43,12 @@ def test_what_is_used_stays(paddle, small):
     for n in range(1, 200):
         float((paddle.ones([n]) * 3).sum())
         float((x * x).sum())
-        found = [sig for kernel in OPS["multiply"].kernels.values()
-                 for sig in (kernel.sigs | kernel.older).values()
-                 if sig.operands[0].shape == (2, 3, 4) == sig.operands[1].shape]
+        found = [
+            sig
+            for kernel in OPS["multiply"].kernels.values()
+            for sig in (kernel.sigs | kernel.older).values()
+            if sig.operands[0].shape == (2, 3, 4) == sig.operands[1].shape
+        ]
         assert kept is None or found == [kept]
         kept = found[0]
 
@@ -58,8 +61,9 @@ def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
     before = {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()}
     for n in range(1, 60):
         float((paddle.ones([n]) * 3).sum())
-    assert {kernel: len(kernel.sigs) + len(kernel.older)
-            for kernel in OPS["multiply"].kernels.values()} == before
+    assert {
+        kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()
+    } == before
 
 
 def test_an_older_signature_does_not_end_the_segment(paddle, small):
@@ -129,8 +133,9 @@ print(float(paddle.cos(x)[0, 0]))
 
 
 def test_the_least_recently_used_programs_go_first():
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=120,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     np.testing.assert_allclose(float(done.stdout), np.cos(0.5), rtol=1e-6)
 
@@ -204,8 +209,15 @@ def test_functions_and_static_programs_are_bounded_too(tmp_path):
     """The least recently used ones go, whoever made them, and are compiled again when they are called."""
     script = tmp_path / "programs.py"  # functions are compiled where their source is there
     script.write_text(PROGRAMS)
-    done = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert 0 < int(done.stdout) < 13
 
@@ -232,8 +244,9 @@ print(rounds[0], rounds[-1], compiled.Kept.stretch)
 def test_what_is_used_in_turn_gets_room():
     """A bound that leaves room for about half of what a loop uses is widened, so that the loop does not
     compile for ever."""
-    done = subprocess.run([sys.executable, "-c", TURNS], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", TURNS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     first, last, stretch = map(int, done.stdout.split())
     assert first >= 16

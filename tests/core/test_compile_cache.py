@@ -16,11 +16,13 @@ PROGRAM = "import paddle_jax as paddle; print(float((paddle.ones([3]) * 2 + 1).s
 def run(tmp_path, said="", **env):
     """Runs a program with a cache root of its own, which says something in one line on stderr or nothing;
     returns the cached files."""
-    names = {k: v for k, v in os.environ.items()
-             if k not in (compile_cache.FLAG, "JAX_COMPILATION_CACHE_DIR")}
+    names = {
+        k: v for k, v in os.environ.items() if k not in (compile_cache.FLAG, "JAX_COMPILATION_CACHE_DIR")
+    }
     names |= {"XDG_CACHE_HOME": str(tmp_path), "FLAGS_interpreter": "0", **env}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=names, capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=names, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "9.0"
     assert done.stderr.count("\n") == (1 if said else 0) and said in done.stderr, done.stderr
     return {f.name for f in tmp_path.rglob("*-cache")}
@@ -59,8 +61,9 @@ def test_a_directory_that_others_may_write_is_refused(tmp_path, mode):
     chosen = tmp_path / "chosen"
     chosen.mkdir()
     chosen.chmod(mode)
-    assert not run(tmp_path, said=f"{chosen} is not used: others may write it",
-                   FLAGS_compile_cache=str(chosen))
+    assert not run(
+        tmp_path, said=f"{chosen} is not used: others may write it", FLAGS_compile_cache=str(chosen)
+    )
     assert stat.S_IMODE(chosen.stat().st_mode) == mode
 
 

@@ -49,16 +49,19 @@ def test_each_way_to_compile_a_program():
     want = np.tanh(x.numpy() @ layer.weight.numpy() + layer.bias.numpy())
     paddle.set_flags({"FLAGS_deferred_min_repeats": 1})
     np.testing.assert_allclose(paddle.tanh(layer(x)).numpy(), want, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(paddle.jit.to_static(lambda x: paddle.tanh(layer(x)))(x).numpy(), want,
-                               rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        paddle.jit.to_static(lambda x: paddle.tanh(layer(x)))(x).numpy(), want, rtol=1e-5, atol=1e-6
+    )
 
 
-@pytest.mark.parametrize("name, value", [("MALLOC_ARENA_MAX", "3"),
-                                         ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3"), ("OTHER", "1")])
+@pytest.mark.parametrize(
+    "name, value", [("MALLOC_ARENA_MAX", "3"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3"), ("OTHER", "1")]
+)
 def test_arenas_that_the_environment_sets_stay(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
-    found = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=120,
-                           check=True).stdout.strip()
+    found = subprocess.run(
+        [sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=120, check=True
+    ).stdout.strip()
     assert found.startswith("[(-8, ") if name == "OTHER" else found == "[]"
 
 

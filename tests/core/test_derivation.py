@@ -91,5 +91,8 @@ def test_the_same_equations_as_from_vjp():
     kernel = Kernel("softmax", fn)
     ours = jax.make_jaxpr(kernel.grad((0, 1), None, 2).fn)(X, Y, X)
     theirs = jax.make_jaxpr(lambda x, y, ct: jax.vjp(fn, x, y)[1](ct))(X, Y, X)
-    np.testing.assert_allclose(jax.core.eval_jaxpr(ours.jaxpr, ours.consts, X, Y, X)[0],
-                               jax.core.eval_jaxpr(theirs.jaxpr, theirs.consts, X, Y, X)[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        jax.core.eval_jaxpr(ours.jaxpr, ours.consts, X, Y, X)[0],
+        jax.core.eval_jaxpr(theirs.jaxpr, theirs.consts, X, Y, X)[0],
+        rtol=1e-6,
+    )

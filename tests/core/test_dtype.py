@@ -8,8 +8,20 @@ import warnings
 import numpy as np
 import pytest
 
-NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-         "complex64", "complex128"]
+NAMES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 SCALARS = [True, 2, 2.5, 1j, np.float64(2), np.int32(2)]
 
 
@@ -29,6 +41,7 @@ def outcome(call):
 @pytest.mark.parametrize("name", ["add", "multiply", "divide", "equal", "where"])
 def test_promotion_of_every_pair(paddle, oracle, name):
     for a, b in itertools.product(NAMES, NAMES):
+
         def call(m, a=a, b=b):
             args = (made(m, a), made(m, b))
             return m.where(m.to_tensor([True, False]), *args) if name == "where" else getattr(m, name)(*args)
@@ -36,8 +49,13 @@ def test_promotion_of_every_pair(paddle, oracle, name):
         want, got = outcome(lambda: call(oracle)), outcome(lambda: call(paddle))
         if want is RuntimeError:  # the CPU build lacks this kernel
             continue
-        assert got == want or (isinstance(want, type) and isinstance(got, type)
-                               and issubclass(got, want)), (name, a, b, got, want)
+        assert got == want or (isinstance(want, type) and isinstance(got, type) and issubclass(got, want)), (
+            name,
+            a,
+            b,
+            got,
+            want,
+        )
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "eq", "lt"])
@@ -48,22 +66,31 @@ def test_operators_with_numbers(paddle, oracle, name):
             continue
         if dtype == "bool" and isinstance(number, np.integer) and name in ("sub", "truediv"):
             continue  # Paddle treats NumPy integers differently in each operator on bools
-        want, got = (outcome(lambda d=dtype, n=number: op(made(oracle, d), n)),
-                     outcome(lambda d=dtype, n=number: op(made(paddle, d), n)))
+        want, got = (
+            outcome(lambda d=dtype, n=number: op(made(oracle, d), n)),
+            outcome(lambda d=dtype, n=number: op(made(paddle, d), n)),
+        )
         assert want is RuntimeError or got == want, (name, dtype, number, got, want)
 
 
 def test_the_objects(paddle, oracle):
     for name in NAMES:
         ours, theirs = getattr(paddle, name), getattr(oracle, name)
-        assert (str(ours), repr(ours), ours.name, ours.value,
-                hash(ours)) == (str(theirs), repr(theirs), theirs.name, theirs.value, hash(theirs))
+        assert (str(ours), repr(ours), ours.name, ours.value, hash(ours)) == (
+            str(theirs),
+            repr(theirs),
+            theirs.name,
+            theirs.value,
+            hash(theirs),
+        )
     assert paddle.float32 != "float32"
     assert pickle.loads(pickle.dumps(paddle.float32)) is paddle.float32  # noqa: S301  own data
 
 
-@pytest.mark.parametrize("spelling", ["float32", np.float32, np.dtype("float32"), float, int, bool, "int",
-                                      "float", "double", "half"])
+@pytest.mark.parametrize(
+    "spelling",
+    ["float32", np.float32, np.dtype("float32"), float, int, bool, "int", "float", "double", "half"],
+)
 def test_spellings(paddle, oracle, spelling):
     assert str(paddle.ones([1], spelling).dtype) == str(oracle.ones([1], spelling).dtype)
 

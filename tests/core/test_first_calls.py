@@ -17,11 +17,15 @@ from paddle_jax._core.runtime import uninterrupted
 
 def parts(paddle, groups):
     paddle.seed(1)
-    net = paddle.nn.Sequential(paddle.nn.Linear(40, 40), paddle.nn.BatchNorm1D(40), paddle.nn.Dropout(0.2),
-                               paddle.nn.Linear(40, 3))
+    net = paddle.nn.Sequential(
+        paddle.nn.Linear(40, 40), paddle.nn.BatchNorm1D(40), paddle.nn.Dropout(0.2), paddle.nn.Linear(40, 3)
+    )
     rate = paddle.optimizer.lr.StepDecay(0.1, 3)
-    parameters = net.parameters() if not groups else [{"params": net[0].parameters()},
-                                                      {"params": net[3].parameters(), "learning_rate": 0.5}]
+    parameters = (
+        net.parameters()
+        if not groups
+        else [{"params": net[0].parameters()}, {"params": net[3].parameters(), "learning_rate": 0.5}]
+    )
     opt = paddle.optimizer.Adam(rate, parameters=parameters, grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
 
     def step(x):
@@ -156,8 +160,14 @@ def test_settings_of_the_thread_hold_for_the_first_call():
     with jax.numpy_dtype_promotion("strict"), jax.default_matmul_precision("float32"):
         found = []
         config = jax.config
-        once = uninterrupted.Once(jax.jit(lambda x: found.append(
-            (config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision)) or [x]))
+        once = uninterrupted.Once(
+            jax.jit(
+                lambda x: (
+                    found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision))
+                    or [x]
+                )
+            )
+        )
         once((np.ones(2, "float32"),), lambda results: map(id, results))
     assert found == [("strict", "float32")]
 

@@ -85,8 +85,14 @@ def lines(text):
 
 def run(program, tmp_path, **env):
     program = program.replace("{folder!r}", repr(str(tmp_path)))
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True,
-                          text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()
@@ -95,14 +101,17 @@ def run(program, tmp_path, **env):
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", ["sync", "off"])
 def test_computing_is_refused_and_reading_is_not(tmp_path, tier):
-    caught = ("def caught(f):\n    try:\n        return f()\n    except Exception as "
-              "error:\n        return error\n")
+    caught = (
+        "def caught(f):\n    try:\n        return f()\n    except Exception as error:\n        return error\n"
+    )
     calls = "".join(f"print(in_child(lambda: {line}))\n" for line in lines(COMPUTES) + lines(READS))
     got = run(PARENT + caught + calls + "print((x + 1).tolist())", tmp_path, FLAGS_deferred=tier)
     refused, fine = got[: len(lines(COMPUTES))], got[len(lines(COMPUTES)) : -1]
     for line, said in zip(lines(COMPUTES), refused, strict=True):
-        assert ("ForkedError" in said and "spawn" in said and "forkserver" in said
-                and "DataLoader" in said), (line, said)
+        assert "ForkedError" in said and "spawn" in said and "forkserver" in said and "DataLoader" in said, (
+            line,
+            said,
+        )
     assert len([line for line in fine if line.startswith("fine ")]) == len(lines(READS)), fine
     assert got[-1] == "[2.0, 3.0, 4.0]"  # the parent goes on
 
@@ -128,7 +137,9 @@ WORK = "import paddle_jax as paddle\n\n\ndef work(n):\n    return (paddle.ones([
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_multiprocessing(tmp_path, method):
     (tmp_path / "worker.py").write_text(WORK)
-    program = PARENT + f"""
+    program = (
+        PARENT
+        + f"""
 if __name__ == "__main__":
     import worker
     with multiprocessing.get_context({method!r}).Pool(2) as pool:
@@ -137,8 +148,10 @@ if __name__ == "__main__":
         except RuntimeError as error:
             print(type(error).__name__)
 """
+    )
     script = tmp_path / "program.py"
     script.write_text(program.replace("{folder!r}", repr(str(tmp_path))))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120,
-                          check=True)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
+    )
     assert done.stdout.split("\n")[0] == ("ForkedError" if method == "fork" else "[4.0, 9.0]")

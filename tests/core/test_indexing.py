@@ -49,18 +49,23 @@ def spy(monkeypatch):
     recorded = []
     for name in ("run2", "_run_pattern"):
         before = getattr(indexing, name)
-        monkeypatch.setattr(indexing, name,
-                            lambda *args, before=before: (recorded.append(args[0]), before(*args))[1])
+        monkeypatch.setattr(
+            indexing, name, lambda *args, before=before: (recorded.append(args[0]), before(*args))[1]
+        )
     return recorded
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32",
-                                   "int64", "bool", "complex64"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool", "complex64"],
+)
 def test_one_element_is_read_without_an_operation(dtype, monkeypatch):
     """Of a value that is there; the same number, dtype and shape as by way of the operation."""
     table = np.array([[0, 1, 0], [3, 0.1, 100]]).astype("float32")
-    for x in (paddle.to_tensor(table).astype(dtype),
-              paddle.to_tensor(table).astype(dtype) * paddle.ones([2, 3]).astype(dtype)):
+    for x in (
+        paddle.to_tensor(table).astype(dtype),
+        paddle.to_tensor(table).astype(dtype) * paddle.ones([2, 3]).astype(dtype),
+    ):
         x.numpy()
         places = [(0, 0), (1, 1), (-1, -1), (1, -3)]
         kept = [paddle.gather_nd(x, paddle.to_tensor([i % 2, j % 3])) for i, j in places]

@@ -43,8 +43,9 @@ def answers(engine, case, value):
 def test_same_numbers_by_one_kernel(paddle, oracle, name):
     OPS[name].lifting.seen.clear()
     for value in VALUES:
-        for got, expected in zip(answers(paddle, CASES[name], value), answers(oracle, CASES[name], value),
-                                 strict=True):
+        for got, expected in zip(
+            answers(paddle, CASES[name], value), answers(oracle, CASES[name], value), strict=True
+        ):
             assert got.dtype == expected.dtype
             np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-6)
     assert lifted(name) and all(all(found.fits.values()) for found in lifted(name))
@@ -96,4 +97,5 @@ def test_derivatives_of_higher_order(paddle):
         first = paddle.grad(paddle.nn.functional.celu(x, value).sum(), x, create_graph=True)[0]
         second = paddle.grad(first.sum(), x)[0]
         np.testing.assert_allclose(
-            second.numpy(), np.where(X > 0, 0, np.exp(X.astype("float64") / value) / value), rtol=1e-12)
+            second.numpy(), np.where(X > 0, 0, np.exp(X.astype("float64") / value) / value), rtol=1e-12
+        )

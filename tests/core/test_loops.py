@@ -86,9 +86,15 @@ def counted(w, h, xs):
 
 
 CASES = {
-    "network": network, "backwards": lambda *a: network(*a, reverse=True),
-    "unrolled": lambda *a: network(*a, unroll=2), "gated": gated, "shifting": shifting, "unused": unused,
-    "nested": nested, "masked": masked, "counted": counted,
+    "network": network,
+    "backwards": lambda *a: network(*a, reverse=True),
+    "unrolled": lambda *a: network(*a, unroll=2),
+    "gated": gated,
+    "shifting": shifting,
+    "unused": unused,
+    "nested": nested,
+    "masked": masked,
+    "counted": counted,
     "no steps": lambda w, h, xs: network(w, h, xs[:0]),
     "one operand": lambda w, h, xs: network(w, h * 0 + 1, lax.stop_gradient(xs)),
     "wide": lambda w, h, xs: network(*[x.astype("float64") for x in (w, h, xs)]),

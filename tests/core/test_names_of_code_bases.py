@@ -17,13 +17,24 @@ def found(module, path, name):
     return getattr(importlib.import_module(f"{module.__name__}.{path}"), name)
 
 
-FILLED = ["[2], 'float32', 1", "(2, 3), 'int64', 2.7", "2, 'float32', 1", "[], 'bool', 1",
-          "[2], 'float32', 'inf'", "[2], 'uint8', 300", "[2], 'float32', T(3.0)", "T([2]), 'int32', T(2.5)",
-          "[T(2), 1], 'float16', 1",
-          "[2], 'complex64', 1", "[2], 'float32', 1, False, None, 'cpu', 'a'",
-          "shape=[2], dtype='float32', value=1.5, force_cpu=True",
-          "[2], 'float32', None", "[-1], 'float32', 1",
-          "[1.5], 'int32', 2", "[2], 'float32', T([1.0, 2.0])"]
+FILLED = [
+    "[2], 'float32', 1",
+    "(2, 3), 'int64', 2.7",
+    "2, 'float32', 1",
+    "[], 'bool', 1",
+    "[2], 'float32', 'inf'",
+    "[2], 'uint8', 300",
+    "[2], 'float32', T(3.0)",
+    "T([2]), 'int32', T(2.5)",
+    "[T(2), 1], 'float16', 1",
+    "[2], 'complex64', 1",
+    "[2], 'float32', 1, False, None, 'cpu', 'a'",
+    "shape=[2], dtype='float32', value=1.5, force_cpu=True",
+    "[2], 'float32', None",
+    "[-1], 'float32', 1",
+    "[1.5], 'int32', 2",
+    "[2], 'float32', T([1.0, 2.0])",
+]
 
 
 @pytest.mark.parametrize("arguments", FILLED)
@@ -45,8 +56,15 @@ def test_fill_constant(arguments, oracle):
         np.testing.assert_array_equal(got[1], want[1])
 
 
-GAUSSIAN = ["[2, 3]", "[2], 1.0, 0.5, 7, 'float64'", "(3,), dtype='complex64'", "T([2, 2])",
-            "[2], std=T(2.0)", "[3], dtype='int32'", "[1.5]"]
+GAUSSIAN = [
+    "[2, 3]",
+    "[2], 1.0, 0.5, 7, 'float64'",
+    "(3,), dtype='complex64'",
+    "T([2, 2])",
+    "[2], std=T(2.0)",
+    "[3], dtype='int32'",
+    "[1.5]",
+]
 
 
 @pytest.mark.parametrize("arguments", GAUSSIAN)
@@ -76,7 +94,10 @@ def test_small_helpers(module):
     assert len(found(module, "distributed.utils.launch_utils", "find_free_ports")(2)) == 2
     kinds = found(module, "distributed.fleet.meta_parallel.sharding.group_sharded_utils", "Type")
     assert {kind.name: kind.value for kind in kinds} == {
-        "fp16": module.float16, "bf16": module.bfloat16, "fp32": module.float32}
+        "fp16": module.float16,
+        "bf16": module.bfloat16,
+        "fp32": module.float32,
+    }
     assert found(module, "utils.download", "logger").info("") is None
     unwrap = found(module, "distributed.fleet.utils.hybrid_parallel_util", "unwrap_optimizer")
     inner, wrapper = object(), type("Wrapper", (), {})
@@ -109,7 +130,10 @@ def test_stop_watches(module, capsys, monkeypatch):
     timers.log(["b"])
     timers.log(["b"])
     assert capsys.readouterr().out.splitlines() == [
-        "time (ms) | b: 250.00 | a: 625.00", "time (ms) | b: 500.00", "time (ms) | b: 0.00"]
+        "time (ms) | b: 250.00 | a: 625.00",
+        "time (ms) | b: 500.00",
+        "time (ms) | b: 0.00",
+    ]
     assert timers("a").elapsed() == 1.25 and timers("a").elapsed_ == 0
     with pytest.raises(KeyError):
         timers.log(["c"])
@@ -125,7 +149,11 @@ def test_stop_watches(module, capsys, monkeypatch):
 def test_create_tensor(module):
     made = found(module, "tensor", "create_tensor")("float32", name="empty_one", persistable=True)
     assert (made.name, made.persistable, made.dtype, made.stop_gradient) == (
-        "empty_one", True, module.float32, True)
+        "empty_one",
+        True,
+        module.float32,
+        True,
+    )
     assert module.assign(module.ones([2]), output=made) is made
     assert made.tolist() == [1.0, 1.0]
 
@@ -133,7 +161,11 @@ def test_create_tensor(module):
 def test_suffixes_of_files(module):
     names = "INFER_MODEL_SUFFIX INFER_PARAMS_SUFFIX INFER_PARAMS_INFO_SUFFIX INFER_PROPERTY_SUFFIX".split()
     assert [found(module, "jit.translated_layer", name) for name in names] == [
-        ".pdmodel", ".pdiparams", ".pdiparams.info", ".meta"]
+        ".pdmodel",
+        ".pdiparams",
+        ".pdiparams.info",
+        ".meta",
+    ]
 
 
 def test_lists_of_operations_that_stay_whole(module):

@@ -48,13 +48,15 @@ def found(path, name):
 def test_every_path_leads_to_the_same_object(facts, paddle):
     wrong = []
     for known in tool().objects(facts).values():
-        here = {f"{path}.{name}": value for path, name in known
-                if (value := found(path, name)) is not MISSING}
+        here = {
+            f"{path}.{name}": value for path, name in known if (value := found(path, name)) is not MISSING
+        }
         objects = {id(value): value for value in here.values() if value is not None}
         if objects and (len(objects) > 1 or None in here.values()) and not SEVERAL & here.keys():
             wrong.append({path: repr(value)[:60] for path, value in here.items()})
-    assert not wrong, ("run tools/paddle_paths.py, or give the same object both names: "
-                       + "\n".join(map(str, wrong)))
+    assert not wrong, "run tools/paddle_paths.py, or give the same object both names: " + "\n".join(
+        map(str, wrong)
+    )
 
 
 def own(facts):
@@ -74,12 +76,16 @@ def test_objects_say_where_they_are_defined(facts, paddle):
         if value.__name__ not in PRINTED and not path.endswith(".eager.ops"):
             places[value].append(("paddle_jax" + path.removeprefix("paddle"), name))
     for value, known in places.items():
-        there = facts["paddle" + value.__module__.removeprefix("paddle_jax")]["names"].get(value.__qualname__,
-                                                                                           ["", 0, "", ""])
+        there = facts["paddle" + value.__module__.removeprefix("paddle_jax")]["names"].get(
+            value.__qualname__, ["", 0, "", ""]
+        )
         if there[2].startswith("paddle.base.libpaddle"):  # moved into C++, and imported where it was
             known.append((value.__module__, value.__qualname__))
-    wrong = {str(value): known for value, known in places.items()
-             if (value.__module__, value.__qualname__) not in known}
+    wrong = {
+        str(value): known
+        for value, known in places.items()
+        if (value.__module__, value.__qualname__) not in known
+    }
     assert not wrong, "\n".join(map(str, wrong.items()))
 
 
@@ -89,19 +95,31 @@ def test_objects_are_pickled_by_their_names(facts, paddle):
             assert pickle.loads(pickle.dumps(value)) is value
 
 
-VALUES = ["paddle.CPUPlace()", "paddle.float32", "paddle.Size([2])", "paddle.finfo('float32')",
-          "paddle.topk(paddle.ones([3]), 2)[0]", "paddle.nn.ReLU()", "paddle.topk(paddle.ones([3]), 2)",
-          "paddle.Generator()", "paddle.optimizer.lr.StepDecay(0.1, 2)", "paddle.nn.BatchNorm1D(2)",
-          "paddle.io.TensorDataset([paddle.ones([2])])", "paddle.ParamAttr()",
-          "paddle.regularizer.L2Decay(0.1)"]
+VALUES = [
+    "paddle.CPUPlace()",
+    "paddle.float32",
+    "paddle.Size([2])",
+    "paddle.finfo('float32')",
+    "paddle.topk(paddle.ones([3]), 2)[0]",
+    "paddle.nn.ReLU()",
+    "paddle.topk(paddle.ones([3]), 2)",
+    "paddle.Generator()",
+    "paddle.optimizer.lr.StepDecay(0.1, 2)",
+    "paddle.nn.BatchNorm1D(2)",
+    "paddle.io.TensorDataset([paddle.ones([2])])",
+    "paddle.ParamAttr()",
+    "paddle.regularizer.L2Decay(0.1)",
+]
 
 
 @pytest.mark.parametrize("text", VALUES)
 def test_values_are_pickled_and_copied(text, paddle):
     value = eval(text)
     for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
-        assert (type(again) is type(value)
-                and str(again).partition(" at 0x")[0] == str(value).partition(" at 0x")[0])
+        assert (
+            type(again) is type(value)
+            and str(again).partition(" at 0x")[0] == str(value).partition(" at 0x")[0]
+        )
 
 
 def test_a_module_has_no_dead_names(facts, paddle):
@@ -110,8 +128,10 @@ def test_a_module_has_no_dead_names(facts, paddle):
         try:
             module = importlib.import_module("paddle_jax" + path.removeprefix("paddle"))
         except ModuleNotFoundError as error:
-            assert (str(error) and found(path.rpartition(".")[0] or "paddle", path.rpartition(".")[2])
-                                   in (None, MISSING)), path
+            assert str(error) and found(path.rpartition(".")[0] or "paddle", path.rpartition(".")[2]) in (
+                None,
+                MISSING,
+            ), path
             continue
         assert not hasattr(module, "no_such_name")
         for name in getattr(module, "__all__", ()):
@@ -137,11 +157,17 @@ assert callable(paddle.batch)
 
 
 def test_under_the_alias_they_say_paddle(tmp_path):
-    values = (f"for value in {', '.join(VALUES)}, Linear, paddle.cumsum, paddle.Tensor, paddle.Size, "
-              "paddle.dtype: pickle.loads(pickle.dumps(value))\n")
+    values = (
+        f"for value in {', '.join(VALUES)}, Linear, paddle.cumsum, paddle.Tensor, paddle.Size, "
+        "paddle.dtype: pickle.loads(pickle.dumps(value))\n"
+    )
     (tmp_path / "program.py").write_text("import paddle\n" + ALIASED + values)
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", tmp_path / "program.py"], capture_output=True,
-                          text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", tmp_path / "program.py"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -18,19 +18,47 @@ from paddle_jax.framework.pickle_names import CorruptFileError, ForbiddenError
 
 # Expressions whose copies must be equal to them, or have the same text where objects have no equality.
 EQUAL = (
-    "x.shape", "x.shape[0:1]", "x.size", "x.size()", "x.strides", "x.dtype", "paddle.bfloat16", "x.place",
-    "paddle.CPUPlace()", "paddle.CUDAPlace(1)", "paddle.CUDAPinnedPlace()", "paddle.CustomPlace('tpu', 2)",
-    "[x.shape, {'d': x.dtype, 'p': (x.place,)}]", "type(x.shape)([])",
+    "x.shape",
+    "x.shape[0:1]",
+    "x.size",
+    "x.size()",
+    "x.strides",
+    "x.dtype",
+    "paddle.bfloat16",
+    "x.place",
+    "paddle.CPUPlace()",
+    "paddle.CUDAPlace(1)",
+    "paddle.CUDAPinnedPlace()",
+    "paddle.CustomPlace('tpu', 2)",
+    "[x.shape, {'d': x.dtype, 'p': (x.place,)}]",
+    "type(x.shape)([])",
 )
-TEXT = ("x", "layer.weight", "layer.bias", "x * 2", "paddle.ones([2], 'bfloat16')",
-        "paddle.zeros([0, 3], 'int32')", "layer", "layer.state_dict()", "optimizer.state_dict()",
-        "schedule.state_dict()", "paddle.ParamAttr(name='a').name",
-        "paddle.static.InputSpec([None, 2], 'float32', 'x')")
-STATES = ("schedule", "paddle.optimizer.lr.ReduceOnPlateau(0.1)", "paddle.nn.ClipGradByGlobalNorm(1.0)",
-          "paddle.regularizer.L2Decay(0.1)",
-          "paddle.optimizer.lr.LinearWarmup(paddle.optimizer.lr.CosineAnnealingDecay(0.1, 5), 2, 0.0, 0.1)")
-TESTS = {"again == thing": EQUAL, "str(again) == str(thing)": TEXT,
-         "repr(vars(again)).split(' at ')[0] == repr(vars(thing)).split(' at ')[0]": STATES}
+TEXT = (
+    "x",
+    "layer.weight",
+    "layer.bias",
+    "x * 2",
+    "paddle.ones([2], 'bfloat16')",
+    "paddle.zeros([0, 3], 'int32')",
+    "layer",
+    "layer.state_dict()",
+    "optimizer.state_dict()",
+    "schedule.state_dict()",
+    "paddle.ParamAttr(name='a').name",
+    "paddle.static.InputSpec([None, 2], 'float32', 'x')",
+)
+STATES = (
+    "schedule",
+    "paddle.optimizer.lr.ReduceOnPlateau(0.1)",
+    "paddle.nn.ClipGradByGlobalNorm(1.0)",
+    "paddle.regularizer.L2Decay(0.1)",
+    "paddle.optimizer.lr.LinearWarmup(paddle.optimizer.lr.CosineAnnealingDecay(0.1, 5), 2, 0.0, 0.1)",
+)
+TESTS = {
+    "again == thing": EQUAL,
+    "str(again) == str(thing)": TEXT,
+    "repr(vars(again)).split(' at ')[0] == repr(vars(thing)).split(' at ')[0]": STATES,
+}
 WAYS = ("copy.deepcopy(thing)", *(f"pickle.loads(pickle.dumps(thing, {protocol}))" for protocol in (2, 4, 5)))
 
 SETUP = """
@@ -56,8 +84,11 @@ def checks():
     lines = [SETUP]
     for way in WAYS:
         for test, expressions in TESTS.items():
-            lines += [f"thing = {each}\nagain = {way}\nassert type(again) is type(thing) and {test}, "
-                      f"({each!r}, again)" for each in expressions]
+            lines += [
+                f"thing = {each}\nagain = {way}\nassert type(again) is type(thing) and {test}, "
+                f"({each!r}, again)"
+                for each in expressions
+            ]
     return "\n".join(lines)
 
 
@@ -69,8 +100,13 @@ def test_as_paddle_jax():
 def test_as_paddle(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(f"import paddle\n{checks()}\nprint('fine')")
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(script)], capture_output=True, text=True,
-                          timeout=200, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
     assert done.stdout == "fine\n", done.stderr
 
 
@@ -80,17 +116,25 @@ def test_read_under_the_other_name(tmp_path, aliased):
     """Values, sizes, dtypes and places that one process writes as `paddle`, another reads without the alias,
     and the reverse."""
     one, other = tmp_path / "one.py", tmp_path / "other.py"
-    head = ("import sys, pickle\nimport paddle\nx = paddle.to_tensor([[1.0, 2.0]])\nthing = [x, x.shape, "
-            "x.dtype, x.place, x.size]\n")
+    head = (
+        "import sys, pickle\nimport paddle\nx = paddle.to_tensor([[1.0, 2.0]])\nthing = [x, x.shape, "
+        "x.dtype, x.place, x.size]\n"
+    )
     one.write_text(head + "pickle.dump(thing, open(sys.argv[1], 'wb'))")
-    other.write_text(head + "again = pickle.load(open(sys.argv[1], 'rb'))\nassert again[1:] == thing[1:] and "
-                            "str(again[0]) == str(x)\nprint('fine')")
+    other.write_text(
+        head + "again = pickle.load(open(sys.argv[1], 'rb'))\nassert again[1:] == thing[1:] and "
+        "str(again[0]) == str(x)\nprint('fine')"
+    )
 
     def run(aliased, script):
         if not aliased:
             script.write_text(script.read_text().replace("import paddle\n", "import paddle_jax as paddle\n"))
-        command = [sys.executable, *(["-m", "paddle_jax"] if aliased else []), str(script),
-                   str(tmp_path / "file")]
+        command = [
+            sys.executable,
+            *(["-m", "paddle_jax"] if aliased else []),
+            str(script),
+            str(tmp_path / "file"),
+        ]
         return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
     assert run(aliased, one).stderr == ""
@@ -120,28 +164,44 @@ def test_in_saved_objects(tmp_path, oracle):
     paddle.save({"shape": x.shape, "size": x.size, "dtype": x.dtype, "nested": [x.shape], "x": x}, name)
     for module in (paddle, oracle):
         found = module.load(name)
-        assert (found["shape"] == [2, 3] and found["nested"] == [[2, 3]] and found["size"] == 6
-                and found["dtype"] == module.float32)
+        assert (
+            found["shape"] == [2, 3]
+            and found["nested"] == [[2, 3]]
+            and found["size"] == 6
+            and found["dtype"] == module.float32
+        )
     paddle.save([x.place, paddle.CUDAPlace(1)], name)
     assert paddle.load(name) == [x.place, paddle.CUDAPlace(1)]
 
 
-@pytest.mark.parametrize("error", [
-    errors.TracedValueError("numpy"), errors.TracedValueError("numpy", "do that"),
-    symbol.SymbolError("x.numpy()"), symbol.SymbolError("a b; c"), errors.ArgumentError("a"),
-    errors.CheckError("b"), ForkedError("c"), CorruptFileError("d"), ForbiddenError("e"),
-])
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.TracedValueError("numpy"),
+        errors.TracedValueError("numpy", "do that"),
+        symbol.SymbolError("x.numpy()"),
+        symbol.SymbolError("a b; c"),
+        errors.ArgumentError("a"),
+        errors.CheckError("b"),
+        ForkedError("c"),
+        CorruptFileError("d"),
+        ForbiddenError("e"),
+    ],
+)
 def test_errors_reach_another_process_as_they_were(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error) and str(again) == str(error)
 
 
-@pytest.mark.parametrize(("text", "said"),
-                         [("", "RuntimeError"), ("\n \n", "RuntimeError"), ("first\nsecond", "first")])
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "RuntimeError"), ("\n \n", "RuntimeError"), ("first\nsecond", "first")]
+)
 def test_a_failed_program_is_dropped_whatever_its_error_says(text, said):
     class Failed:
         key, where = ((1, 2), (), ()), "somewhere"
 
     program.drop(Failed, RuntimeError(text))
-    assert (paddle.explain().events[-1]
-            == f"failed as a compiled program, now op by op: 2 ops at somewhere: {said}")
+    assert (
+        paddle.explain().events[-1]
+        == f"failed as a compiled program, now op by op: 2 ops at somewhere: {said}"
+    )

@@ -15,15 +15,17 @@ def gate(x, weight=None, slope=1.0, name=None):
     return x * jax.nn.sigmoid(slope * (x if weight is None else weight))
 
 
-@paddle_jax.register_op("x", gradient=lambda ct, y, x, limit: jnp.where(jnp.abs(x) < limit, ct, 0),
-                        inplace=True)
+@paddle_jax.register_op(
+    "x", gradient=lambda ct, y, x, limit: jnp.where(jnp.abs(x) < limit, ct, 0), inplace=True
+)
 def straight(x, limit=1.0):
     """Rounds; gradients pass as if it did not, between -limit and limit."""
     return jnp.round(x)
 
 
-@paddle_jax.register_op("*xs scale",
-                        gradient=lambda ct, y, xs, scale: ([ct * (i + 1) for i in range(len(xs))], None))
+@paddle_jax.register_op(
+    "*xs scale", gradient=lambda ct, y, xs, scale: ([ct * (i + 1) for i in range(len(xs))], None)
+)
 def weighted(xs, scale):
     """The sum of a list by its numbers."""
     return sum((i + 1) * x for i, x in enumerate(xs)) + 0 * scale
@@ -63,8 +65,11 @@ def test_derived_gradients(paddle, x):
                 chains.append([y.numpy(), first.numpy(), second.numpy()])
             for ours, wanted in zip(*chains, strict=True):
                 np.testing.assert_allclose(ours, wanted, 1e-5, 1e-6)
-    assert (gate(input=x).tolist() == gate(x).tolist() and "gate" not in vars(paddle.Tensor)
-            and gate.__doc__ == "x by a sigmoid.")
+    assert (
+        gate(input=x).tolist() == gate(x).tolist()
+        and "gate" not in vars(paddle.Tensor)
+        and gate.__doc__ == "x by a sigmoid."
+    )
 
 
 def test_own_gradients(paddle, x):
@@ -82,8 +87,11 @@ def test_own_gradients(paddle, x):
 def test_on_the_host(paddle, x):
     low, high = extremes(x)
     (low * 3 + high).backward()
-    assert (low.item(), high.item(), x.grad.tolist()) == (pytest.approx(-2.6), pytest.approx(1.2),
-                                                          [0.0, 3.0, 1.0])
+    assert (low.item(), high.item(), x.grad.tolist()) == (
+        pytest.approx(-2.6),
+        pytest.approx(1.2),
+        [0.0, 3.0, 1.0],
+    )
     found = ranks(x, times=2)
     assert found.tolist() == [1, 0, 2, 1, 0, 2] and found.dtype == paddle.int64 and found.stop_gradient
 
@@ -136,8 +144,9 @@ def test_what_is_wrong(paddle, x):
     def half(x, y):
         return x + y
 
-    with pytest.raises(Exception,
-                       match=r"lying: the function gave float32 \[3\]; `shapes` said float32 \[2\]"):
+    with pytest.raises(
+        Exception, match=r"lying: the function gave float32 \[3\]; `shapes` said float32 \[2\]"
+    ):
         lying(x).numpy()
     with pytest.raises(ValueError, match="half: gradient: it gave 1 gradients for 2 arrays"):
         half(x, x).sum().backward()
@@ -146,6 +155,7 @@ def test_what_is_wrong(paddle, x):
 def test_the_text_of_a_public_function_can_be_seen(paddle):
     source_of = paddle_jax._core.ops.op_source.source_of
     text = source_of(paddle_jax.clip)
-    assert (text.startswith("def clip(x=_d_x, min=_d_min, max=_d_max")
-            and source_of(paddle_jax.clip.op) == text)
+    assert (
+        text.startswith("def clip(x=_d_x, min=_d_min, max=_d_max") and source_of(paddle_jax.clip.op) == text
+    )
     compile(text, "<clip>", "exec")

@@ -17,9 +17,25 @@ ROW, COLUMN, POINT = A[:1], A[:, :1], np.float32(0.7)
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30], "float32")
 STACK = RANDOM.randn(2, 3, 4).astype("float32")
 
-UNARY = [lax.neg, lax.exp, lax.log, lax.log1p, lax.expm1, lax.sin, lax.cos, lax.tanh, lax.logistic, lax.sqrt,
-         lax.rsqrt, lax.square, lax.abs, lax.erf, lambda x: lax.integer_pow(x, 3),
-         lambda x: lax.integer_pow(x, -2), lambda x: lax.integer_pow(x, 1)]
+UNARY = [
+    lax.neg,
+    lax.exp,
+    lax.log,
+    lax.log1p,
+    lax.expm1,
+    lax.sin,
+    lax.cos,
+    lax.tanh,
+    lax.logistic,
+    lax.sqrt,
+    lax.rsqrt,
+    lax.square,
+    lax.abs,
+    lax.erf,
+    lambda x: lax.integer_pow(x, 3),
+    lambda x: lax.integer_pow(x, -2),
+    lambda x: lax.integer_pow(x, 1),
+]
 BINARY = [lax.add, lax.sub, lax.mul, lax.div, lax.max, lax.min]
 STRUCTURE = {
     "reshape": (lambda x: lax.reshape(x, (6, 2)), [A]),
@@ -47,8 +63,10 @@ STRUCTURE = {
     "no slope": (lambda x: lax.floor(x) * x + lax.sign(x) + lax.stop_gradient(x * x), [A]),
     "product": (lambda x, y: x @ y.T, [A, B]),
     "products of matrices": (lambda x, y: jnp.einsum("bij,bkj->bki", x, y), [STACK, STACK + 1]),
-    "products over two axes": (lambda x, y: jnp.tensordot(x, y, ((1, 2), (2, 0))),
-                               [STACK, STACK.transpose(2, 0, 1)]),
+    "products over two axes": (
+        lambda x, y: jnp.tensordot(x, y, ((1, 2), (2, 0))),
+        [STACK, STACK.transpose(2, 0, 1)],
+    ),
     "product with itself": (lambda x: x @ x.T, [A]),
     "vectors": (lambda x, y: jnp.dot(x, y), [A[0], B[0]]),
     "inner compilation, twice": (lambda x, y: jnp.where(x > 0, y, x) + jnp.where(y > 0.5, x, y), [A, B]),
@@ -64,8 +82,9 @@ STRUCTURE = {
 
 def gradients(fn, operands, ct):
     equations = traced(fn, "f", [jax.typeof(jnp.asarray(x)) for x in operands])
-    _, pull = reverse.linearized(equations.jaxpr, equations.consts, list(map(jnp.asarray, operands)),
-                                 [True] * len(operands), [True])
+    _, pull = reverse.linearized(
+        equations.jaxpr, equations.consts, list(map(jnp.asarray, operands)), [True] * len(operands), [True]
+    )
     return [np.zeros_like(x) if g is None else g for g, x in zip(pull([ct]), operands, strict=True)]
 
 
@@ -84,19 +103,24 @@ def test_functions_of_one_operand(fn, x):
 
 
 @pytest.mark.parametrize("fn", BINARY)
-@pytest.mark.parametrize(("x", "y"), [(A, B), (A, A), (POINT, POINT), (SPECIAL, SPECIAL[::-1]),
-                                      (np.round(A * 2), np.round(B * 2))])
+@pytest.mark.parametrize(
+    ("x", "y"), [(A, B), (A, A), (POINT, POINT), (SPECIAL, SPECIAL[::-1]), (np.round(A * 2), np.round(B * 2))]
+)
 def test_functions_of_two_operands(fn, x, y):
     check(fn, [x, y])
 
 
 @pytest.mark.parametrize("fn", [jnp.add, jnp.subtract, jnp.multiply, jnp.divide, jnp.maximum])
-@pytest.mark.parametrize(("x", "y"), [(A, ROW), (COLUMN, A), (COLUMN, ROW), (A, POINT), (POINT, A), (A, 2.0),
-                                      (0.5, A), (A, STACK[0])])
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [(A, ROW), (COLUMN, A), (COLUMN, ROW), (A, POINT), (POINT, A), (A, 2.0), (0.5, A), (A, STACK[0])],
+)
 def test_operands_of_different_shapes(fn, x, y):
     if isinstance(x, float) or isinstance(y, float):
-        check((lambda z: fn(x, z)) if isinstance(x, float) else (lambda z: fn(z, y)),
-              [y if isinstance(x, float) else x])
+        check(
+            (lambda z: fn(x, z)) if isinstance(x, float) else (lambda z: fn(z, y)),
+            [y if isinstance(x, float) else x],
+        )
     else:
         check(fn, [x, y])
 
@@ -116,8 +140,9 @@ def test_second_gradients(name):
     first = kernel.grad((0,), None, arity)
     direction = jnp.asarray(RANDOM.randn(*np.shape(operands[0])), operands[0].dtype)
     got = first.grad((0,), None, arity + 1).run(*operands, ct, direction)
-    want = jax.grad(lambda x: (jax.vjp(lambda v: fn(v, *operands[1:]), x)[1](ct)[0]
-                               * direction).sum())(operands[0])
+    want = jax.grad(lambda x: (jax.vjp(lambda v: fn(v, *operands[1:]), x)[1](ct)[0] * direction).sum())(
+        operands[0]
+    )
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
@@ -133,6 +158,12 @@ def test_rules_serve_what_common_operations_are_made_of(monkeypatch):
     JAX's derivation."""
     monkeypatch.setattr(reverse, "_by_jax", None)
     check(lambda x, w, b: jax.nn.logsumexp(x @ w + b, axis=1), [A, B.T, C[0, :3]])
-    check(lambda x: (x - x.mean(1, keepdims=True)) * lax.rsqrt(
-        ((x - x.mean(1, keepdims=True)) ** 2).mean(1, keepdims=True) + 1e-5), [A], 1e-4)
+    check(
+        lambda x: (
+            (x - x.mean(1, keepdims=True))
+            * lax.rsqrt(((x - x.mean(1, keepdims=True)) ** 2).mean(1, keepdims=True) + 1e-5)
+        ),
+        [A],
+        1e-4,
+    )
     check(lambda x: jnp.where(x > 0.5, x, x * x)[:, 1:].T.reshape(-1), [A])

@@ -61,8 +61,16 @@ def _by_class(x):
     return _Summing()(x)
 
 
-for each in (_cumulated, _shifted, _by_helper, _by_default, _searched, _imported, _by_class,
-             _Summing.__call__):
+for each in (
+    _cumulated,
+    _shifted,
+    _by_helper,
+    _by_default,
+    _searched,
+    _imported,
+    _by_class,
+    _Summing.__call__,
+):
     ours(each)
 _Summing.__module__ = "paddle_jax.tensor.math"
 
@@ -74,10 +82,24 @@ def _closed(way):
 TWISTED = jax.custom_jvp(_by_helper)
 
 
-@pytest.mark.parametrize("function", [_cumulated, _by_helper, _by_default, _searched, _imported, _by_class,
-                                      _closed(_cumulated), _closed(TWISTED), _closed({"a": _cumulated}),
-                                      ft.partial(_shifted, way=_cumulated), _closed(lax.map),
-                                      _closed(jnp.interp), _closed(object())])
+@pytest.mark.parametrize(
+    "function",
+    [
+        _cumulated,
+        _by_helper,
+        _by_default,
+        _searched,
+        _imported,
+        _by_class,
+        _closed(_cumulated),
+        _closed(TWISTED),
+        _closed({"a": _cumulated}),
+        ft.partial(_shifted, way=_cumulated),
+        _closed(lax.map),
+        _closed(jnp.interp),
+        _closed(object()),
+    ],
+)
 def test_refuses_loops_wherever_they_hide(function):
     assert not straight(function)
 
@@ -88,8 +110,10 @@ def test_accepts_what_is_known():
     assert straight(ft.partial(_shifted, 3))
 
 
-@pytest.mark.parametrize("name", ["add", "matmul", "softmax", "layer_norm", "tanh", "concat", "mean", "relu",
-                                  "linear", "argmax", "sort"])
+@pytest.mark.parametrize(
+    "name",
+    ["add", "matmul", "softmax", "layer_norm", "tanh", "concat", "mean", "relu", "linear", "argmax", "sort"],
+)
 def test_common_ops_are_straight(name):
     assert straight(OPS[name].fn)
 
@@ -121,8 +145,9 @@ def _loops(jaxpr):
                 yield from _loops(inner)
 
 
-@pytest.mark.parametrize("name", [n for n, op in OPS.items()
-                                  if not op.composite and op.jit and op.cases and straight(op.fn)])
+@pytest.mark.parametrize(
+    "name", [n for n, op in OPS.items() if not op.composite and op.jit and op.cases and straight(op.fn)]
+)
 def test_straight_ops_have_no_loop(name, monkeypatch):
     """As JAX traces it with all inner compilation, where a loop stays a loop."""
     op = OPS[name]

@@ -123,10 +123,17 @@ def test_tapes_die_with_their_last_reference(paddle, tier):
     gc.collect()
     gc.disable()
     try:
-        for finish in (lambda y: None, lambda y: (y * y).sum().backward(),
-                       lambda y: paddle.grad((y * y).sum(), x, create_graph=True)):
-            for make in (lambda: paddle.tanh(x * x), lambda: Exp.apply(x * 1), lambda: (x * 2).exp_(),
-                         lambda: (x * 2).zero_()):
+        for finish in (
+            lambda y: None,
+            lambda y: (y * y).sum().backward(),
+            lambda y: paddle.grad((y * y).sum(), x, create_graph=True),
+        ):
+            for make in (
+                lambda: paddle.tanh(x * x),
+                lambda: Exp.apply(x * 1),
+                lambda: (x * 2).exp_(),
+                lambda: (x * 2).zero_(),
+            ):
                 y = make()
                 y.retain_grads()
                 y.register_hook(lambda g: g * 2)

@@ -18,31 +18,89 @@ from tests.interpreter.table import told
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"]
 SHAPES = [(), (3,), (2, 3), (1, 3), (2, 1), (0, 3), (2, 1, 3)]
 
-UNARY = [lax.exp, lax.log, lax.log1p, lax.expm1, lax.sin, lax.cos, lax.tanh, lax.logistic, lax.sqrt,
-         lax.rsqrt, lax.erf, lax.erfc, lax.floor, lax.ceil, lax.round, lax.neg, lax.sign, lax.abs, lax.square,
-         lax.is_finite, lambda x: lax.integer_pow(x, 3), lambda x: lax.integer_pow(x, -1),
-         lambda x: x.astype(x.dtype), lambda x: x.astype("float32"), lambda x: x.astype(jnp.float64),
-         lambda x: x * 2, lambda x: 2.5 - x, lambda x: x / 3, lambda x: 1 / x, lambda x: x + True,
-         lambda x: x - np.float32(2), lambda x: x + x * 1j]
-BINARY = [lax.add, lax.sub, lax.mul, lax.div, lax.max, lax.min, lax.eq, lax.ne, lax.ge, lax.gt, lax.le,
-          lax.lt, lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y,
-          lambda x, y: x > y, lambda x, y: lax.select(x == x, x, y), lambda x, y: lax.select_n(y > 0, x, x),
-          lambda x, y: lax.concatenate([x, y], 0), lambda x, y: lax.concatenate([x, y, x], 1),
-          lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ()))),
-          lambda x, y: lax.dot_general(x, y, (((), ()), ((0,), (0,)))),
-          lambda x, y: lax.dot_general(x, y, (((1,), (0,)), ((), ())), preferred_element_type="float64")]
-PLACED = [lambda x: lax.reduce_sum(x, (0,)), lambda x: lax.reduce_max(x, (1,)),
-          lambda x: lax.reduce_min(x, ()), lambda x: lax.reduce_prod(x, tuple(range(x.ndim))),
-          lambda x: lax.reduce_sum_p.bind(x, axes=(0, 0), out_sharding=None),
-          lambda x: lax.reshape(x, (3, x.size // 3)), lambda x: lax.reshape(x, (-1, 3)),
-          lambda x: lax.reshape(x, x.shape), lambda x: lax.reshape(x, (3, 2), (1, 0)),
-          lambda x: lax.broadcast_in_dim(x, (5, *x.shape), tuple(range(1, x.ndim + 1))),
-          lambda x: lax.broadcast_in_dim(x, x.shape, tuple(range(x.ndim))),
-          lambda x: lax.broadcast_in_dim(x, (2, 3), tuple(range(x.ndim))),
-          lambda x: lax.broadcast_in_dim(x, (3, 2), (1, 0)), lambda x: lax.transpose(x, (1, 0)),
-          lambda x: lax.transpose(x, (0, 0)), lambda x: lax.slice(x, (0, 1), (1, 3)),
-          lambda x: lax.slice(x, (0, 0), (2, 3), (2, 2)), lambda x: lax.slice(x, (0, 2), (2, 1)),
-          lambda x: lax.slice(x, (0,), (9,)), lambda x: jnp.mean(x, 0), lambda x: jnp.where(x > 0, x, 0)]
+UNARY = [
+    lax.exp,
+    lax.log,
+    lax.log1p,
+    lax.expm1,
+    lax.sin,
+    lax.cos,
+    lax.tanh,
+    lax.logistic,
+    lax.sqrt,
+    lax.rsqrt,
+    lax.erf,
+    lax.erfc,
+    lax.floor,
+    lax.ceil,
+    lax.round,
+    lax.neg,
+    lax.sign,
+    lax.abs,
+    lax.square,
+    lax.is_finite,
+    lambda x: lax.integer_pow(x, 3),
+    lambda x: lax.integer_pow(x, -1),
+    lambda x: x.astype(x.dtype),
+    lambda x: x.astype("float32"),
+    lambda x: x.astype(jnp.float64),
+    lambda x: x * 2,
+    lambda x: 2.5 - x,
+    lambda x: x / 3,
+    lambda x: 1 / x,
+    lambda x: x + True,
+    lambda x: x - np.float32(2),
+    lambda x: x + x * 1j,
+]
+BINARY = [
+    lax.add,
+    lax.sub,
+    lax.mul,
+    lax.div,
+    lax.max,
+    lax.min,
+    lax.eq,
+    lax.ne,
+    lax.ge,
+    lax.gt,
+    lax.le,
+    lax.lt,
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x * y,
+    lambda x, y: x / y,
+    lambda x, y: x > y,
+    lambda x, y: lax.select(x == x, x, y),
+    lambda x, y: lax.select_n(y > 0, x, x),
+    lambda x, y: lax.concatenate([x, y], 0),
+    lambda x, y: lax.concatenate([x, y, x], 1),
+    lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ()))),
+    lambda x, y: lax.dot_general(x, y, (((), ()), ((0,), (0,)))),
+    lambda x, y: lax.dot_general(x, y, (((1,), (0,)), ((), ())), preferred_element_type="float64"),
+]
+PLACED = [
+    lambda x: lax.reduce_sum(x, (0,)),
+    lambda x: lax.reduce_max(x, (1,)),
+    lambda x: lax.reduce_min(x, ()),
+    lambda x: lax.reduce_prod(x, tuple(range(x.ndim))),
+    lambda x: lax.reduce_sum_p.bind(x, axes=(0, 0), out_sharding=None),
+    lambda x: lax.reshape(x, (3, x.size // 3)),
+    lambda x: lax.reshape(x, (-1, 3)),
+    lambda x: lax.reshape(x, x.shape),
+    lambda x: lax.reshape(x, (3, 2), (1, 0)),
+    lambda x: lax.broadcast_in_dim(x, (5, *x.shape), tuple(range(1, x.ndim + 1))),
+    lambda x: lax.broadcast_in_dim(x, x.shape, tuple(range(x.ndim))),
+    lambda x: lax.broadcast_in_dim(x, (2, 3), tuple(range(x.ndim))),
+    lambda x: lax.broadcast_in_dim(x, (3, 2), (1, 0)),
+    lambda x: lax.transpose(x, (1, 0)),
+    lambda x: lax.transpose(x, (0, 0)),
+    lambda x: lax.slice(x, (0, 1), (1, 3)),
+    lambda x: lax.slice(x, (0, 0), (2, 3), (2, 2)),
+    lambda x: lax.slice(x, (0, 2), (2, 1)),
+    lambda x: lax.slice(x, (0,), (9,)),
+    lambda x: jnp.mean(x, 0),
+    lambda x: jnp.where(x > 0, x, 0),
+]
 
 
 def outcome(fn, structs, own, monkeypatch):
@@ -77,14 +135,19 @@ def test_one_operand(dtype, monkeypatch):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_two_operands(dtype, monkeypatch):
     others = [struct(shape, dtype) for shape in SHAPES] + [struct((2, 3), "float32"), struct((), dtype, True)]
-    passed = [check(fn, [x, y], monkeypatch) for fn in BINARY for y in others
-              for x in (struct((2, 3), dtype), struct((), dtype), struct((2, 3), dtype, True))]
+    passed = [
+        check(fn, [x, y], monkeypatch)
+        for fn in BINARY
+        for y in others
+        for x in (struct((2, 3), dtype), struct((), dtype), struct((2, 3), dtype, True))
+    ]
     assert any(passed) and not all(passed)
 
 
 def test_every_rule_is_used(monkeypatch):
     used = set()
     for primitive, rule in RESULTS.items():
+
         def noted(params, *avals, primitive=primitive, rule=rule):
             aval = rule(params, *avals)
             used.update([primitive] if aval is not None else [])

@@ -29,8 +29,10 @@ def raising_at(limit):
             raise Stop
         return local
 
-    return ((lambda frame, event, arg: local if frame.f_code.co_filename == uninterrupted.__file__ else None),
-            counts)
+    return (
+        (lambda frame, event, arg: local if frame.f_code.co_filename == uninterrupted.__file__ else None),
+        counts,
+    )
 
 
 def enter_and_leave(thing):
@@ -119,8 +121,11 @@ def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
             return local
 
         def hook(frame, event, arg, local=local):
-            return (local if frame.f_code.co_filename in (autograd_mode.__file__, uninterrupted.__file__)
-                    else None)
+            return (
+                local
+                if frame.f_code.co_filename in (autograd_mode.__file__, uninterrupted.__file__)
+                else None
+            )
 
         sys.settrace(hook)
         with contextlib.suppress(Stop):

@@ -112,13 +112,31 @@ def test_views_share_as_those_of_the_oracle(view, oracle):
 
 
 STATEMENTS = [
-    "m[0][1] = 9.", "m[1][2:] = e.to_tensor([7., 8.])", "m[:, 1][0] = 2.", "m[-1][-1] += 1",
-    "m[0][m[0] == 0] = 4.", "m.T[0][1] = 5.", "m.reshape([-1])[3] = 6.", "m[1:][0][:2] = 3.",
-    "m[0].fill_(7.)", "m[0, 1:].zero_()", "m.unsqueeze(0)[0, 1, 1] = 3.", "m.detach()[1] = 2.",
-    "m.data[0, 1] = 2.", "m[0].set_value(m[1])", "m[0][:] = m[1]", "e.nn.functional.relu_(m[0] - 5)",
-    "e.nn.functional.relu_(m[0])", "[r.__setitem__(0, 1.) for r in m]", "[r.scale_(2.) for r in m[1:]]",
-    "x = m[0]; x += 1", "x = m[0]; m = m + 1; x[0] = 5.", "e.assign(e.ones([4]), m[1])",
-    "m[2].copy_(m[3], True)", "m[0], m[1] = m[1].clone(), m[0].clone()", "m[0][1], m[1][0] = 4., 5.",
+    "m[0][1] = 9.",
+    "m[1][2:] = e.to_tensor([7., 8.])",
+    "m[:, 1][0] = 2.",
+    "m[-1][-1] += 1",
+    "m[0][m[0] == 0] = 4.",
+    "m.T[0][1] = 5.",
+    "m.reshape([-1])[3] = 6.",
+    "m[1:][0][:2] = 3.",
+    "m[0].fill_(7.)",
+    "m[0, 1:].zero_()",
+    "m.unsqueeze(0)[0, 1, 1] = 3.",
+    "m.detach()[1] = 2.",
+    "m.data[0, 1] = 2.",
+    "m[0].set_value(m[1])",
+    "m[0][:] = m[1]",
+    "e.nn.functional.relu_(m[0] - 5)",
+    "e.nn.functional.relu_(m[0])",
+    "[r.__setitem__(0, 1.) for r in m]",
+    "[r.scale_(2.) for r in m[1:]]",
+    "x = m[0]; x += 1",
+    "x = m[0]; m = m + 1; x[0] = 5.",
+    "e.assign(e.ones([4]), m[1])",
+    "m[2].copy_(m[3], True)",
+    "m[0], m[1] = m[1].clone(), m[0].clone()",
+    "m[0][1], m[1][0] = 4., 5.",
 ]
 
 
@@ -137,8 +155,9 @@ def test_parameters_are_reached_through_their_rows(oracle):
         layer = engine.nn.Linear(2, 3)
         layer.weight[0][1] = 5.0
         layer.weight.detach()[1] = 2.0
-        assert (layer.weight[0, 1].item() == 5 and layer.weight[1].tolist() == [2, 2, 2]
-                and layer.weight.is_leaf)
+        assert (
+            layer.weight[0, 1].item() == 5 and layer.weight[1].tolist() == [2, 2, 2] and layer.weight.is_leaf
+        )
         layer(engine.ones([1, 2])).sum().backward()
         assert layer.weight.grad.tolist() == [[1, 1, 1], [1, 1, 1]]
 
@@ -206,8 +225,12 @@ def test_a_view_outside_of_what_a_compiled_function_changes():
 def test_where_copies_are_kept_and_the_oracle_shares(oracle):
     """docs/differences.md: one element, windows that overlap, and a reshape of what does not
     lie side by side."""
-    for take in (lambda x: x[0, 1], lambda x: x.unfold(0, 2, 1), lambda x: x[0].unbind(0)[1],
-                 lambda x: x[:, 1].reshape([2, 2])):
+    for take in (
+        lambda x: x[0, 1],
+        lambda x: x.unfold(0, 2, 1),
+        lambda x: x[0].unbind(0)[1],
+        lambda x: x[:, 1].reshape([2, 2]),
+    ):
         values = []
         for engine in (paddle_jax, oracle):
             x = start(engine)
@@ -261,8 +284,15 @@ class Model:
             return x.T if numpy or x.ndim > 1 else x[:]
         if kind == "detach":
             return x[...] if numpy else x.detach()
-        return (x[0] if kind == "row" and x.ndim > 1 else x[:, 1:] if kind == "column" and x.ndim > 1
-                else x[1:] if kind == "part" else x[...])
+        return (
+            x[0]
+            if kind == "row" and x.ndim > 1
+            else x[:, 1:]
+            if kind == "column" and x.ndim > 1
+            else x[1:]
+            if kind == "part"
+            else x[...]
+        )
 
 
 @pytest.mark.parametrize("tier", TIERS)

@@ -28,8 +28,9 @@ def test_pickles(paddle, tmp_path, loader):
     paddle.dataset.common.split(lambda: iter(samples), 2, str(tmp_path / "%05d.pickle"))
     assert len(list(tmp_path.iterdir())) == 2
     found = list(paddle.dataset.common.cluster_files_reader(str(tmp_path / "*.pickle"), 1, 0, **loader)())
-    assert [(a.tolist(), a.dtype, *rest)
-            for a, *rest in found] == [(a.tolist(), a.dtype, *rest) for a, *rest in samples]
+    assert [(a.tolist(), a.dtype, *rest) for a, *rest in found] == [
+        (a.tolist(), a.dtype, *rest) for a, *rest in samples
+    ]
 
 
 class Runs:

@@ -7,8 +7,11 @@ import pytest
 from tests.text.archives import packed, written
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
-SENTENCES = {"train": " the cat <unk> sat on <unk> \n the dog sat on the cat the cat the\n a "
-                      "<unk> b <unk>\n\n", "valid": " the dog ran \n the cat\n", "test": " the cat ran\n"}
+SENTENCES = {
+    "train": " the cat <unk> sat on <unk> \n the dog sat on the cat the cat the\n a <unk> b <unk>\n\n",
+    "valid": " the dog ran \n the cat\n",
+    "test": " the cat ran\n",
+}
 
 
 @pytest.fixture
@@ -50,8 +53,9 @@ def outcome(call):
 def constants(ours, theirs):
     """Both modules have the same constants."""
     names = [name for name, value in vars(theirs).items() if name.isupper() and isinstance(value, str | int)]
-    assert (names and {name: getattr(ours, name) for name in names}
-                      == {name: getattr(theirs, name) for name in names})
+    assert names and {name: getattr(ours, name) for name in names} == {
+        name: getattr(theirs, name) for name in names
+    }
 
 
 @pytest.fixture
@@ -66,17 +70,32 @@ def test_dictionary_of_sentences(sentences, more_than):
     # what the file calls so is a word like others
     assert ours == theirs and (b"<unk>" in dict(ours)) == (more_than < 4)
     ours, theirs = sentences(
-        lambda p: dict(p.imikolov.word_count([b"a b\n", b""], {b"a": 3, "<s>": 0, "<e>": 1, b"b": 0})))
+        lambda p: dict(p.imikolov.word_count([b"a b\n", b""], {b"a": 3, "<s>": 0, "<e>": 1, b"b": 0}))
+    )
     assert ours == theirs
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
-@pytest.mark.parametrize("n, kind", [(2, "NGRAM"), (3, "NGRAM"), (0, "NGRAM"), (-1, "NGRAM"), (-1, "SEQ"),
-                                     (4, "SEQ"), (0, "SEQ"), (3, "other")])
+@pytest.mark.parametrize(
+    "n, kind",
+    [
+        (2, "NGRAM"),
+        (3, "NGRAM"),
+        (0, "NGRAM"),
+        (-1, "NGRAM"),
+        (-1, "SEQ"),
+        (4, "SEQ"),
+        (0, "SEQ"),
+        (3, "other"),
+    ],
+)
 def test_sentences(sentences, part, n, kind):
     words = {"<s>": 4, "<e>": 5, "<unk>": 6, b"the": 0, b"cat": 1, b"sat": 2, b"<unk>": 3}
-    ours, theirs = sentences(lambda p: outcome(
-        lambda: list(getattr(p.imikolov, part)(words, n, getattr(p.imikolov.DataType, kind, 7))())))
+    ours, theirs = sentences(
+        lambda p: outcome(
+            lambda: list(getattr(p.imikolov, part)(words, n, getattr(p.imikolov.DataType, kind, 7))())
+        )
+    )
     assert ours == theirs and ours
 
 
@@ -90,14 +109,20 @@ def test_fetching(sentences, paddle, oracle):
 def archives(served, tmp_path):
     files = written(tmp_path)
     roles = files["Conll05st"]
-    return served({
-        "wmt14.tgz": files["WMT14"]["data_file"], "wmt%2Fwmt14.tgz": "",
-        "wmt16.tar.gz": files["WMT16"]["data_file"], "ml-1m.zip": files["Movielens"]["data_file"],
-        "movielens%2Fml-1m.zip": files["Movielens"]["data_file"],
-        "conll05st-tests.tar.gz": roles["data_file"], "conll05st%2FwordDict.txt": roles["word_dict_file"],
-        "conll05st%2FverbDict.txt": roles["verb_dict_file"],
-        "conll05st%2FtargetDict.txt": roles["target_dict_file"], "conll05st%2Femb": roles["emb_file"],
-    })
+    return served(
+        {
+            "wmt14.tgz": files["WMT14"]["data_file"],
+            "wmt%2Fwmt14.tgz": "",
+            "wmt16.tar.gz": files["WMT16"]["data_file"],
+            "ml-1m.zip": files["Movielens"]["data_file"],
+            "movielens%2Fml-1m.zip": files["Movielens"]["data_file"],
+            "conll05st-tests.tar.gz": roles["data_file"],
+            "conll05st%2FwordDict.txt": roles["word_dict_file"],
+            "conll05st%2FverbDict.txt": roles["verb_dict_file"],
+            "conll05st%2FtargetDict.txt": roles["target_dict_file"],
+            "conll05st%2Femb": roles["emb_file"],
+        }
+    )
 
 
 @pytest.mark.parametrize("part", ["train", "test", "gen"])
@@ -136,33 +161,46 @@ def test_dictionary_of_german(archives, lang, settings):
 def test_roles(archives, paddle):
     names = [f"conll05st-release/test.wsj/{kind}/test.wsj.{kind}.gz" for kind in ("words", "props")]
     path = paddle.dataset.common.download(paddle.dataset.conll05.DATA_URL, "conll05st", "")
-    corpora = archives(lambda p: (p.common.download(p.conll05.DATA_URL, "conll05st", ""),
-                                  list(p.conll05.corpus_reader(path, *names)())))
+    corpora = archives(
+        lambda p: (
+            p.common.download(p.conll05.DATA_URL, "conll05st", ""),
+            list(p.conll05.corpus_reader(path, *names)()),
+        )
+    )
     assert corpora[0] == corpora[1] and len(corpora[0][1]) == 4
     ours, theirs = archives(lambda p: (p.conll05.get_dict(), p.conll05.get_embedding()))
     assert ours[0][:2] == theirs[0][:2] and ours[1] == theirs[1]
     labels, expected = ours[0][2], theirs[0][2]
-    assert (set(labels) == set(expected) and sorted(labels.values()) == sorted(expected.values())
-            and labels["O"] == expected["O"])
+    assert (
+        set(labels) == set(expected)
+        and sorted(labels.values()) == sorted(expected.values())
+        and labels["O"] == expected["O"]
+    )
     samples = archives(
-        lambda p: list(p.conll05.reader_creator(p.conll05.corpus_reader(path, *names), *ours[0])()))
-    assert (samples[0] == samples[1]
-            and all(type(number) is int for sample in samples[0] for number in sample[0] + sample[7]))
+        lambda p: list(p.conll05.reader_creator(p.conll05.corpus_reader(path, *names), *ours[0])())
+    )
+    assert samples[0] == samples[1] and all(
+        type(number) is int for sample in samples[0] for number in sample[0] + sample[7]
+    )
 
 
 def test_roles_written_otherwise(archives, tmp_path):
     names = {"words": gzip.compress(b"go\n\n"), "props": gzip.compress(b"go B-V\n\n")}
     path = packed(tmp_path / "bad.tgz", names)
-    assert (archives(lambda p: outcome(lambda: list(p.conll05.corpus_reader(path, "words", "props")())))
-            == [RuntimeError] * 2)
+    assert (
+        archives(lambda p: outcome(lambda: list(p.conll05.corpus_reader(path, "words", "props")())))
+        == [RuntimeError] * 2
+    )
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
 @pytest.mark.parametrize("settings", [{}, {"rand_seed": 3, "test_ratio": 0.5}])
 def test_ratings(archives, part, settings):
     def spelled(p):
-        kinds, words = ({n: word for word, n in numbers.items()}
-                        for numbers in (p.movielens.movie_categories(), p.movielens.get_movie_title_dict()))
+        kinds, words = (
+            {n: word for word, n in numbers.items()}
+            for numbers in (p.movielens.movie_categories(), p.movielens.get_movie_title_dict())
+        )
         for *who, film, categories, title, rating in getattr(p.movielens, part)(**settings)():
             yield who, film, [kinds[n] for n in categories], [words[n] for n in title], rating
 
@@ -173,10 +211,18 @@ def test_ratings(archives, part, settings):
 def test_films_and_users(archives):
     def found(p):
         p.movielens.fetch()
-        sizes = (p.movielens.max_movie_id(), p.movielens.max_user_id(), p.movielens.max_job_id(),
-                 p.movielens.age_table)
-        return (sizes, p.movielens.user_info(), p.movielens.movie_info(),
-                [user.value() for user in p.movielens.user_info().values()])
+        sizes = (
+            p.movielens.max_movie_id(),
+            p.movielens.max_user_id(),
+            p.movielens.max_job_id(),
+            p.movielens.age_table,
+        )
+        return (
+            sizes,
+            p.movielens.user_info(),
+            p.movielens.movie_info(),
+            [user.value() for user in p.movielens.user_info().values()],
+        )
 
     ours, theirs = archives(found)
     assert repr(ours) == repr(theirs)

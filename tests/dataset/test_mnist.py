@@ -10,8 +10,9 @@ def files(folder, images, labels):
     rng = np.random.default_rng(3)
     paths = str(folder / "images.gz"), str(folder / "labels.gz")
     pixels, digits = rng.integers(0, 256, images * 784, np.uint8), rng.integers(0, 10, labels, np.uint8)
-    for path, head, data in zip(paths, ([2051, images, 28, 28], [2049, labels]), (pixels, digits),
-                                strict=True):
+    for path, head, data in zip(
+        paths, ([2051, images, 28, 28], [2049, labels]), (pixels, digits), strict=True
+    ):
         with gzip.open(path, "wb") as file:
             file.write(np.array(head, ">i4").tobytes() + data.tobytes())
     return paths
@@ -19,8 +20,9 @@ def files(folder, images, labels):
 
 def test_samples(paddle, oracle, tmp_path):
     paths = files(tmp_path, 20, 20)
-    actual, expected = (list(engine.dataset.mnist.reader_creator(*paths, 10)())
-                        for engine in (paddle, oracle))
+    actual, expected = (
+        list(engine.dataset.mnist.reader_creator(*paths, 10)()) for engine in (paddle, oracle)
+    )
     assert len(actual) == len(expected) == 20
     for (image, label), (image_, label_) in zip(actual, expected, strict=True):
         assert image.dtype == image_.dtype and type(label) is type(label_) and label == label_

@@ -29,8 +29,9 @@ def same(actual, expected):
 
 def test_samples(paddle, oracle, path):
     for part in ("train", "test"):
-        actual, expected = (list(getattr(engine.dataset.uci_housing, part)()())
-                            for engine in (paddle, oracle))
+        actual, expected = (
+            list(getattr(engine.dataset.uci_housing, part)()()) for engine in (paddle, oracle)
+        )
         assert len(actual) == len(expected) == (20 if part == "train" else 5)
         for ours, theirs in zip(actual, expected, strict=True):
             for a, b in zip(ours, theirs, strict=True):
@@ -40,8 +41,9 @@ def test_samples(paddle, oracle, path):
     assert paddle.dataset.uci_housing.feature_names == oracle.dataset.uci_housing.feature_names
 
 
-@pytest.mark.parametrize("settings",
-                         [{}, {"ratio": 0.5}, {"feature_num": 7}, {"feature_num": 35, "ratio": 0.3}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"ratio": 0.5}, {"feature_num": 7}, {"feature_num": 35, "ratio": 0.3}]
+)
 def test_rows(paddle, oracle, path, settings):
     ours, theirs = (engine.dataset.uci_housing for engine in (paddle, oracle))
     assert [getattr(ours, name) for name in KEPT] == [None, None]

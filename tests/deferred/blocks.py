@@ -50,8 +50,14 @@ def branch(b):
     """Control flow that depends on a value."""
     x, y = b.floating(), b.floating()
     test = b.r.choice(
-        ["float({0}.sum()) > 0", "bool(({0} > 0.1).any())", "{0}.sum() > 0", "({0} * {0}).sum().item() < 3",
-         "n % 2 == 0", "k == 1"]
+        [
+            "float({0}.sum()) > 0",
+            "bool(({0} > 0.1).any())",
+            "{0}.sum() > 0",
+            "({0} * {0}).sum().item() < 3",
+            "n % 2 == 0",
+            "k == 1",
+        ]
     ).format(x.name)
     forms = [f for f, mag in statements.UNARY if mag is not None and mag != 9]
     first, second = (f.format(y.name) for f in b.r.choices(forms, k=2))
@@ -78,8 +84,10 @@ def loop(b):
             "{0} = paddle.sin({0}) + {1} * (0.5 ** t)",
         ]
     )
-    return b.unit(f"{var.name} = {start}\nfor t in range({b.r.choice([2, 3, 5])}):\n    "
-                  f"{body.format(var.name, other)}", var.name)
+    return b.unit(
+        f"{var.name} = {start}\nfor t in range({b.r.choice([2, 3, 5])}):\n    {body.format(var.name, other)}",
+        var.name,
+    )
 
 
 RECURRENCES = [
@@ -105,8 +113,10 @@ def long_loop(b):
     y = b.floating(lambda v: v.dtype == x.dtype and statements.broadcast(x, v) == x.shape)
     var = b.add(x.shape, x.dtype, [x, y], 60)
     body = b.r.choice(RECURRENCES).format(var.name, y.name)
-    text = (f"{var.name}, p, kept = {x.name} * 1, {x.name} * 0.5, []\nfor t in "
-            f"range({b.r.choice([4, 5, 9, 17, 40])}):\n    {body}")
+    text = (
+        f"{var.name}, p, kept = {x.name} * 1, {x.name} * 0.5, []\nfor t in "
+        f"range({b.r.choice([4, 5, 9, 17, 40])}):\n    {body}"
+    )
     end = f"\n{var.name} = sum(kept, {var.name} * 0.1 + p)" if b.chance(0.7) else ""
     return b.unit(text + end, var.name)
 
@@ -117,16 +127,26 @@ def rows(b):
     if x is None:
         return None
     var = b.add(x.shape[1:], x.dtype, [x], x.mag * 3)
-    form = b.r.choice(["{0} = {0} + {1}[t] * t", "{0} = {0} + {1}[-1 - t]",
-                       "{0} = paddle.maximum({0}, {1}[t:t + 1].sum(0))"])
-    return b.unit(f"{var.name} = {x.name}[0] * 0.5\nfor t in range({x.shape[0]}):\n    "
-                  f"{form.format(var.name, x.name)}", var.name)
+    form = b.r.choice(
+        [
+            "{0} = {0} + {1}[t] * t",
+            "{0} = {0} + {1}[-1 - t]",
+            "{0} = paddle.maximum({0}, {1}[t:t + 1].sum(0))",
+        ]
+    )
+    return b.unit(
+        f"{var.name} = {x.name}[0] * 0.5\nfor t in range({x.shape[0]}):\n    {form.format(var.name, x.name)}",
+        var.name,
+    )
 
 
 def no_grad(b):
     before, b.grad_on = b.grad_on, False
-    b.block("with paddle.no_grad():", lambda: simple(b) if b.chance(0.7) else statements.inplace(b),
-            b.r.randint(1, 3))
+    b.block(
+        "with paddle.no_grad():",
+        lambda: simple(b) if b.chance(0.7) else statements.inplace(b),
+        b.r.randint(1, 3),
+    )
     b.grad_on = before
     return True
 
@@ -179,13 +199,22 @@ def backward(b):
     leaf = b.r.choice([v for v in b.pool if v.leaf])
     keep = f"{y.name}.retain_grads()\n" if b.chance(0.3) else ""
     loss = b.r.choice(["{0}.sum()", "({0} * {0}).mean()", "({0} * 0.5).sum()"]).format(y.name)
-    text = (f"{keep}loss = "
-            f"{loss}\nloss.backward({'retain_graph=True' if retained else ''})\nsee({grad_tag(b)}, "
-            f"{leaf.name}.grad)")
+    text = (
+        f"{keep}loss = "
+        f"{loss}\nloss.backward({'retain_graph=True' if retained else ''})\nsee({grad_tag(b)}, "
+        f"{leaf.name}.grad)"
+    )
     if keep:
         text += f"\nsee({grad_tag(b)}, {y.name}.grad)"
-    text += b.r.choice(["", f"\n{leaf.name}.clear_grad()", f"\n{leaf.name}.clear_gradient(False)",
-                        f"\n{leaf.name}.grad = None", ""])
+    text += b.r.choice(
+        [
+            "",
+            f"\n{leaf.name}.clear_grad()",
+            f"\n{leaf.name}.clear_gradient(False)",
+            f"\n{leaf.name}.grad = None",
+            "",
+        ]
+    )
     b.unit(text)
     if b.safe or b.chance(0.7):
         release(b, retained)
@@ -242,8 +271,9 @@ def grad_call(b):
     if y is None:
         return None
     ones = f", grad_outputs=[paddle.full_like({y.name}, 0.5)]" if b.chance(0.3) else ""
-    b.unit(f"see({b.tag()}, *paddle.grad([{y.name}], [{x.name}], retain_graph=True, "
-           f"allow_unused=True{ones}))")
+    b.unit(
+        f"see({b.tag()}, *paddle.grad([{y.name}], [{x.name}], retain_graph=True, allow_unused=True{ones}))"
+    )
     return True
 
 
@@ -319,9 +349,9 @@ def draw(b):
 NETS = {
     "linear": "paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Tanh(), paddle.nn.Linear(4, 3))",
     "norm": "paddle.nn.Sequential(paddle.nn.Linear(3, 3, bias_attr=False), paddle.nn.BatchNorm1D(3), "
-            "paddle.nn.ReLU(), paddle.nn.LayerNorm(3))",
+    "paddle.nn.ReLU(), paddle.nn.LayerNorm(3))",
     "drop": "paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Dropout(0.5), paddle.nn.GELU(), "
-            "paddle.nn.Linear(4, 3))",
+    "paddle.nn.Linear(4, 3))",
 }
 OPTIMIZERS = [
     "SGD({lr}, parameters=net.parameters())",
@@ -342,26 +372,39 @@ def training(b):
         b.tainted |= kind == "drop"
         scheduled = b.chance(0.4)
         rate = "sched" if scheduled else b.r.choice(["0.1", "0.01"])
-        weights = ("for p in net.parameters():\n    p.set_value(np.random.RandomState(p.size).uniform(0.1, "
-                   "1, p.shape).astype('float32'))")
-        decay = b.r.choice(["ExponentialDecay(0.1, 0.9)", "StepDecay(0.1, 2)",
-                            "CosineAnnealingDecay(0.1, 5)"])
+        weights = (
+            "for p in net.parameters():\n    p.set_value(np.random.RandomState(p.size).uniform(0.1, "
+            "1, p.shape).astype('float32'))"
+        )
+        decay = b.r.choice(
+            ["ExponentialDecay(0.1, 0.9)", "StepDecay(0.1, 2)", "CosineAnnealingDecay(0.1, 5)"]
+        )
         sched = f"paddle.optimizer.lr.{decay}" if scheduled else None
-        b.once("net", f"net = {NETS[kind]}\n{weights}\nsched = {sched}\nopt = "
-                      f"paddle.optimizer.{b.r.choice(OPTIMIZERS).format(lr=rate)}")
+        b.once(
+            "net",
+            f"net = {NETS[kind]}\n{weights}\nsched = {sched}\nopt = "
+            f"paddle.optimizer.{b.r.choice(OPTIMIZERS).format(lr=rate)}",
+        )
     x = b.pick(lambda v: v.shape == (2, 3) and v.dtype == "float32")
     y = b.pick(lambda v: v.shape == (2, 3) and v.dtype == "float32")
     noise = b.r.choice(["", "", f"\nsee({b.tag()}, loss.item())", f"\nif loss > 0.5:\n    see({b.tag()}, k)"])
-    steps = b.r.choice(["opt.step()\nopt.clear_grad()", "opt.step()\nopt.clear_grad(set_to_zero=False)",
-                        "opt.minimize(loss)\nopt.clear_grad()"])
+    steps = b.r.choice(
+        [
+            "opt.step()\nopt.clear_grad()",
+            "opt.step()\nopt.clear_grad(set_to_zero=False)",
+            "opt.minimize(loss)\nopt.clear_grad()",
+        ]
+    )
     evaluate = f"\nnet.eval()\nwith paddle.no_grad():\n    see({b.tag()}, net(c))\nnet.train()"
     more = b.r.choice(["", "", "\nif sched is not None:\n    sched.step()", evaluate])
     if b.chance(0.2):
         more += "\nif sched is None:\n    opt.set_lr(0.1 / (1 + k))"
     if b.chance(0.4):
         more += f"\nsee({b.tag()}, *net.parameters())"
-    loss = (f"rows = paddle.concat([{x.name}, {x.name} * {x.name} - 0.5, c])\nloss = ((net(rows)[:2] - "
-            f"{y.name}.detach()) ** 2).mean()")
+    loss = (
+        f"rows = paddle.concat([{x.name}, {x.name} * {x.name} - 0.5, c])\nloss = ((net(rows)[:2] - "
+        f"{y.name}.detach()) ** 2).mean()"
+    )
     b.unit(f"{loss}{noise}\nloss.backward()\n{steps}{more}")
     if b.safe or b.chance(0.7):
         release(b, False)
@@ -376,8 +419,9 @@ def hold(b):
     x = b.pick()
     b.once("held", "held = []")
     b.use(x, recorded=True)
-    forms = (["held.append({0}.numpy())", "held.append({0}.tolist())"]
-             + ([] if b.safe and not x.group.members == 1 else ["held.append({0}.clone())"]))
+    forms = ["held.append({0}.numpy())", "held.append({0}.tolist())"] + (
+        [] if b.safe and not x.group.members == 1 else ["held.append({0}.clone())"]
+    )
     text = b.r.choice(forms).format(x.name)
     if b.chance(0.3):
         text += f"\nheld = held[-2:]\nsee({b.tag()}, *held)"

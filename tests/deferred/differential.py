@@ -67,14 +67,19 @@ def run(program, module, noise=None):
         eps = 4 * EPS[str(array.dtype)]
         finite = np.where(np.isfinite(array), array, 0)
         scale = np.abs(finite).max(initial=0) * made.uniform(-1, 1, array.shape) * eps
-        out = (t * module.to_tensor(np.asarray(1 + eps * made.uniform(-1, 1, array.shape), array.dtype))
-               + module.to_tensor(
-                   np.asarray(scale, array.dtype)
-               ))
+        out = t * module.to_tensor(
+            np.asarray(1 + eps * made.uniform(-1, 1, array.shape), array.dtype)
+        ) + module.to_tensor(np.asarray(scale, array.dtype))
         return out
 
-    env = {"np": np, "paddle": module, "F": module.nn.functional, "see": see, "jitter": jitter,
-           "__name__": "program"}
+    env = {
+        "np": np,
+        "paddle": module,
+        "F": module.nn.functional,
+        "see": see,
+        "jitter": jitter,
+        "__name__": "program",
+    }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -130,21 +135,35 @@ def disagreement(got, want, ulps, tainted=False, mixed=False, names=False):
         if g.tag != w.tag and tainted and "ended" not in (g.tag, w.tag):
             return None
         if g.tag != w.tag:
-            return (n, (f"saw {g.tag} where {w.tag} was expected"
-                        + (f": {g.value!r}" if g.kind == "error" else "")
-                        + (f": {w.value!r}" if w.kind == "error" else "")))
+            return (
+                n,
+                (
+                    f"saw {g.tag} where {w.tag} was expected"
+                    + (f": {g.value!r}" if g.kind == "error" else "")
+                    + (f": {w.value!r}" if w.kind == "error" else "")
+                ),
+            )
         if w.kind == "error" or g.kind == "error":
             if not related(g.value, w.value, names):
                 return n, f"{g.tag}: {g.value!r}, expected {w.value!r}"
             continue
         if g.meta() != w.meta():
             return n, f"{g.tag}: {g.meta()}, expected {w.meta()}"
-        if (not tainted and (distance := apart(np.asarray(g.value), np.asarray(w.value)))
-                            > ulps * units_of(w, mixed)):
-            return (n, (f"{g.tag}: {distance / units_of(w, mixed):.3g} units apart: {g.value!r}, "
-                        f"expected {w.value!r}"))
-    return (None if tainted or len(got) == len(want)
-            else (min(len(got), len(want)), f"{len(got)} events, expected {len(want)}"))
+        if not tainted and (distance := apart(np.asarray(g.value), np.asarray(w.value))) > ulps * units_of(
+            w, mixed
+        ):
+            return (
+                n,
+                (
+                    f"{g.tag}: {distance / units_of(w, mixed):.3g} units apart: {g.value!r}, "
+                    f"expected {w.value!r}"
+                ),
+            )
+    return (
+        None
+        if tainted or len(got) == len(want)
+        else (min(len(got), len(want)), f"{len(got)} events, expected {len(want)}")
+    )
 
 
 def related(got, want, names):
@@ -316,5 +335,6 @@ def without_a_line(program):
                 text = "\n".join(lines[:i] + lines[i + 1 :])
                 with contextlib.suppress(SyntaxError):
                     compile(text, "unit", "exec")
-                    yield program.replaced(part, [*units[:at], dataclasses.replace(unit, text=text),
-                                                  *units[at + 1 :]])
+                    yield program.replaced(
+                        part, [*units[:at], dataclasses.replace(unit, text=text), *units[at + 1 :]]
+                    )

@@ -22,8 +22,11 @@ def main():
     parser.add_argument("--wild", action="store_true")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--no-shrink", action="store_true")
-    parser.add_argument("--verbose", action="store_true",
-                        help="name every seed before it runs, to find one that hangs or crashes")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="name every seed before it runs, to find one that hangs or crashes",
+    )
     options = parser.parse_args()
     paddle = None
     if options.against != "tiers" and importlib.util.find_spec("paddle"):
@@ -54,8 +57,9 @@ def main():
         if found:
             bad.append(seed)
             print(f"=== seed {seed}, {settings.of(seed)}: {found}\n{program.script()}", flush=True)
-    print(f"{options.end - options.first} programs, {len(bad)} differ: "
-          f"{bad}, {time.monotonic() - began:.0f} s")
+    print(
+        f"{options.end - options.first} programs, {len(bad)} differ: {bad}, {time.monotonic() - began:.0f} s"
+    )
     sys.exit(bool(bad))
 
 

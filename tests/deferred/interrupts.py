@@ -36,8 +36,9 @@ class Worker:
         kept, x = chain(paddle, base, 3), base
         for i in range(6):
             x = paddle.tanh(x) * 0.5 + x * (0.1 * i)
-        if (not np.allclose(x.numpy(), chain_numpy(VALUE, 6), rtol=1e-10)
-                or not np.allclose(kept.numpy(), chain_numpy(VALUE, 3), rtol=1e-10)):
+        if not np.allclose(x.numpy(), chain_numpy(VALUE, 6), rtol=1e-10) or not np.allclose(
+            kept.numpy(), chain_numpy(VALUE, 3), rtol=1e-10
+        ):
             self.wrong.append("a wrong number")
         self.count += 1
 
@@ -70,8 +71,9 @@ def main():
             time.sleep(0.01)
         random, end = np.random.RandomState(1), time.monotonic() + 1
         while time.monotonic() < end and worker.thread.is_alive():
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.thread.ident),
-                                                       ctypes.py_object(KeyboardInterrupt))
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(worker.thread.ident), ctypes.py_object(KeyboardInterrupt)
+            )
             time.sleep(random.uniform(0, 0.01))
         time.sleep(0.05)
         before, worker.calm = worker.count, True

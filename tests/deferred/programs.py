@@ -94,8 +94,18 @@ class Program:
             return [u.text + "".join(f"\n{n} = jitter({n})" for n in u.floats if noise) for u in units]
 
         body = textwrap.indent("\n".join(lines(self.body)) or "pass", "    ")
-        return "\n".join([f"paddle.seed({self.seed})", *lines(self.setup), f"for k in range({self.repeats}):",
-                          body, *lines(self.last)]) + "\n"
+        return (
+            "\n".join(
+                [
+                    f"paddle.seed({self.seed})",
+                    *lines(self.setup),
+                    f"for k in range({self.repeats}):",
+                    body,
+                    *lines(self.last),
+                ]
+            )
+            + "\n"
+        )
 
     def script(self, module="paddle_jax"):
         """The whole program, to be run on its own."""
@@ -179,8 +189,11 @@ class Builder:
     def emit(self, expression, shape, dtype, operands, mag=2.0, view=None, differentiable=True):
         """Writes `v7 = expression`, squashed when its bound is too large."""
         if mag > BOUND:
-            expression, mag, view = ((f"paddle.tanh({expression})", 1.0, None) if dtype in FLOATS
-                                     else (f"({expression}) % 7", 7.0, None))
+            expression, mag, view = (
+                (f"paddle.tanh({expression})", 1.0, None)
+                if dtype in FLOATS
+                else (f"({expression}) % 7", 7.0, None)
+            )
         var = self.add(shape, dtype, operands, mag, view, differentiable)
         self.unit(f"{var.name} = {expression}", *([var.name] if dtype in FLOATS else []))
         self.trim()
@@ -223,8 +236,11 @@ class Builder:
         if source is None:
             return v
         copy = self.emit(
-            self.r.choice(["{0}.clone()", "{0} * 1", "paddle.assign({0})"]).format(source.name), source.shape,
-            source.dtype, [source], source.mag
+            self.r.choice(["{0}.clone()", "{0} * 1", "paddle.assign({0})"]).format(source.name),
+            source.shape,
+            source.dtype,
+            [source],
+            source.mag,
         )
         return copy
 
@@ -251,8 +267,9 @@ def source_line(name, index):
     if dtype == "bool":
         return f"{name} = paddle.to_tensor({state}.randint(0, 2, {shape}).astype('bool'))"
     made = f"{state}.randint(-3, 4, {shape})" if dtype == "int64" else f"{state}.uniform(-2, 2, {shape})"
-    return (f"{name} = paddle.to_tensor(np.asarray({made}, '{dtype}')"
-            + (", stop_gradient=False)" if grad else ")"))
+    return f"{name} = paddle.to_tensor(np.asarray({made}, '{dtype}')" + (
+        ", stop_gradient=False)" if grad else ")"
+    )
 
 
 def sources(builder, more):
@@ -260,8 +277,9 @@ def sources(builder, more):
     for index, name in enumerate(names):
         shape, dtype, grad = SOURCES[name]
         builder.setup.append(Unit(source_line(name, index)))
-        builder.pool.append(Var(name, shape, dtype, grad, 3.0 if dtype == "int64" else 2.0, leaf=grad,
-                                state=True))
+        builder.pool.append(
+            Var(name, shape, dtype, grad, 3.0 if dtype == "int64" else 2.0, leaf=grad, state=True)
+        )
     builder.setup.append(Unit("n = 0"))
 
 
@@ -271,8 +289,11 @@ def finish(builder):
     for state in [v for v in b.pool if v.state and v.is_float and not v.grad]:
         new = b.pick(lambda v, s=state: not v.state and v.shape == s.shape and v.dtype == s.dtype)
         if new is not None and b.chance(0.7):
-            b.unit(f"{state.name} = paddle.tanh({new.name}).detach()" if b.chance(0.5)
-                   else f"{state.name} = ({new.name} * 0.5).clip(-2, 2).detach()")
+            b.unit(
+                f"{state.name} = paddle.tanh({new.name}).detach()"
+                if b.chance(0.5)
+                else f"{state.name} = ({new.name} * 0.5).clip(-2, 2).detach()"
+            )
     b.unit(f"n += {b.r.choice([1, 1, 3])}")
     shown = b.r.sample(b.pool, min(len(b.pool), b.r.randint(1, 3)))
     if b.chance(0.8):
@@ -292,8 +313,11 @@ def generate(seed, safe=True, randomness=None, short=False):
 
     r = random.Random(seed * 7919 + 17)
     randomness = r.random() < 0.2 if randomness is None else randomness
-    length = (r.choice([4, 6, 8, 10, 12, 15]) if short else r.choice(
-        [8, 12, 20, 30, 40, 60, 100 if seed % 5 == 0 else 30, 200 if seed % 10 == 0 else 15]))
+    length = (
+        r.choice([4, 6, 8, 10, 12, 15])
+        if short
+        else r.choice([8, 12, 20, 30, 40, 60, 100 if seed % 5 == 0 else 30, 200 if seed % 10 == 0 else 15])
+    )
     b = Builder(seed, safe, randomness)
     sources(b, r.randint(0, 2) if short else r.randint(1, 5))
     families = statements.FAMILIES | blocks.FAMILIES

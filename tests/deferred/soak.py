@@ -29,12 +29,16 @@ class Soak:
     def __init__(self):
         paddle.seed(0)
         self.net = paddle.nn.Sequential(
-            paddle.nn.Linear(8, 32), paddle.nn.BatchNorm1D(32), paddle.nn.Dropout(0.2), paddle.nn.Tanh(),
-            paddle.nn.Linear(32, 1)
+            paddle.nn.Linear(8, 32),
+            paddle.nn.BatchNorm1D(32),
+            paddle.nn.Dropout(0.2),
+            paddle.nn.Tanh(),
+            paddle.nn.Linear(32, 1),
         )
         self.rate = paddle.optimizer.lr.CosineAnnealingDecay(0.01, 100)
-        self.opt = paddle.optimizer.Adam(self.rate, parameters=self.net.parameters(),
-                                         grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+        self.opt = paddle.optimizer.Adam(
+            self.rate, parameters=self.net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)
+        )
         self.random, self.kept, self.seen, self.average = np.random.RandomState(0), [], 0.0, paddle.zeros([1])
 
     def step(self, i):
@@ -91,11 +95,14 @@ def run(steps, warm=1100, report=print):
             soak.kept.clear()
             float(soak.average)
             gc.collect()
-            figures.append((resident(), len(jax.live_arrays()), len(gc.get_objects()),
-                            paddle.explain().compiles))
+            figures.append(
+                (resident(), len(jax.live_arrays()), len(gc.get_objects()), paddle.explain().compiles)
+            )
             mb, arrays, objects, compiles = figures[-1]
-            report(f"step {i}: {mb:.0f} MB, {arrays} arrays, {objects} objects, {compiles} segments "
-                   f"compiled, {time.monotonic() - began:.0f} s")
+            report(
+                f"step {i}: {mb:.0f} MB, {arrays} arrays, {objects} objects, {compiles} segments "
+                f"compiled, {time.monotonic() - began:.0f} s"
+            )
     if not np.isfinite(soak.seen):
         raise ArithmeticError(f"the loss became {soak.seen}")
     return [b - a for a, b in zip(*figures, strict=True)]
@@ -117,8 +124,10 @@ def shapes(count, every=5000, report=print):
         if now // every > met // every:
             figures.append(resident())
             maps = Path("/proc/self/maps").read_bytes().count(b"\n")
-            report(f"{now} signatures: {figures[-1]:.0f} MB, {maps} memory maps, "
-                   f"{time.monotonic() - began:.0f} s")
+            report(
+                f"{now} signatures: {figures[-1]:.0f} MB, {maps} memory maps, "
+                f"{time.monotonic() - began:.0f} s"
+            )
         met = now
         if met >= count:
             return figures

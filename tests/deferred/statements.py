@@ -32,42 +32,81 @@ def binary(b):
     shape, dtype, operands = broadcast(x, y), promoted(x, y), [x, y]
     kind = b.r.choice(["+", "-", "*", "maximum", "/", "%", "method"])
     if kind in "+-*":
-        return b.emit(f"{x.name} {kind} {y.name}", shape, dtype, operands,
-                      x.mag * y.mag if kind == "*" else x.mag + y.mag)
+        return b.emit(
+            f"{x.name} {kind} {y.name}",
+            shape,
+            dtype,
+            operands,
+            x.mag * y.mag if kind == "*" else x.mag + y.mag,
+        )
     if kind == "method":
-        return b.emit(f"{x.name}.{b.r.choice(['add', 'subtract'])}({y.name})", shape, dtype, operands,
-                      x.mag + y.mag)
+        return b.emit(
+            f"{x.name}.{b.r.choice(['add', 'subtract'])}({y.name})", shape, dtype, operands, x.mag + y.mag
+        )
     if x.dtype != y.dtype or x is y:
         return None
     if kind == "maximum":
-        return b.emit(f"paddle.{b.r.choice(['maximum', 'minimum'])}({x.name}, {y.name})", shape, dtype,
-                      operands, max(x.mag, y.mag))
+        return b.emit(
+            f"paddle.{b.r.choice(['maximum', 'minimum'])}({x.name}, {y.name})",
+            shape,
+            dtype,
+            operands,
+            max(x.mag, y.mag),
+        )
     if x.is_float:
-        return (b.emit(f"{x.name} / (1 + {y.name} * {y.name})", shape, dtype, operands, x.mag) if kind == "/"
-                else None)
+        return (
+            b.emit(f"{x.name} / (1 + {y.name} * {y.name})", shape, dtype, operands, x.mag)
+            if kind == "/"
+            else None
+        )
     return b.emit(f"{x.name} {b.r.choice(['//', '%'])} ({y.name} % 5 + 1)", shape, dtype, operands, x.mag + 5)
 
 
 def scalar(b):
     x = b.pick(lambda v: v.dtype != "bool")
     whole = b.r.choice(["2", "3", "k", "n", "-1", "(n % 3)"])
-    number = b.r.choice(["0.5", "1.5", "-0.25", "1e-3", "(k * 0.1)", "(0.9 ** k)", "np.float32(0.75)", whole,
-                         whole])
+    number = b.r.choice(
+        ["0.5", "1.5", "-0.25", "1e-3", "(k * 0.1)", "(0.9 ** k)", "np.float32(0.75)", whole, whole]
+    )
     s = number if x.is_float else whole
     bound = 20.0 if s in ("k", "n") else 3.0
-    form = b.r.choice(["{x} + {s}", "{s} + {x}", "{x} - {s}", "{s} - {x}", "{x} * {s}", "{s} * {x}",
-                       "{x} / 3", "{x} ** 2", "power"])
+    form = b.r.choice(
+        [
+            "{x} + {s}",
+            "{s} + {x}",
+            "{x} - {s}",
+            "{s} - {x}",
+            "{x} * {s}",
+            "{s} * {x}",
+            "{x} / 3",
+            "{x} ** 2",
+            "power",
+        ]
+    )
     if form == "power":
         if x.mag > 5 or not x.is_float:
             return None
-        return b.emit(b.r.choice(["{x} ** 3", "2.0 ** {x}", "paddle.pow({x}, 2.0)"]).format(x=x.name),
-                      x.shape, x.dtype, [x], max(x.mag**3, 2**x.mag))
+        return b.emit(
+            b.r.choice(["{x} ** 3", "2.0 ** {x}", "paddle.pow({x}, 2.0)"]).format(x=x.name),
+            x.shape,
+            x.dtype,
+            [x],
+            max(x.mag**3, 2**x.mag),
+        )
     if "/" in form:
-        return (b.emit(form.format(x=x.name), x.shape, x.dtype if x.is_float else "float32", [x], x.mag)
-                if x.is_float or b.chance(0.3) else None)
+        return (
+            b.emit(form.format(x=x.name), x.shape, x.dtype if x.is_float else "float32", [x], x.mag)
+            if x.is_float or b.chance(0.3)
+            else None
+        )
     if not x.is_float and x.shape and b.chance(0.2):  # the real Paddle makes a 0-d integer 1-d here
-        return b.emit(b.r.choice([f"{x.name} // 3", f"{x.name} % 4", f"{x.name} % -3"]), x.shape, x.dtype,
-                      [x], x.mag + 4)
+        return b.emit(
+            b.r.choice([f"{x.name} // 3", f"{x.name} % 4", f"{x.name} % -3"]),
+            x.shape,
+            x.dtype,
+            [x],
+            x.mag + 4,
+        )
     if not x.is_float and b.chance(0.1):
         return b.emit(f"{x.name} + 1.5", x.shape, "float32", [x], x.mag + 2)
     mag = x.mag**2 if "**" in form else x.mag * bound if "*" in form else x.mag + bound
@@ -78,8 +117,11 @@ def with_numpy(b):
     """Arithmetic with a NumPy array."""
     x = b.floating(lambda v: v.shape)
     array = b.r.choice(
-        [f"np.full({list(x.shape)}, 0.5, '{x.dtype}')", f"np.arange({x.shape[-1]}).astype('{x.dtype}')",
-         f"np.asarray(k * 0.5, '{x.dtype}')"]
+        [
+            f"np.full({list(x.shape)}, 0.5, '{x.dtype}')",
+            f"np.arange({x.shape[-1]}).astype('{x.dtype}')",
+            f"np.asarray(k * 0.5, '{x.dtype}')",
+        ]
     )
     form = b.r.choice(["{0} + {1}", "{1} * {0}", "{0} - {1}", "{0} < {1}", "{0} * {1}"])
     return b.emit(form.format(x.name, array), x.shape, "bool" if "<" in form else x.dtype, [x], x.mag * 4 + 4)
@@ -116,8 +158,13 @@ UNARY = [
 def unary(b):
     x = b.floating()
     form, mag = b.r.choice(UNARY)
-    return b.emit(form.format(x.name), x.shape, x.dtype, [x],
-                  x.mag * 2 + 1 if mag is None else x.mag**2 if mag == 9 else mag)
+    return b.emit(
+        form.format(x.name),
+        x.shape,
+        x.dtype,
+        [x],
+        x.mag * 2 + 1 if mag is None else x.mag**2 if mag == 9 else mag,
+    )
 
 
 def rounding(b):
@@ -158,8 +205,11 @@ def reduction(b):
     name = b.r.choice(names)
     if (name == "std" and count < 2) or (name == "prod" and x.mag > 3):
         return None
-    mag = {"sum": x.mag * max(count, 1), "prod": min(x.mag ** max(count, 1), 1e3),
-           "logsumexp": x.mag + 3}.get(name, x.mag)
+    mag = {
+        "sum": x.mag * max(count, 1),
+        "prod": min(x.mag ** max(count, 1), 1e3),
+        "logsumexp": x.mag + 3,
+    }.get(name, x.mag)
     text = f"{x.name}.{name}(" if b.chance(0.5) else f"paddle.{name}({x.name}, "
     return b.emit(f"{text}axis={axis}, keepdim={keep})", shape, x.dtype, [x], mag)
 
@@ -173,10 +223,12 @@ def truth(b):
         y = b.pick(lambda v: v.dtype == "bool" and x is not None and broadcast(x, v) is not None)
         if x is None:
             return None
-        form = b.r.choice(["paddle.logical_and({0}, {1})", "{0} | {1}", "~{0}",
-                           "paddle.logical_xor({0}, {1})"])
-        return b.emit(form.format(x.name, y.name), broadcast(x, y) if "1" in form else x.shape, "bool",
-                      [x, y])
+        form = b.r.choice(
+            ["paddle.logical_and({0}, {1})", "{0} | {1}", "~{0}", "paddle.logical_xor({0}, {1})"]
+        )
+        return b.emit(
+            form.format(x.name, y.name), broadcast(x, y) if "1" in form else x.shape, "bool", [x, y]
+        )
     if kind == "reduce":
         x = b.pick(lambda v: v.dtype == "bool")
         return None if x is None else b.emit(f"{x.name}.{b.r.choice(['any', 'all'])}()", (), "bool", [x])
@@ -207,14 +259,23 @@ def cast(b):
     form = b.r.choice(["{0}.astype('{1}')", "paddle.cast({0}, '{1}')", "{0}.cast(paddle.{1})"])
     if x.grad and to not in FLOATS:  # stop_gradient of such a cast stays False in the real Paddle
         form = form.replace("{0}", "{0}.detach()")
-    return b.emit(form.format(x.name, to), x.shape, to, [x], x.mag if x.dtype != "bool" else 1,
-                  view=x if to == x.dtype else None)
+    return b.emit(
+        form.format(x.name, to),
+        x.shape,
+        to,
+        [x],
+        x.mag if x.dtype != "bool" else 1,
+        view=x if to == x.dtype else None,
+    )
 
 
 def matmul(b):
     x = b.floating(lambda v: 1 <= len(v.shape) <= 2)
-    y = b.floating(lambda v: x is not None and v.dtype == x.dtype and 1 <= len(v.shape) <= 2
-                   and v.shape[0] == x.shape[-1])
+    y = b.floating(
+        lambda v: (
+            x is not None and v.dtype == x.dtype and 1 <= len(v.shape) <= 2 and v.shape[0] == x.shape[-1]
+        )
+    )
     if x is None or y is None or len(y.shape) == 0:
         return None
     shape = x.shape[:-1] + y.shape[1:]
@@ -248,20 +309,32 @@ def spread(b):
     x = b.pick(lambda v: v.dtype != "bool" and v.size)
     forms = []
     if x.shape in ((3,), (1, 3)):
-        forms += [("{0}.expand([2, 3])", (2, 3)), ("paddle.broadcast_to({0}, [2, 3])", (2, 3)),
-                  ("paddle.tile({0}, [2, 1])", (2, 3))]
+        forms += [
+            ("{0}.expand([2, 3])", (2, 3)),
+            ("paddle.broadcast_to({0}, [2, 3])", (2, 3)),
+            ("paddle.tile({0}, [2, 1])", (2, 3)),
+        ]
     if x.shape == ():
         forms += [("{0}.expand([3])", (3,))]
     if x.shape:
-        forms += [("paddle.flip({0}, axis=[0])", x.shape), ("paddle.roll({0}, 1)", x.shape),
-                  ("paddle.roll({0}, [-1], axis=[-1])", x.shape)]
+        forms += [
+            ("paddle.flip({0}, axis=[0])", x.shape),
+            ("paddle.roll({0}, 1)", x.shape),
+            ("paddle.roll({0}, [-1], axis=[-1])", x.shape),
+        ]
     if len(x.shape) == 2:
         forms += [("paddle.tril({0})", x.shape), ("paddle.concat([{0}, {0}], axis=0)[::2]", x.shape)]
     if not forms:
         return None
     form, shape = b.r.choice(forms)
-    return b.emit(form.format(x.name), shape, x.dtype, [x], x.mag,
-                  view=x if "expand" in form or "broadcast" in form else None)
+    return b.emit(
+        form.format(x.name),
+        shape,
+        x.dtype,
+        [x],
+        x.mag,
+        view=x if "expand" in form or "broadcast" in form else None,
+    )
 
 
 def index(b):
@@ -289,8 +362,9 @@ def index(b):
     ]
     form, shape = b.r.choice([f for f in forms if x.shape[-1] > 0 or not f[0].startswith("...")])
     if shape is None:  # the length depends on k: used at once, so that no shape is unknown
-        return b.emit(f"{x.name}[{form}].sum(0)", rest, x.dtype if x.dtype != "bool" else "int64", [x],
-                      x.mag * n)
+        return b.emit(
+            f"{x.name}[{form}].sum(0)", rest, x.dtype if x.dtype != "bool" else "int64", [x], x.mag * n
+        )
     if len(shape) > 4:
         return None
     view = x if "[" not in form else None
@@ -302,8 +376,9 @@ def masked(b):
     x = b.pick(lambda v: v.dtype != "bool" and v.shape)
     m = b.pick(lambda v: v.dtype == "bool" and v.shape == x.shape)
     mask = m.name if m is not None and b.chance(0.5) else f"{x.name} > 0"
-    form = b.r.choice(["{0}[{1}].sum()", "paddle.masked_select({0}, {1}).sum()",
-                       "paddle.masked_fill({0}, {1}, 0.5).sum()"])
+    form = b.r.choice(
+        ["{0}[{1}].sum()", "paddle.masked_select({0}, {1}).sum()", "paddle.masked_fill({0}, {1}, 0.5).sum()"]
+    )
     if not x.is_float and "fill" in form:
         return None
     return b.emit(form.format(x.name, mask), (), x.dtype, [x], x.mag * max(x.size, 1))
@@ -355,15 +430,23 @@ def split(b):
         ]
     )
     parts = [b.add(shape, x.dtype, [x], x.mag, view=x) for _ in range(n)]
-    return b.unit(f"{', '.join(p.name for p in parts)} = {form}",
-                  *([p.name for p in parts] if x.is_float else []))
+    return b.unit(
+        f"{', '.join(p.name for p in parts)} = {form}", *([p.name for p in parts] if x.is_float else [])
+    )
 
 
 def detach(b):
     x = b.pick()
     form = b.r.choice(["{0}.detach()", "{0}.clone()", "paddle.assign({0})", "{0}.detach().clone()"])
-    return b.emit(form.format(x.name), x.shape, x.dtype, [x], x.mag,
-                  view=x if form == "{0}.detach()" else None, differentiable="detach" not in form)
+    return b.emit(
+        form.format(x.name),
+        x.shape,
+        x.dtype,
+        [x],
+        x.mag,
+        view=x if form == "{0}.detach()" else None,
+        differentiable="detach" not in form,
+    )
 
 
 def creation(b):
@@ -393,8 +476,10 @@ def change(b, v, text, operands=(), mag=None):
     b.use(v, *operands, recorded=v.grad)
     v.mag = mag if mag is not None else v.mag
     if v.mag > 50:
-        text, v.mag = (text + (f"\n{v.name}.scale_({5 / v.mag:.3g})" if v.is_float else f"\n{v.name} %= 7"),
-                       7.0)
+        text, v.mag = (
+            text + (f"\n{v.name}.scale_({5 / v.mag:.3g})" if v.is_float else f"\n{v.name} %= 7"),
+            7.0,
+        )
     return b.unit(text, *([v.name] if v.is_float and not v.leaf else []))
 
 
@@ -421,8 +506,13 @@ def inplace(b):
 def inplace_with(b):
     v = b.target(lambda v: v.is_float and not (v.state and v.grad))
     x = b.pick(
-        lambda x: (v is not None and x is not v and x.dtype == v.dtype and broadcast(v, x) == v.shape
-                   and (not v.state or not x.grad or not b.safe))
+        lambda x: (
+            v is not None
+            and x is not v
+            and x.dtype == v.dtype
+            and broadcast(v, x) == v.shape
+            and (not v.state or not x.grad or not b.safe)
+        )
     )
     if x is None:
         return None
@@ -436,12 +526,27 @@ def set_item(b):
         return None
     n = v.shape[0]
     where_ = b.r.choice(
-        ["0", "-1", f"k % {n}", "...", ":1", "::-1", "[0]", f"{v.name} > 0", "..., 0", "..., -1:",
-         f"paddle.to_tensor([0, {n - 1}])", "::2"]
+        [
+            "0",
+            "-1",
+            f"k % {n}",
+            "...",
+            ":1",
+            "::-1",
+            "[0]",
+            f"{v.name} > 0",
+            "..., 0",
+            "..., -1:",
+            f"paddle.to_tensor([0, {n - 1}])",
+            "::2",
+        ]
     )
     value = b.r.choice(["0", "1", "k", "0.5" if v.is_float else "2"])
-    x = (None if v.state and b.safe
-         else b.pick(lambda x: x.dtype == v.dtype and x.shape == v.shape[1:] and x is not v))
+    x = (
+        None
+        if v.state and b.safe
+        else b.pick(lambda x: x.dtype == v.dtype and x.shape == v.shape[1:] and x is not v)
+    )
     if x is not None and where_ in ("0", "-1", f"k % {n}") and b.chance(0.7):
         value = x.name
     else:
@@ -454,8 +559,9 @@ def rearrange_in_place(b):
     v = b.target(lambda v: v.is_float and v.shape == (2, 3) and not v.state)
     if v is None or v.state:
         return None
-    text, shape = b.r.choice([("{0}.reshape_([3, 2])", (3, 2)), ("{0}.unsqueeze_(0)", (1, 2, 3)),
-                              ("{0}.flatten_()", (6,))])
+    text, shape = b.r.choice(
+        [("{0}.reshape_([3, 2])", (3, 2)), ("{0}.unsqueeze_(0)", (1, 2, 3)), ("{0}.flatten_()", (6,))]
+    )
     b.unit(text.format(v.name))
     v.shape = shape
     v.group.members += 1

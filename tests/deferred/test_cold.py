@@ -135,8 +135,9 @@ def test_nobody_can_change_what_is_shared(paddle):
 
 def test_a_parameter_interpreted_first_and_donated_later(paddle):
     with differential.tier(paddle, **COLD | {"deferred_min_repeats": 3}, donate=True):
-        w = paddle.create_parameter([40, 40], "float32",
-                                    default_initializer=paddle.nn.initializer.Constant(1.0))
+        w = paddle.create_parameter(
+            [40, 40], "float32", default_initializer=paddle.nn.initializer.Constant(1.0)
+        )
         opt = paddle.optimizer.SGD(0.5, parameters=[w])
         views, wanted = [], []
         for step in range(6):
@@ -190,8 +191,9 @@ def test_what_cannot_be_interpreted_says_why(paddle, monkeypatch):
 
     monkeypatch.delitem(RULES, "atan2")
     with differential.tier(paddle, **COLD):
-        assert (paddle.atan2(paddle.ones([2, 1, 3]), paddle.ones([2, 1, 3])).numpy()[0, 0, 0]
-                == np.float32(np.pi / 4))
+        assert paddle.atan2(paddle.ones([2, 1, 3]), paddle.ones([2, 1, 3])).numpy()[0, 0, 0] == np.float32(
+            np.pi / 4
+        )
     assert any("atan2" in reason for reason in paddle.explain().refusals)
 
 

@@ -87,8 +87,9 @@ assert not devices._only_cpu()
 
 def run(code, **environment):
     env = {k: v for k, v in os.environ.items() if k not in ("JAX_PLATFORMS", "XLA_FLAGS")} | environment
-    done = subprocess.run([sys.executable, "-c", STARTED + code], env=env, capture_output=True, text=True,
-                          timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED + code], env=env, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -114,11 +115,18 @@ def test_processes_of_one_program_meet_at_the_first_look():
     run(NOT_ALONE, JAX_PLATFORMS="cpu", PADDLE_TRAINERS_NUM="2")
 
 
-@pytest.mark.parametrize("made, want", [
-    ("[1, 2], dtype='int32'", np.array([1, 2], "int32")), ("dtype='float32'", np.zeros(0, "float32")),
-    ("np.ones(3), dtype='float32'", np.ones(3, "float32")),
-    ("paddle.ones([3]), dtype='int32'", np.ones(3, "int32")), ("[1, 2]", np.array([1, 2], "float32")),
-    ("np.arange(3)", np.arange(3)), ("2, 3", np.zeros((2, 3), "float32"))])
+@pytest.mark.parametrize(
+    "made, want",
+    [
+        ("[1, 2], dtype='int32'", np.array([1, 2], "int32")),
+        ("dtype='float32'", np.zeros(0, "float32")),
+        ("np.ones(3), dtype='float32'", np.ones(3, "float32")),
+        ("paddle.ones([3]), dtype='int32'", np.ones(3, "int32")),
+        ("[1, 2]", np.array([1, 2], "float32")),
+        ("np.arange(3)", np.arange(3)),
+        ("2, 3", np.zeros((2, 3), "float32")),
+    ],
+)
 def test_tensors_made_by_their_class(made, want, paddle):
     tensor = eval(f"paddle.Tensor({made})", {"paddle": paddle, "np": np})
     np.testing.assert_array_equal(tensor.numpy(), want, strict=True)

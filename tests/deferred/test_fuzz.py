@@ -24,8 +24,9 @@ def test_programs(options):
     at another number."""
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     command = [sys.executable, "-W", "ignore", "-m", "tests.deferred.explore", "all", *options.split()]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500,
-                          check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500, check=False
+    )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "0 differ" in done.stdout
 
@@ -44,8 +45,9 @@ class Sabotaged:
 def test_a_wrong_function_is_found_and_the_program_shrinks():
     wrong = Sabotaged(paddle_jax, "sin", 1e-4)
     program = next(
-        p for p in (generate(seed, short=True, randomness=False)
-                    for seed in range(200)) if "paddle.sin" in p.text() and "see(" in p.text()
+        p
+        for p in (generate(seed, short=True, randomness=False) for seed in range(200))
+        if "paddle.sin" in p.text() and "see(" in p.text()
     )
 
     def differs(candidate):

@@ -51,8 +51,10 @@ def _several_batches(paddle, x, kept):
     kept["last"] = x.min()
 
 
-@pytest.mark.parametrize("step", [_sum_of_losses, _metric, _in_place, _list_of_results, _derived,
-                                  _moving_average, _several_batches])
+@pytest.mark.parametrize(
+    "step",
+    [_sum_of_losses, _metric, _in_place, _list_of_results, _derived, _moving_average, _several_batches],
+)
 def test_batches_do_not_pile_up(paddle, small_budget, step):
     batch = np.ones(_MIB // 8, "float32")  # half a MiB
     kept = {}
@@ -70,8 +72,11 @@ def test_batches_do_not_pile_up(paddle, small_budget, step):
 def test_sums_are_right_when_operations_run_early(paddle, small_budget):
     total = paddle.to_tensor(0.0)
     for i in range(_BATCHES):
-        total = total + paddle.full([_MIB // 4], float(i)).mean() + paddle.to_tensor(
-            np.full(_MIB // 4, i, "float32")).mean()
+        total = (
+            total
+            + paddle.full([_MIB // 4], float(i)).mean()
+            + paddle.to_tensor(np.full(_MIB // 4, i, "float32")).mean()
+        )
     assert float(total) == 2 * sum(range(_BATCHES))
 
 

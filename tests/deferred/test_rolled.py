@@ -17,8 +17,10 @@ def writing(paddle, count):
 
 
 def decaying(paddle, count):
-    x, w = (paddle.to_tensor(np.linspace(-1, 1, 40).astype("float32")),
-            paddle.to_tensor(np.linspace(0.5, 1, count).astype("float32")))
+    x, w = (
+        paddle.to_tensor(np.linspace(-1, 1, 40).astype("float32")),
+        paddle.to_tensor(np.linspace(0.5, 1, count).astype("float32")),
+    )
     w.numpy()
     for i in range(count):
         x = x * 0.9 + w[i] * (i % 3) - paddle.ones([40]) * 0.1
@@ -28,8 +30,9 @@ def decaying(paddle, count):
 def heat(paddle, count):
     u = paddle.to_tensor(np.sin(np.arange(64)).reshape(8, 8))
     for _ in range(count):
-        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
-                                               - 4 * u[1:-1, 1:-1])
+        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (
+            u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+        )
     return u
 
 
@@ -57,8 +60,10 @@ def equations(paddle, program, count):
     with differential.tier(paddle, deferred="sync", deferred_min_repeats=1):
         program(paddle, count).numpy()
     compiled = next(reversed(_Cache.programs.values()))
-    packed = [jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype)
-              for dtype, members in compiled.groups]
+    packed = [
+        jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype)
+        for dtype, members in compiled.groups
+    ]
     leaves = [[compiled.avals[i].struct for i in part] for part in (compiled.donate, compiled.keep)]
     return len(jax.make_jaxpr(compiled._trace)(*leaves, packed).jaxpr.eqns)
 
@@ -70,6 +75,7 @@ def test_what_is_compiled_does_not_grow_with_the_passes(paddle, program):
 
 def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):
     """Compiling it costs what compiling a pass costs; counts alone decide."""
+
     def times(count):
         with differential.tier(paddle, deferred="sync", deferred_min_repeats=0, interpreter=True):
             for n in range(1, 400):

@@ -217,8 +217,9 @@ def test_a_snapshot_does_not_follow_training(paddle, kind):
         opt.step()
         opt.clear_grad()
         kept.append(SNAPSHOTS[kind](paddle, w))
-        want.append(np.array(np.asarray(kept[-1].numpy() if isinstance(kept[-1], paddle.Tensor)
-                                        else kept[-1])))
+        want.append(
+            np.array(np.asarray(kept[-1].numpy() if isinstance(kept[-1], paddle.Tensor) else kept[-1]))
+        )
     for k, v in zip(kept, want, strict=True):
         np.testing.assert_array_equal(np.asarray(k.numpy() if isinstance(k, paddle.Tensor) else k), v)
     assert len({v.tobytes() for v in want}) == 5
@@ -261,8 +262,12 @@ def test_in_place_on_a_value_that_others_wait_for(paddle):
         x.add_(paddle.ones([3]))
         w = x * y
         x[1] = 10.0
-        assert (x.tolist(), y.tolist(), z.tolist(),
-                w.tolist()) == ([3, 10, 3], [6, 6, 6], [3, 10, 3], [18, 18, 18])
+        assert (x.tolist(), y.tolist(), z.tolist(), w.tolist()) == (
+            [3, 10, 3],
+            [6, 6, 6],
+            [3, 10, 3],
+            [18, 18, 18],
+        )
 
 
 def test_in_place_in_a_loop_with_reads_between(paddle):
@@ -369,13 +374,15 @@ def test_derivatives_to_fourth_order(paddle):
             found.append(y)
         # Leibniz: (x sin 2x)^(n) = x 2^n sin(2x + n pi/2) + n 2^(n-1) sin(2x + (n-1) pi/2)
         for n, f in enumerate(found, 1):
-            want = (value * 2**n * np.sin(2 * value + n * math.pi / 2)
-                    + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2))
+            want = value * 2**n * np.sin(2 * value + n * math.pi / 2) + n * 2 ** (n - 1) * np.sin(
+                2 * value + (n - 1) * math.pi / 2
+            )
             np.testing.assert_allclose(f.numpy(), want, rtol=1e-10, atol=1e-10)
         (found[3] ** 2).sum().backward()
         n = 5
-        fifth = (value * 2**n * np.sin(2 * value + n * math.pi / 2)
-                 + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2))
+        fifth = value * 2**n * np.sin(2 * value + n * math.pi / 2) + n * 2 ** (n - 1) * np.sin(
+            2 * value + (n - 1) * math.pi / 2
+        )
         np.testing.assert_allclose(x.grad.numpy(), 2 * found[3].numpy() * fifth, rtol=1e-9)
 
 
@@ -585,6 +592,7 @@ def test_values_reach_jax(paddle):
         y = x + 1
         doubled = jax.jit(lambda v, y=y: v * 2 + y._value)(jnp.ones(3))
         np.testing.assert_allclose(doubled, 2 + 2 * array(0, 3) + 1, rtol=1e-6)
-        grad = jax.grad(lambda v: (paddle.tanh(paddle.to_tensor(v))
-                                   * 2).sum()._value)(jnp.asarray(array(1, 3)))
+        grad = jax.grad(lambda v: (paddle.tanh(paddle.to_tensor(v)) * 2).sum()._value)(
+            jnp.asarray(array(1, 3))
+        )
         np.testing.assert_allclose(grad, 2 * (1 - np.tanh(array(1, 3)) ** 2), rtol=1e-5)

@@ -28,8 +28,9 @@ with differential.tier(paddle_jax, **conftest.TIERS["deferred"]):
 def test_memory_stays_flat():
     """In a process of its own: what is counted is all that a process has, and threads of earlier tests may
     still be at work in theirs."""
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=600,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     megabytes, arrays, objects, compiles = json.loads(done.stdout.splitlines()[-1])
     assert megabytes < 30
@@ -41,8 +42,9 @@ def test_memory_stays_flat():
 @pytest.mark.slow
 def test_memory_stays_flat_while_shapes_are_new():
     """With room for 64 signatures in a generation; 2500 that were all kept would take 100 MB more."""
-    done = subprocess.run([sys.executable, "-c", SHAPES], cwd=ROOT, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", SHAPES], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     megabytes = json.loads(done.stdout.splitlines()[-1])
     assert len(megabytes) == 6

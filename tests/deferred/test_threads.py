@@ -35,10 +35,13 @@ def test_results_pending_in_one_thread_are_used_in_others(paddle, tier):
             here = chain(paddle, sums[0], 2)
             for i, s in enumerate(sums):
                 np.testing.assert_allclose(
-                    s.numpy(), chain_numpy(values[i], 4) + chain_numpy(values[(i + 3) % 8], 4), rtol=1e-10)
-            np.testing.assert_allclose(here.numpy(),
-                                       chain_numpy(chain_numpy(values[0], 4) + chain_numpy(values[3], 4), 2),
-                                       rtol=1e-10)
+                    s.numpy(), chain_numpy(values[i], 4) + chain_numpy(values[(i + 3) % 8], 4), rtol=1e-10
+                )
+            np.testing.assert_allclose(
+                here.numpy(),
+                chain_numpy(chain_numpy(values[0], 4) + chain_numpy(values[3], 4), 2),
+                rtol=1e-10,
+            )
 
 
 def test_many_threads_look_at_the_same_pending_value(paddle, tier):
@@ -183,6 +186,12 @@ def test_other_processes(text, tmp_path):
     script = tmp_path / "program.py"
     script.write_text(text)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0 and done.stdout.strip() == "fine", done.stderr[-2000:]

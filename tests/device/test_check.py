@@ -19,8 +19,11 @@ def test_run_check_prints_as_the_oracle(oracle, capfd):
     def printed(module):
         capfd.readouterr()
         module.utils.run_check()
-        return [line for line in capfd.readouterr().out.splitlines()
-                if line.startswith(("Running", "PaddlePaddle"))]
+        return [
+            line
+            for line in capfd.readouterr().out.splitlines()
+            if line.startswith(("Running", "PaddlePaddle"))
+        ]
 
     assert printed(paddle_jax) == printed(oracle)
 
@@ -55,26 +58,46 @@ def test_what_several_devices_need(monkeypatch, capsys):
     devices = jax.devices()[:1] * 2
     # planted: one device adds wrongly
     monkeypatch.setattr(install_check, "_summed", lambda devices: np.array([3.0, 2.0]))
-    assert (install_check._collectives_work(devices)
-            == (False, "collectives on 2 cpu devices: FAILED: the sum of 1 to 2 is [3.0, 2.0]"))
+    assert install_check._collectives_work(devices) == (
+        False,
+        "collectives on 2 cpu devices: FAILED: the sum of 1 to 2 is [3.0, 2.0]",
+    )
     monkeypatch.setattr(install_check, "_summed", lambda devices: 1 / 0)
     assert "FAILED: ZeroDivisionError" in install_check._collectives_work(devices)[1]
 
 
 def test_the_command_with_several_devices():
     env = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", "check"], capture_output=True, text=True,
-                          timeout=200, check=False, env=env)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", "check"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env=env,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "collectives on 2 cpu devices: ok" in done.stdout
 
 
 def test_the_command():
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", "check"], capture_output=True, text=True,
-                          timeout=200, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", "check"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    for text in ("PaddlePaddle 3.3.1", "jaxlib ", "compiled programs", "device Place(cpu)",
-                 "training on Place(cpu): ok", "ports: 127.0.0.1 accepts", "everything works"):
+    for text in (
+        "PaddlePaddle 3.3.1",
+        "jaxlib ",
+        "compiled programs",
+        "device Place(cpu)",
+        "training on Place(cpu): ok",
+        "ports: 127.0.0.1 accepts",
+        "everything works",
+    ):
         assert text in done.stdout
 
 
@@ -137,16 +160,21 @@ def test_a_compiled_step_that_is_looked_at(paddle):
     paddle.set_flags({"FLAGS_check_nan_inf": True})
     try:
         first = [run(x, y).item() for _ in range(3)]
-        before = [v.numpy() for v in (*net.parameters(), *opt.state_dict().values())
-                  if isinstance(v, paddle.Tensor)]
-        with pytest.raises(RuntimeError, match=r"sqrt at .*shape \[4, 2\] has 8 NaN and 0 infinite values, "
-                                               r"the first is nan at \[0, 0\]") as error:
+        before = [
+            v.numpy() for v in (*net.parameters(), *opt.state_dict().values()) if isinstance(v, paddle.Tensor)
+        ]
+        with pytest.raises(
+            RuntimeError,
+            match=r"sqrt at .*shape \[4, 2\] has 8 NaN and 0 infinite values, "
+            r"the first is nan at \[0, 0\]",
+        ) as error:
             run(x, -y).item()
         assert line in str(error.value)
         with pytest.raises(RuntimeError, match=r"sqrt_grad at .*all operands are finite"):
             run(x, y * paddle.to_tensor([0.0, 1.0])).item()
-        after = [v.numpy() for v in (*net.parameters(), *opt.state_dict().values())
-                 if isinstance(v, paddle.Tensor)]
+        after = [
+            v.numpy() for v in (*net.parameters(), *opt.state_dict().values()) if isinstance(v, paddle.Tensor)
+        ]
         assert all((a == b).all() for a, b in zip(before, after, strict=True))
         assert run(x, y).item() < first[0] and run.get_traced_count() == 1
     finally:
@@ -175,12 +203,18 @@ def test_the_first_bad_element_is_named(mode, paddle):
     paddle.set_flags({"FLAGS_check_nan_inf": True})
     try:
         run(good)
-        with pytest.raises(RuntimeError, match=r"log at .*test_check.py:\d+: output 0 of shape \[2, "
-                                               r"3\] has 1 NaN and 1 infinite values") as error:
+        with pytest.raises(
+            RuntimeError,
+            match=r"log at .*test_check.py:\d+: output 0 of shape \[2, "
+            r"3\] has 1 NaN and 1 infinite values",
+        ) as error:
             run(bad)
         assert "the first is nan at [1, 1]; all operands are finite" in str(error.value)
-        with pytest.raises(RuntimeError, match=r"scale .*operand 0 had such values already|multiply "
-                                               r".*operand 0 had such values already"):
+        with pytest.raises(
+            RuntimeError,
+            match=r"scale .*operand 0 had such values already|multiply "
+            r".*operand 0 had such values already",
+        ):
             paddle.to_tensor([float("inf")]) * 2.0
         with pytest.raises(RuntimeError, match="it is -inf; all"):
             paddle.log(paddle.to_tensor(0.0))
@@ -226,13 +260,21 @@ def test_levels_by_kind_of_message(paddle, capsys):
 
 
 def test_levels_in_the_environment():
-    program = "import paddle_jax as paddle; (paddle.ones([2, 4]).tanh() + 1).numpy(); " \
-              "paddle.base.core.set_vlog_level({'operation': 0}); paddle.exp(paddle.ones([3]))"
-    done = subprocess.run([sys.executable, "-c", program],
-                          env=os.environ | {"GLOG_vmodule": "operation=3,x=y"}, capture_output=True,
-                          text=True, timeout=100, check=False)
-    assert (done.returncode == 0 and "tanh(float32[2, 4])" in done.stderr
-            and "exp(" not in done.stderr), done.stderr
+    program = (
+        "import paddle_jax as paddle; (paddle.ones([2, 4]).tanh() + 1).numpy(); "
+        "paddle.base.core.set_vlog_level({'operation': 0}); paddle.exp(paddle.ones([3]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"GLOG_vmodule": "operation=3,x=y"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0 and "tanh(float32[2, 4])" in done.stderr and "exp(" not in done.stderr, (
+        done.stderr
+    )
 
 
 def test_levels_of_stacks(paddle):

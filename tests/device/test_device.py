@@ -12,28 +12,93 @@ import paddle_jax
 from paddle_jax.device import memory, streams
 
 REFUSED = [
-    *[f"device.{name}" for name in (
-        "max_memory_allocated", "max_memory_reserved", "reset_max_memory_allocated",
-        "reset_max_memory_reserved", "reset_peak_memory_stats", "get_device_name", "get_device_capability",
-        "get_device_properties", "current_stream", "Event", "Stream", "ipc_collect")],
-    *[f"device.cuda.{name}"
-      for name in ("max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
-                   "get_device_name", "reset_max_memory_allocated", "reset_max_memory_reserved",
-                   "get_device_capability", "synchronize", "get_device_properties", "Event", "Stream")],
-    *[f"device.xpu.{name}" for name in (
-        "max_memory_allocated", "memory_allocated", "memory_reserved", "memory_total", "memory_used",
-        "empty_cache", "reset_max_memory_allocated", "synchronize", "Event", "Stream", "current_stream")],
-    *[f"cuda.{name}"
-      for name in ("current_stream", "get_device_name", "get_device_properties", "get_device_capability",
-                   "mem_get_info", "max_memory_allocated", "max_memory_reserved",
-                   "reset_max_memory_allocated", "reset_max_memory_reserved", "synchronize")],
-    "device.custom_device.Stream", "device.custom_device.Event", "device.custom_device.get_device_properties",
+    *[
+        f"device.{name}"
+        for name in (
+            "max_memory_allocated",
+            "max_memory_reserved",
+            "reset_max_memory_allocated",
+            "reset_max_memory_reserved",
+            "reset_peak_memory_stats",
+            "get_device_name",
+            "get_device_capability",
+            "get_device_properties",
+            "current_stream",
+            "Event",
+            "Stream",
+            "ipc_collect",
+        )
+    ],
+    *[
+        f"device.cuda.{name}"
+        for name in (
+            "max_memory_allocated",
+            "max_memory_reserved",
+            "memory_allocated",
+            "memory_reserved",
+            "get_device_name",
+            "reset_max_memory_allocated",
+            "reset_max_memory_reserved",
+            "get_device_capability",
+            "synchronize",
+            "get_device_properties",
+            "Event",
+            "Stream",
+        )
+    ],
+    *[
+        f"device.xpu.{name}"
+        for name in (
+            "max_memory_allocated",
+            "memory_allocated",
+            "memory_reserved",
+            "memory_total",
+            "memory_used",
+            "empty_cache",
+            "reset_max_memory_allocated",
+            "synchronize",
+            "Event",
+            "Stream",
+            "current_stream",
+        )
+    ],
+    *[
+        f"cuda.{name}"
+        for name in (
+            "current_stream",
+            "get_device_name",
+            "get_device_properties",
+            "get_device_capability",
+            "mem_get_info",
+            "max_memory_allocated",
+            "max_memory_reserved",
+            "reset_max_memory_allocated",
+            "reset_max_memory_reserved",
+            "synchronize",
+        )
+    ],
+    "device.custom_device.Stream",
+    "device.custom_device.Event",
+    "device.custom_device.get_device_properties",
 ]
-ANSWERED = ["device.device_count", "device.is_available", "device.get_available_device",
-            "device.get_all_device_type", "device.cuda.device_count", "device.xpu.device_count",
-            "device.cuda.empty_cache", "device.is_current_stream_capturing", "device.is_bf16_supported",
-            "device.current_device", "device.device_to_place", "cuda.is_available", "cuda.is_initialized",
-            "cuda.current_device", "cuda.device_count", "cuda.is_current_stream_capturing"]
+ANSWERED = [
+    "device.device_count",
+    "device.is_available",
+    "device.get_available_device",
+    "device.get_all_device_type",
+    "device.cuda.device_count",
+    "device.xpu.device_count",
+    "device.cuda.empty_cache",
+    "device.is_current_stream_capturing",
+    "device.is_bf16_supported",
+    "device.current_device",
+    "device.device_to_place",
+    "cuda.is_available",
+    "cuda.is_initialized",
+    "cuda.current_device",
+    "cuda.device_count",
+    "cuda.is_current_stream_capturing",
+]
 
 
 def named(module, path):
@@ -57,8 +122,20 @@ def test_answered_as_the_oracle(path, oracle):
     assert str(ours) == str(theirs) and ours.__class__.__name__ == theirs.__class__.__name__
 
 
-TEXTS = [("cuda", 1), ("cuda:1",), ("cpu",), ("cpu", 0), ("xpu",), ("gpu", 0), (3,), ("GPU:2",), ("abc",),
-         (None,), (1.5,), ("cuda:x",)]
+TEXTS = [
+    ("cuda", 1),
+    ("cuda:1",),
+    ("cpu",),
+    ("cpu", 0),
+    ("xpu",),
+    ("gpu", 0),
+    (3,),
+    ("GPU:2",),
+    ("abc",),
+    (None,),
+    (1.5,),
+    ("cuda:x",),
+]
 
 
 def described(module, given):
@@ -67,8 +144,15 @@ def described(module, given):
     except Exception as error:
         return type(error).__name__
     copied = pickle.loads(pickle.dumps(device))
-    return (str(device), repr(device), device.type, device.index, device == module.device(*given), copied,
-            isinstance(device, str))
+    return (
+        str(device),
+        repr(device),
+        device.type,
+        device.index,
+        device == module.device(*given),
+        copied,
+        isinstance(device, str),
+    )
 
 
 @pytest.mark.parametrize("given", TEXTS)
@@ -84,15 +168,21 @@ def torch_names(module):
     module.cuda.manual_seed_all(3)
     with module.device.Device("cpu") as device:
         inside = str(device), module.get_device()
-    modules = [module.device.get_device_module(d).__name__.partition(".")[2]
-               for d in ("cpu", "cuda", "gpu:0", "xpu", "npu", None)]
+    modules = [
+        module.device.get_device_module(d).__name__.partition(".")[2]
+        for d in ("cpu", "cuda", "gpu:0", "xpu", "npu", None)
+    ]
     with module.device.stream(None), module.cuda.StreamContext(None):
         pass
     on = module.ones([1], device=module.device("cpu")).device
     refused = []
-    for call in (lambda: module.device.get_device_module("gpu_pinned"),
-                 lambda: module.device.device_to_place("gpu"), lambda: module.device.device_to_place(1),
-                 lambda: module.cuda.set_device(0), lambda: module.device.extract_device_id("cpu", "f")):
+    for call in (
+        lambda: module.device.get_device_module("gpu_pinned"),
+        lambda: module.device.device_to_place("gpu"),
+        lambda: module.device.device_to_place(1),
+        lambda: module.cuda.set_device(0),
+        lambda: module.device.extract_device_id("cpu", "f"),
+    ):
         try:
             call()
         except Exception as error:
@@ -112,9 +202,14 @@ def test_mixed_precision_as_in_pytorch(paddle):
 
 def contexts(module):
     found = []
-    for make in (lambda: module.device.device("cpu"), lambda: module.device.device(0),
-                 lambda: module.device.device(None), lambda: module.device.stream_guard(None),
-                 lambda: module.device.StreamContext(), lambda: module.device.device_guard("cpu")):
+    for make in (
+        lambda: module.device.device("cpu"),
+        lambda: module.device.device(0),
+        lambda: module.device.device(None),
+        lambda: module.device.stream_guard(None),
+        lambda: module.device.StreamContext(),
+        lambda: module.device.device_guard("cpu"),
+    ):
         with make() as given:
             found.append((given, module.get_device()))
     for bad in ("gpu:0", "abc", -1):
@@ -148,9 +243,15 @@ class Pretended:
 @pytest.fixture
 def gpu(monkeypatch):
     device = Pretended(bytes_in_use=100, peak_bytes_in_use=500, pool_bytes=800, bytes_limit=10_000)
-    monkeypatch.setattr(memory, "jax", types.SimpleNamespace(local_devices=lambda: [device],
-                                                             device_put=lambda x, d: jax.numpy.asarray(x),
-                                                             block_until_ready=jax.block_until_ready))
+    monkeypatch.setattr(
+        memory,
+        "jax",
+        types.SimpleNamespace(
+            local_devices=lambda: [device],
+            device_put=lambda x, d: jax.numpy.asarray(x),
+            block_until_ready=jax.block_until_ready,
+        ),
+    )
     monkeypatch.setattr(memory._Resets, "peaks", {})
     return device
 

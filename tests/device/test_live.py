@@ -28,7 +28,8 @@ def test_what_has_not_run_yet_has_its_line(paddle):
     pending = paddle.ones([319, 7]) + 1  # planted
     group = next(g for g in paddle_jax.live_tensors(1000) if g.shape == (319, 7) and g.op == "add")
     assert group.where.endswith(
-        f"test_live.py:{test_what_has_not_run_yet_has_its_line.__code__.co_firstlineno + 1}")
+        f"test_live.py:{test_what_has_not_run_yet_has_its_line.__code__.co_firstlineno + 1}"
+    )
     assert pending.numpy()[0, 0] == 2
 
 
@@ -46,10 +47,13 @@ def test_parameters_that_a_compiled_step_keeps_in_one_array(paddle):
 
     for _ in range(4):
         step(paddle.ones([2, 7]))
-    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer
-               for p in net.parameters()), "the step does not keep them together any more"
-    assert sum(g.count for g in paddle_jax.live_tensors(1000)
-               if g.shape == (7, 7) and g.op == "a parameter") >= 12
+    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer for p in net.parameters()), (
+        "the step does not keep them together any more"
+    )
+    assert (
+        sum(g.count for g in paddle_jax.live_tensors(1000) if g.shape == (7, 7) and g.op == "a parameter")
+        >= 12
+    )
 
 
 def test_large_tensors_come_first_and_go(paddle):
@@ -76,7 +80,8 @@ def test_with_tracemalloc_every_tensor_has_its_line(paddle):
     finally:
         tracemalloc.stop()
     assert group.where.endswith(
-        f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}")
+        f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}"
+    )
 
 
 def test_sparse_tensors_are_listed_by_their_parts(paddle):

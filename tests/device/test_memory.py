@@ -62,8 +62,9 @@ def said(tmp_path_factory):
     """{what was run: the lines of the exception}."""
     script = tmp_path_factory.mktemp("memory") / "program.py"
     script.write_text(PROGRAM.lstrip(), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=200,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=200, check=False
+    )
     assert "== paddle.Size([40000])" in done.stdout, done.stdout + done.stderr
     parts = [part.splitlines() for part in done.stdout.split("--- ")[1:]]
     return {lines[0].split()[0]: lines for lines in parts}
@@ -138,11 +139,13 @@ except MemoryError as error:
 def test_a_process_that_runs_out_of_memory_ends(kind, tmp_path):
     script = tmp_path / "full.py"
     script.write_text(FULL.lstrip(), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script), kind], capture_output=True, text=True, timeout=100,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), kind], capture_output=True, text=True, timeout=100, check=False
+    )
     lines = done.stdout.splitlines()
-    assert (done.returncode == 0
-            and lines[0].startswith("--- OutOfMemoryError after ")), done.stdout + done.stderr
+    assert done.returncode == 0 and lines[0].startswith("--- OutOfMemoryError after "), (
+        done.stdout + done.stderr
+    )
     assert lines[1].startswith("(ResourceExhausted) ")
     if kind != "static":
         assert any("float32[10000, 10000]" in line for line in lines[2:])
@@ -156,13 +159,18 @@ def test_a_process_that_runs_out_of_memory_ends(kind, tmp_path):
 
 def test_what_counts_as_a_lack_of_memory(paddle):
     found = exhausted.out_of_memory(
-        "matmul", MemoryError("Unable to allocate 13.4 GiB for an array with shape (60000, 60000)"))
+        "matmul", MemoryError("Unable to allocate 13.4 GiB for an array with shape (60000, 60000)")
+    )
     assert isinstance(found, MemoryError)
     assert "matmul: there is no memory for 13.4 GiB" in str(found)
-    assert "for 5.0 GiB" in str(exhausted.out_of_memory(
-        "x", jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: allocating 5368709120 bytes.")))
-    assert exhausted.exhausted(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to "
-                                                          "allocate 4.00GiB."))
+    assert "for 5.0 GiB" in str(
+        exhausted.out_of_memory(
+            "x", jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: allocating 5368709120 bytes.")
+        )
+    )
+    assert exhausted.exhausted(
+        jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB.")
+    )
     assert not exhausted.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
     assert not exhausted.exhausted(found)  # told once
 
@@ -186,17 +194,33 @@ class Lost:
 
 def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
     monkeypatch.setattr(value, "_ARRAY", Lost)
-    with pytest.raises(MemoryError, match=r"^\(ResourceExhausted\) jit.save, of a value that is computed "
-                                          r"now: there is no memory for 4.0 GiB"):
-        value.looked_at(Lost("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."),
-                        "jit.save")
-    with pytest.raises(RuntimeError, match=r"^\(External\) reading, of a value that is computed now: "
-                                           r"the device failed: INTERNAL: no such stream;"):
+    with pytest.raises(
+        MemoryError,
+        match=r"^\(ResourceExhausted\) jit.save, of a value that is computed "
+        r"now: there is no memory for 4.0 GiB",
+    ):
+        value.looked_at(
+            Lost("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."), "jit.save"
+        )
+    with pytest.raises(
+        RuntimeError,
+        match=r"^\(External\) reading, of a value that is computed now: "
+        r"the device failed: INTERNAL: no such stream;",
+    ):
         value.looked_at(Lost("INTERNAL: no such stream\nstack"))
 
 
-READS = {"asarray", "array", "ascontiguousarray", "array_equal", "float", "int", "bool", "nonzero",
-         "device_get"}
+READS = {
+    "asarray",
+    "array",
+    "ascontiguousarray",
+    "array_equal",
+    "float",
+    "int",
+    "bool",
+    "nonzero",
+    "device_get",
+}
 RAW = {"concrete", "settled", "observed", "held"}
 
 
@@ -206,11 +230,17 @@ def test_values_are_looked_at_in_one_place():
     past = []
     for file in pathlib.Path(paddle_jax.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if (isinstance(node, ast.Call)
-                    and getattr(node.func, "attr", getattr(node.func, "id", "")) in READS and node.args):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "attr", getattr(node.func, "id", "")) in READS
+                and node.args
+            ):
                 given = node.args[0]
-                raw = (getattr(given, "attr", "") == "_value"
-                       or isinstance(given, ast.Call) and getattr(given.func, "id", "") in RAW)
+                raw = (
+                    getattr(given, "attr", "") == "_value"
+                    or isinstance(given, ast.Call)
+                    and getattr(given.func, "id", "") in RAW
+                )
                 module = ast.unparse(getattr(node.func, "value", ast.Name("")))
                 if raw and module not in ("jnp", "jax.numpy"):
                     past.append(f"{file}:{node.lineno}")
@@ -231,8 +261,9 @@ class Full:
 
 
 def test_an_accelerator_says_how_full_it_is(paddle, monkeypatch):
-    monkeypatch.setattr(exhausted, "jax",
-                        types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full())))
+    monkeypatch.setattr(
+        exhausted, "jax", types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full()))
+    )
     assert "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in exhausted._place()
 
 
@@ -263,19 +294,38 @@ print({k: v for k, v in os.environ.items() if k.startswith(("XLA_CLIENT", "XLA_P
 """
 
 
-@pytest.mark.parametrize(("given", "expected"), [
-    ({}, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_CLIENT_MEM_FRACTION": "0.92"}),
-    ({"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_fraction_of_gpu_memory_to_use": "0.5"},
-     {"XLA_PYTHON_CLIENT_PREALLOCATE": "true", "XLA_CLIENT_MEM_FRACTION": "0.5"}),
-    ({"FLAGS_use_cuda_managed_memory": "1", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3"},
-     {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3",
-      "TF_FORCE_UNIFIED_MEMORY": "1"}),
-])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_CLIENT_MEM_FRACTION": "0.92"}),
+        (
+            {"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_fraction_of_gpu_memory_to_use": "0.5"},
+            {"XLA_PYTHON_CLIENT_PREALLOCATE": "true", "XLA_CLIENT_MEM_FRACTION": "0.5"},
+        ),
+        (
+            {"FLAGS_use_cuda_managed_memory": "1", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3"},
+            {
+                "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+                "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3",
+                "TF_FORCE_UNIFIED_MEMORY": "1",
+            },
+        ),
+    ],
+)
 def test_flags_in_the_environment(given, expected):
-    plain = {k: v for k, v in os.environ.items()
-             if not k.startswith(("XLA_CLIENT", "XLA_PYTHON", "GLOG", "FLAGS_alloc"))}
-    done = subprocess.run([sys.executable, "-c", READ], env=plain | given, capture_output=True, text=True,
-                          timeout=100, check=False)
+    plain = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("XLA_CLIENT", "XLA_PYTHON", "GLOG", "FLAGS_alloc"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", READ],
+        env=plain | given,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     assert ast.literal_eval(done.stdout) == expected, done.stderr
     said = [line for line in done.stderr.splitlines() if line.startswith("paddle_jax: FLAGS_")]
     assert len(said) == bool(any(k.startswith("FLAGS") for k in given))
@@ -288,10 +338,13 @@ def test_set_flags_before_the_device_is_used(paddle, monkeypatch, capsys):
     before = paddle.get_flags(["FLAGS_allocator_strategy", "FLAGS_fraction_of_gpu_memory_to_use"])
     paddle.ones([1]).numpy()
     try:
-        paddle.set_flags({"FLAGS_allocator_strategy": "naive_best_fit",
-                          "FLAGS_fraction_of_gpu_memory_to_use": 0.25})
-        assert (os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"],
-                os.environ["XLA_CLIENT_MEM_FRACTION"]) == ("true", "0.25")
+        paddle.set_flags(
+            {"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_fraction_of_gpu_memory_to_use": 0.25}
+        )
+        assert (os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"], os.environ["XLA_CLIENT_MEM_FRACTION"]) == (
+            "true",
+            "0.25",
+        )
         assert "FLAGS_fraction_of_gpu_memory_to_use=0.25" in capsys.readouterr().err
         monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
         with pytest.raises(RuntimeError, match="after the device was first used"):

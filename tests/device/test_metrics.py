@@ -115,8 +115,11 @@ def scraped(port, address="127.0.0.1"):
     parser = pytest.importorskip("prometheus_client.parser")
     with urllib.request.urlopen(f"http://{address}:{port}/metrics", timeout=20) as reply:
         text = reply.read().decode()
-    return {(s.name, *s.labels.values()): s.value for f in parser.text_string_to_metric_families(text)
-            for s in f.samples}
+    return {
+        (s.name, *s.labels.values()): s.value
+        for f in parser.text_string_to_metric_families(text)
+        for s in f.samples
+    }
 
 
 def test_prometheus_reads_the_same_numbers(paddle):
@@ -180,8 +183,9 @@ def test_the_environment(flag, paddle):
         metrics.stop()
     try:
         env = os.environ | ({} if flag is None else {"FLAGS_metrics_port": str(port)})
-        done = subprocess.run([sys.executable, "-c", CODE], env=env, capture_output=True, text=True,
-                              timeout=100, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", CODE], env=env, capture_output=True, text=True, timeout=100, check=False
+        )
     finally:
         metrics.stop()
     assert done.returncode == 0, done.stderr

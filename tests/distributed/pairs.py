@@ -32,23 +32,42 @@ def free_port():
 def environment(**more):
     """The environment of a process of a test: one device, no launcher."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PADDLE_", "MASTER_"))}
-    return kept | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT), "FLAGS_compile_cache": "off",
-                   "GLOG_minloglevel": "3"} | more
+    return (
+        kept
+        | {
+            "JAX_PLATFORMS": "cpu",
+            "PYTHONPATH": str(ROOT),
+            "FLAGS_compile_cache": "off",
+            "GLOG_minloglevel": "3",
+        }
+        | more
+    )
 
 
 def run(program, *args, count=2, seconds=60, absent=(), **more):
     """Runs a program of this folder in several processes, and says how each ended."""
     common = {"PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": f"127.0.0.1:{free_port()}"} | more
-    return started([{"PADDLE_TRAINER_ID": str(rank)} | common for rank in range(count) if rank not in absent],
-                   program, *args, seconds=seconds)
+    return started(
+        [{"PADDLE_TRAINER_ID": str(rank)} | common for rank in range(count) if rank not in absent],
+        program,
+        *args,
+        seconds=seconds,
+    )
 
 
 def started(environments, program, *args, seconds=60):
     """Runs a program of this folder in a process for each of some environments, and says how each ended."""
     command = [sys.executable, str(PROGRAMS / program), *args]
     processes = [
-        subprocess.Popen(command, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         text=True, start_new_session=True) for more in environments
+        subprocess.Popen(
+            command,
+            env=environment(**more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        for more in environments
     ]
     limit, found = time.monotonic() + seconds, []
     try:

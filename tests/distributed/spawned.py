@@ -30,7 +30,12 @@ def found(module, folder):
     """What each of the two processes printed in its last line, from JSON."""
     path = folder / "found"
     (folder / "program.py").write_text(PROGRAM.format(module=module, path=path))
-    done = subprocess.run([sys.executable, folder / "program.py"], env=pairs.environment(),
-                          capture_output=True, text=True, timeout=180)
+    done = subprocess.run(
+        [sys.executable, folder / "program.py"],
+        env=pairs.environment(),
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
     assert done.returncode == 0, done.stderr
     return [json.loads(Path(f"{path}.{number}").read_text().splitlines()[-1]) for number in range(2)]

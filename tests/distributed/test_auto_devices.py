@@ -16,9 +16,26 @@ LIMIT = 400  # seconds for a file
 @pytest.mark.parametrize("name", sorted(file.stem for file in (HERE / "eight").glob("check_*.py")))
 def test_on_eight_devices(name):
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--durations=8",
-               str(HERE / "eight" / f"{name}.py")]
-    done = subprocess.run(command, cwd=HERE.parents[1], env=os.environ | {"XLA_FLAGS": flags, "NPROC": "64"},
-                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "--durations=8",
+        str(HERE / "eight" / f"{name}.py"),
+    ]
+    done = subprocess.run(
+        command,
+        cwd=HERE.parents[1],
+        env=os.environ | {"XLA_FLAGS": flags, "NPROC": "64"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
     assert "skipped" not in done.stdout.splitlines()[-1]

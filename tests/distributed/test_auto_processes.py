@@ -49,6 +49,13 @@ def test_a_mesh_over_two_processes(tmp_path):
     root = str(Path(__file__).resolve().parents[2])
     environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "NPROC": "64"}
     environment["PYTHONPATH"] = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run([sys.executable, str(script), str(tmp_path / "checkpoint")], cwd=tmp_path,
-                          env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "checkpoint")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0 and "done" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]

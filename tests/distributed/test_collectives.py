@@ -32,8 +32,12 @@ def test_as_in_paddle(found, expected):
     for rank in range(2):
         for name, wanted in expected[rank].items():
             got = found[rank][name]
-            if (isinstance(wanted, list) and wanted and isinstance(wanted[0], str)
-                    and wanted[0].endswith("Error")):
+            if (
+                isinstance(wanted, list)
+                and wanted
+                and isinstance(wanted[0], str)
+                and wanted[0].endswith("Error")
+            ):
                 assert got[0] == wanted[0], (rank, name, got, wanted)
             else:
                 assert got == wanted, (rank, name)
@@ -49,8 +53,9 @@ NUMPY = {"SUM": np.sum, "MAX": np.max, "MIN": np.min, "PROD": np.prod}
 def _reduced(op, rows, dtype):
     rows = np.array(rows)
     if dtype == "bool":
-        return ((rows != 0).any(0) if op in ("SUM", "MAX", "AVG")
-                else (rows != 0).all(0)).astype(float).tolist()
+        return (
+            ((rows != 0).any(0) if op in ("SUM", "MAX", "AVG") else (rows != 0).all(0)).astype(float).tolist()
+        )
     if op == "AVG":
         return (rows.sum(0) // 2 if "int" in dtype else rows.mean(0)).astype(float).tolist()
     return NUMPY[op](rows, axis=0).astype(float).tolist()
@@ -66,8 +71,10 @@ def test_dtypes(found, dtype):
                 assert got[0] == "ValueError" and "no order" in got[1]
                 continue
             assert dtype in got[0] and got[1:] == _reduced(op, rows, dtype), (rank, op, got)
-            assert (found[rank][f"{dtype} reduce_scatter {op}"]
-                    == _reduced(op, [[r, 3] for r in range(2)], dtype)[rank : rank + 1]), (rank, op)
+            assert (
+                found[rank][f"{dtype} reduce_scatter {op}"]
+                == _reduced(op, [[r, 3] for r in range(2)], dtype)[rank : rank + 1]
+            ), (rank, op)
         one = 1.0
         assert found[rank][f"{dtype} all_gather"] == [[0.0, one], [1.0, one]]
         assert found[rank][f"{dtype} broadcast"] == [1.0, one]
@@ -76,12 +83,18 @@ def test_dtypes(found, dtype):
 
 
 def test_all_to_all(found):
-    assert [found[rank]["alltoall"]
-            for rank in range(2)] == [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]]]
+    assert [found[rank]["alltoall"] for rank in range(2)] == [
+        [[0.0, 0.0], [1.0, 0.0]],
+        [[0.0, 1.0], [1.0, 1.0]],
+    ]
     assert found[0]["uneven"] == [[0, 1], [10, 11], [12, 13]]
     assert found[1]["uneven"] == [[2, 3], [4, 5], [14, 15]]
-    assert (found[0]["stream: sizes"] == [[0, 1], [10, 11]]
-            and found[1]["stream: sizes"] == [[2, 3], [4, 5], [12, 13], [14, 15]])
+    assert found[0]["stream: sizes"] == [[0, 1], [10, 11]] and found[1]["stream: sizes"] == [
+        [2, 3],
+        [4, 5],
+        [12, 13],
+        [14, 15],
+    ]
     assert found[0]["uneven: sizes"][0] == "ValueError" and "send [1, 2]" in found[0]["uneven: sizes"][1]
 
 
@@ -99,11 +112,14 @@ def test_streams(found):
     assert found[0]["empty"] == [0, 2]
 
 
-@pytest.mark.parametrize(("name", "calls"), [
-    ("shapes", ["rank 0 calls all_reduce(sum, float32[3])", "rank 1 calls all_reduce(sum, float32[4])"]),
-    ("dtypes", ["int32[3]", "float32[3]"]),
-    ("kinds", ["rank 0 calls all_reduce(sum, float32[3])", "rank 1 calls broadcast(src 0, float32[3])"]),
-])
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("shapes", ["rank 0 calls all_reduce(sum, float32[3])", "rank 1 calls all_reduce(sum, float32[4])"]),
+        ("dtypes", ["int32[3]", "float32[3]"]),
+        ("kinds", ["rank 0 calls all_reduce(sum, float32[3])", "rank 1 calls broadcast(src 0, float32[3])"]),
+    ],
+)
 def test_other_calls_are_refused_on_all_ranks(found, name, calls):
     for rank in range(2):
         kind, text = found[rank][name]

@@ -69,10 +69,18 @@ def test_what_is_not_overridden_says_so():
 
 def test_a_process_alone_is_a_worker_without_servers():
     fleet.init()
-    assert (fleet.is_worker(), fleet.is_server(), fleet.is_first_worker(),
-            fleet.worker_num()) == (True, False, True, 1)
-    assert (fleet.server_num(), fleet.server_index(), fleet.server_endpoints(),
-            fleet.worker_endpoints()) == (0, 0, "", [])
+    assert (fleet.is_worker(), fleet.is_server(), fleet.is_first_worker(), fleet.worker_num()) == (
+        True,
+        False,
+        True,
+        1,
+    )
+    assert (fleet.server_num(), fleet.server_index(), fleet.server_endpoints(), fleet.worker_endpoints()) == (
+        0,
+        0,
+        "",
+        [],
+    )
     for name in ("init_worker", "init_server", "run_server", "stop_worker"):
         with pytest.warns(UserWarning, match=f"{name}: there are no parameter servers"):
             assert getattr(fleet, name)() is None
@@ -81,8 +89,14 @@ def test_a_process_alone_is_a_worker_without_servers():
     assert fleet.distributed_optimizer(optimizer) is optimizer
 
 
-@pytest.mark.parametrize("role", [{"role": fleet.Role.SERVER, "server_endpoints": ["127.0.0.1:6171"]}, {
-    "worker_num": 2}, {"role": fleet.Role.WORKER, "worker_num": 1, "server_endpoints": ["127.0.0.1:6171"]}])
+@pytest.mark.parametrize(
+    "role",
+    [
+        {"role": fleet.Role.SERVER, "server_endpoints": ["127.0.0.1:6171"]},
+        {"worker_num": 2},
+        {"role": fleet.Role.WORKER, "worker_num": 1, "server_endpoints": ["127.0.0.1:6171"]},
+    ],
+)
 def test_servers_and_workers_that_are_not_connected_are_refused(role):
     with pytest.raises(NotImplementedError, match="role_maker: got is_collective=False"):
         fleet.init(fleet.UserDefinedRoleMaker(current_id=0, **role))
@@ -98,15 +112,30 @@ def test_settings_are_those_of_the_oracle(oracle):
         strategy.localsgd_configs, strategy.qat_configs = {"k_steps": 4}, {"weight_bits": 4}
         with pytest.raises(AssertionError):
             strategy.dgc_configs = {"no_such_key": 1}
-    for name in ("a_sync", "adaptive_localsgd", "asp", "auto", "dgc", "elastic", "localsgd", "qat",
-                 "semi_auto", "split_data", "auto_search"):
+    for name in (
+        "a_sync",
+        "adaptive_localsgd",
+        "asp",
+        "auto",
+        "dgc",
+        "elastic",
+        "localsgd",
+        "qat",
+        "semi_auto",
+        "split_data",
+        "auto_search",
+    ):
         assert getattr(ours, name) == getattr(theirs, name), name
     for name in ("a_sync", "adaptive_localsgd", "dgc", "localsgd", "qat"):
         expected = getattr(theirs, f"{name}_configs")
-        expected = (expected if isinstance(expected, dict)
-                    else {field.name: getattr(expected, field.name) for field in expected.DESCRIPTOR.fields})
-        assert getattr(ours, f"{name}_configs") == {key: list(value) if hasattr(value, "append") else value
-                                                    for key, value in expected.items()}
+        expected = (
+            expected
+            if isinstance(expected, dict)
+            else {field.name: getattr(expected, field.name) for field in expected.DESCRIPTOR.fields}
+        )
+        assert getattr(ours, f"{name}_configs") == {
+            key: list(value) if hasattr(value, "append") else value for key, value in expected.items()
+        }
     with pytest.warns(UserWarning, match="asp: got 1, which is no bool; it stays False"):
         ours.asp = 1
     with pytest.warns(UserWarning, match="localsgd act on"):

@@ -42,33 +42,41 @@ def test_the_end_of_one_program():
 def test_a_process_that_is_gone():
     zero, one, _ = ended("gone")
     assert one.code == 9
-    assert (zero.code == 1 and "all_reduce(sum, float32[4]) on group 0" in zero.err
-            and "the connection broke" in zero.err)
+    assert (
+        zero.code == 1
+        and "all_reduce(sum, float32[4]) on group 0" in zero.err
+        and "the connection broke" in zero.err
+    )
 
 
 def test_a_process_that_does_not_come_in_time():
     # the other one stands still
     zero, _ = pairs.run("failing.py", "frozen", seconds=25, PADDLE_PG_TIMEOUT="4000")
     assert zero.code == 87 and "not all ranks came within 4 s" in zero.err
-    assert ("rank 0 is in call #2, all_reduce(sum, float32[4])" in zero.err
-            and "call #1, all_reduce" in zero.err)
+    assert (
+        "rank 0 is in call #2, all_reduce(sum, float32[4])" in zero.err and "call #1, all_reduce" in zero.err
+    )
 
 
 def test_other_calls():
     zero, one, _ = ended("other")
     for process in (zero, one):
         assert process.code == 1
-        assert ("rank 0 calls broadcast(src 0, float32[4])" in process.err
-                and "rank 1 calls all_gather(float32[4])" in process.err)
+        assert (
+            "rank 0 calls broadcast(src 0, float32[4])" in process.err
+            and "rank 1 calls all_gather(float32[4])" in process.err
+        )
 
 
 def test_a_message_that_is_never_sent():
     zero, one, _ = ended("message")
     assert zero.code == 1 and one.code != 0
-    assert ("rank 0 has failed (KeyError: 'before the message was sent')" in one.err
-            or "rank 0, which holds the store, has failed" in one.err)
+    assert (
+        "rank 0 has failed (KeyError: 'before the message was sent')" in one.err
+        or "rank 0, which holds the store, has failed" in one.err
+    )
 
 
 def test_a_process_that_is_not_started():
-    zero, = pairs.run("failing.py", "none", absent=(1,), seconds=60, PADDLE_PG_TIMEOUT="3000")
+    (zero,) = pairs.run("failing.py", "none", absent=(1,), seconds=60, PADDLE_PG_TIMEOUT="3000")
     assert zero.code == 87 and "rank 0 has waited 3 s" in zero.err and "all 2 processes" in zero.err

@@ -15,8 +15,9 @@ two = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def found():
-    ended = pairs.run("fleets.py", "paddle_jax", seconds=150,
-                      PADDLE_TRAINER_ENDPOINTS="127.0.0.1:6170,127.0.0.1:6171")
+    ended = pairs.run(
+        "fleets.py", "paddle_jax", seconds=150, PADDLE_TRAINER_ENDPOINTS="127.0.0.1:6170,127.0.0.1:6171"
+    )
     for rank, process in enumerate(ended):
         assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
     return [json.loads(process.out.splitlines()[-1]) for process in ended]
@@ -49,15 +50,18 @@ def _classes(found):
 @two
 def test_layers_in_parts(found):
     for rank in range(2):
-        assert (max(found[rank]["parts"].values()) < 1e-5
-                and len(found[rank]["parts"]) == 7), found[rank]["parts"]
+        assert max(found[rank]["parts"].values()) < 1e-5 and len(found[rank]["parts"]) == 7, found[rank][
+            "parts"
+        ]
         assert found[rank]["part shapes"] == ["TensorParallel", [4, 3], True, False, True, [2, 4, 1]]
         assert found[rank]["clipped"] < 1e-6 and found[rank]["gathered"] < 1e-5
         assert found[rank]["bad degrees"][0] == found[rank]["indivisible"][0] == "AssertionError"
         assert found[rank]["random"] == [True, True, ["ValueError"], ["ValueError"]]
         assert found[rank]["sharded"] == [[[4, 6], [0, 3 * rank]], [[6], [3 * rank]]]
-        assert (found[rank]["model groups"][0][1] == [[0, 1], rank, rank, 2, 0]
-                and found[rank]["model groups"][1] == 1)
+        assert (
+            found[rank]["model groups"][0][1] == [[0, 1], rank, rank, 2, 0]
+            and found[rank]["model groups"][1] == 1
+        )
 
 
 @two
@@ -65,8 +69,9 @@ def test_layers_in_parts(found):
 def test_states_in_parts(found, level):
     every = 127  # elements of the parameters
     for rank in range(2):
-        assert (max(found[rank][level])
-                < 2e-6), "equal to data parallel training; with a scaler; with two backward passes a step"
+        assert max(found[rank][level]) < 2e-6, (
+            "equal to data parallel training; with a scaler; with two backward passes a step"
+        )
         rest, names, states, single, resumed = found[rank][f"{level}: saved"]
         assert names and max(rest, states, single, resumed) < 2e-6
         kept, parameters = found[rank][f"{level}: kept"]
@@ -79,8 +84,12 @@ def test_states_in_parts(found, level):
 @two
 def test_the_rest(found):
     for rank in range(2):
-        assert ([classes[0] for classes in found[rank]["sharded, refused"]]
-                == ["AssertionError", "AssertionError", "ValueError", "ValueError"])
+        assert [classes[0] for classes in found[rank]["sharded, refused"]] == [
+            "AssertionError",
+            "AssertionError",
+            "ValueError",
+            "ValueError",
+        ]
         name, far, kept = found[rank]["fleet sharding"]
         assert name == "ShardingParallel" and far < 2e-6 and kept < 140
         assert found[rank]["infinite"] == 0.0
@@ -107,8 +116,11 @@ def test_one_process():
     net = paddle_jax.nn.Linear(2, 2)
     optimizer = paddle_jax.optimizer.SGD(0.1, parameters=net.parameters())
     assert fleet.distributed_model(net) is net and fleet.distributed_optimizer(optimizer) is optimizer
-    assert (fleet.worker_num() == 1 and fleet.util.all_gather(3.0) == [3.0]
-            and fleet.util.all_reduce([1, 2]).tolist() == [1, 2])
+    assert (
+        fleet.worker_num() == 1
+        and fleet.util.all_gather(3.0) == [3.0]
+        and fleet.util.all_reduce([1, 2]).tolist() == [1, 2]
+    )
     with pytest.raises(RuntimeError, match="not initialized"):
         paddle_jax.distributed.sharding.group_sharded_parallel(net, optimizer, "os")
 
@@ -119,8 +131,9 @@ def test_kinds_of_reduction(oracle):
     from paddle_jax.distributed.fleet.layers.mpu.mp_ops import _get_reduce_op as ours
 
     for name in ("SUM", "MAX", "MIN", "AVG"):
-        assert (ours(getattr(paddle_jax.distributed.ReduceOp, name))
-                == int(theirs(getattr(oracle.distributed.ReduceOp, name))))
+        assert ours(getattr(paddle_jax.distributed.ReduceOp, name)) == int(
+            theirs(getattr(oracle.distributed.ReduceOp, name))
+        )
     for get in (ours, theirs):
         with pytest.raises(ValueError, match="9"):
             get(9)

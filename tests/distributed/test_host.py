@@ -53,16 +53,18 @@ def test_values(monkeypatch, count, op):
             data = np.random.RandomState(place).randint(-50, 50, length).astype(np.float64)
             if each.needs_more(data.nbytes):
                 assert each.open(data.nbytes)
-            found.append(each.all_reduce(data, ft.partial(packets.reduced, op),
-                                         lambda: each.exchange(b"begin")))
+            found.append(
+                each.all_reduce(data, ft.partial(packets.reduced, op), lambda: each.exchange(b"begin"))
+            )
         return found
 
     found = Room(count).run(work)
     for i, length in enumerate(lengths):
         rows = np.stack([np.random.RandomState(place).randint(-50, 50, length) for place in range(count)])
         want = {packets.SUM: rows.sum(0), packets.AVG: rows.mean(0), packets.MAX: rows.max(0)}[op]
-        assert all(np.allclose(each[i], want, rtol=1e-14) and each[i].dtype == np.float64
-                   for each in found), found
+        assert all(
+            np.allclose(each[i], want, rtol=1e-14) and each[i].dtype == np.float64 for each in found
+        ), found
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
@@ -72,30 +74,64 @@ def test_what_is_handed_on(monkeypatch, count):
     def work(each, place):
         begin, found = (lambda: each.exchange(b"begin")), []
         for length in (1, 700, 8191, 20000):
-            row, rows = (np.random.RandomState(place).randint(0, 255, shape).astype(np.uint8)
-                         for shape in (length, (count, length)))
+            row, rows = (
+                np.random.RandomState(place).randint(0, 255, shape).astype(np.uint8)
+                for shape in (length, (count, length))
+            )
             if each.needs_more(rows.nbytes):
                 assert each.open(rows.nbytes)
-            found.append([each.all_gather(row, begin), each.broadcast(row, count - 1, begin),
-                          each.scatter(rows, 1, begin), each.all_to_all(rows, begin), each.reduce_scatter(
-                              rows.astype(np.float32), ft.partial(sums.reduced, packets.SUM), begin)])
+            found.append(
+                [
+                    each.all_gather(row, begin),
+                    each.broadcast(row, count - 1, begin),
+                    each.scatter(rows, 1, begin),
+                    each.all_to_all(rows, begin),
+                    each.reduce_scatter(
+                        rows.astype(np.float32), ft.partial(sums.reduced, packets.SUM), begin
+                    ),
+                ]
+            )
         return found
 
     found = Room(count).run(work)
     for i, length in enumerate((1, 700, 8191, 20000)):
-        single = np.stack([np.random.RandomState(place).randint(0, 255, length).astype(np.uint8)
-                           for place in range(count)])
-        rows = np.stack([np.random.RandomState(place).randint(0, 255, (count, length)).astype(np.uint8)
-                         for place in range(count)])
+        single = np.stack(
+            [np.random.RandomState(place).randint(0, 255, length).astype(np.uint8) for place in range(count)]
+        )
+        rows = np.stack(
+            [
+                np.random.RandomState(place).randint(0, 255, (count, length)).astype(np.uint8)
+                for place in range(count)
+            ]
+        )
         for place in range(count):
-            want = [single, single[-1], rows[1, place], rows[:, place],
-                    rows[:, place].astype(np.float32).sum(0)]
-            assert all(np.array_equal(got, wanted)
-                       for got, wanted in zip(found[place][i], want, strict=True)), (length, place)
+            want = [
+                single,
+                single[-1],
+                rows[1, place],
+                rows[:, place],
+                rows[:, place].astype(np.float32).sum(0),
+            ]
+            assert all(
+                np.array_equal(got, wanted) for got, wanted in zip(found[place][i], want, strict=True)
+            ), (length, place)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int64", "float16", "bfloat16",
-                                   "float8_e4m3fn", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float8_e4m3fn",
+        "float64",
+        "complex64",
+    ],
+)
 @pytest.mark.parametrize("op", [packets.SUM, packets.AVG, packets.MAX, packets.MIN, packets.PROD])
 def test_sums(monkeypatch, paddle, dtype, op):
     monkeypatch.setattr(sums, "_BLOCK", 64)
@@ -108,10 +144,18 @@ def test_sums(monkeypatch, paddle, dtype, op):
     out = np.empty_like(found[0])
     sums.reduced(op, found, out)
     whole = np.stack([draw != 0 for draw in draws]) if dtype == "bool" else np.stack(draws)
-    ways = {packets.SUM: np.sum, packets.AVG: np.mean, packets.MAX: np.max, packets.MIN: np.min,
-            packets.PROD: np.prod}
-    want = ((whole.all(0) if op in (packets.MIN, packets.PROD) else whole.any(0)) if dtype == "bool"
-            else ways[op](whole, axis=0))
+    ways = {
+        packets.SUM: np.sum,
+        packets.AVG: np.mean,
+        packets.MAX: np.max,
+        packets.MIN: np.min,
+        packets.PROD: np.prod,
+    }
+    want = (
+        (whole.all(0) if op in (packets.MIN, packets.PROD) else whole.any(0))
+        if dtype == "bool"
+        else ways[op](whole, axis=0)
+    )
     want = np.floor(want) if "int" in dtype else want
     close = {"float16": 1e-3, "bfloat16": 1e-2, "float8_e4m3fn": 0.1}.get(dtype, 1e-6)
     np.testing.assert_allclose(out.astype(complex), want.astype(complex), rtol=close)
@@ -139,30 +183,40 @@ def test_with_little_memory(monkeypatch):
 
     def work(each, place):
         assert each.needs_more(data.nbytes) and each.open(data.nbytes) and not each.needs_more(data.nbytes)
-        out = each.all_reduce(data + place, ft.partial(sums.reduced, packets.SUM),
-                              lambda: each.exchange(b"begin"))
+        out = each.all_reduce(
+            data + place, ft.partial(sums.reduced, packets.SUM), lambda: each.exchange(b"begin")
+        )
         return each.most, np.array_equal(out, 2 * data + 1)
 
     assert Room(2).run(work) == [(1 << 21, True)] * 2
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float16", "bfloat16", "float8_e4m3fn",
-                                   "float32", "complex64"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "int8", "uint8", "int32", "float16", "bfloat16", "float8_e4m3fn", "float32", "complex64"],
+)
 def test_packets(paddle, dtype):
-    rows = [np.array(paddle.to_tensor(values).astype(dtype).numpy())
-            for values in ([1.0, 0.0, 3.0, 2.0], [2.0, 0.0, 1.0, 2.0], [1.0, 0.0, 0.0, 2.0])]
+    rows = [
+        np.array(paddle.to_tensor(values).astype(dtype).numpy())
+        for values in ([1.0, 0.0, 3.0, 2.0], [2.0, 0.0, 1.0, 2.0], [1.0, 0.0, 0.0, 2.0])
+    ]
     sent = np.stack([packets.packet("call", row.tobytes()) for row in rows])
-    assert (packets.alike(sent)
-            and not packets.alike(np.stack([sent[0], packets.packet("other", rows[1].tobytes())])))
+    assert packets.alike(sent) and not packets.alike(
+        np.stack([sent[0], packets.packet("other", rows[1].tobytes())])
+    )
     back = packets.arrays(sent, (4,), rows[0].dtype)
     assert all(np.array_equal(a, b) for a, b in zip(back, rows, strict=True))
     total = packets.reduced(packets.SUM, back)
     assert total.dtype == rows[0].dtype
     assert total.astype("complex64").tolist() == ([1, 0, 1, 1] if dtype == "bool" else [4, 0, 4, 6])
-    assert packets.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]],
-                          1).tolist() == [rows[0][2:].tolist(), rows[1][2:].tolist()]
-    assert (packets.result(("reduce_scatter", packets.SUM), back[:2], 1).tolist()
-            == packets.reduced(packets.SUM, back[:2])[2:].tolist())
+    assert packets.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1).tolist() == [
+        rows[0][2:].tolist(),
+        rows[1][2:].tolist(),
+    ]
+    assert (
+        packets.result(("reduce_scatter", packets.SUM), back[:2], 1).tolist()
+        == packets.reduced(packets.SUM, back[:2])[2:].tolist()
+    )
 
 
 @pytest.mark.slow
@@ -171,5 +225,9 @@ def test_two_processes(shared):
     found = pairs.run("large.py", seconds=90, FLAGS_collective_shared_memory=shared)
     for rank, process in enumerate(found):
         assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
-        assert json.loads(process.out.splitlines()[-1]) == {"error": True, "able": shared == "1", "left": [],
-                                                            "after": 4.0}
+        assert json.loads(process.out.splitlines()[-1]) == {
+            "error": True,
+            "able": shared == "1",
+            "left": [],
+            "after": 4.0,
+        }

@@ -14,12 +14,29 @@ from tests.distributed import pairs
 
 def launched(folder, *args, script="failing.py", alias=False, seconds=90):
     """A finished launcher of two processes; log files are in `folder`."""
-    module = (["-m", "paddle_jax", "-m", "paddle.distributed.launch"] if alias
-              else ["-m", "paddle_jax.distributed.launch"])
-    command = [sys.executable, *module, "--nproc_per_node", "2", "--log_dir", str(folder), *args[:-1],
-               str(pairs.PROGRAMS / script), args[-1]]
-    return subprocess.run(command, env=pairs.environment(PADDLE_JAX_TRAINER="1"), capture_output=True,
-                          text=True, timeout=seconds)
+    module = (
+        ["-m", "paddle_jax", "-m", "paddle.distributed.launch"]
+        if alias
+        else ["-m", "paddle_jax.distributed.launch"]
+    )
+    command = [
+        sys.executable,
+        *module,
+        "--nproc_per_node",
+        "2",
+        "--log_dir",
+        str(folder),
+        *args[:-1],
+        str(pairs.PROGRAMS / script),
+        args[-1],
+    ]
+    return subprocess.run(
+        command,
+        env=pairs.environment(PADDLE_JAX_TRAINER="1"),
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+    )
 
 
 @pytest.mark.slow
@@ -28,13 +45,22 @@ def test_two_processes(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "sum [2.0, 2.0, 2.0, 2.0]" in done.stdout and "over" in done.stdout
     assert all("over" in (tmp_path / f"workerlog.{i}").read_text() for i in range(2))
-    told = [dict(line.split("=", 1) for line in (tmp_path / f"envlog.{i}").read_text().splitlines())
-            for i in range(2)]
+    told = [
+        dict(line.split("=", 1) for line in (tmp_path / f"envlog.{i}").read_text().splitlines())
+        for i in range(2)
+    ]
     assert [each["PADDLE_TRAINER_ID"] for each in told] == ["0", "1"]
-    assert (told[0]["PADDLE_TRAINER_ENDPOINTS"]
-            == f"{told[0]['PADDLE_CURRENT_ENDPOINT']},{told[1]['PADDLE_CURRENT_ENDPOINT']}")
-    wanted = {"PADDLE_TRAINERS_NUM": "2", "PADDLE_GLOBAL_SIZE": "2", "PADDLE_LOCAL_SIZE": "2",
-              "PADDLE_NNODES": "1", "PADDLE_RANK_IN_NODE": "1"}
+    assert (
+        told[0]["PADDLE_TRAINER_ENDPOINTS"]
+        == f"{told[0]['PADDLE_CURRENT_ENDPOINT']},{told[1]['PADDLE_CURRENT_ENDPOINT']}"
+    )
+    wanted = {
+        "PADDLE_TRAINERS_NUM": "2",
+        "PADDLE_GLOBAL_SIZE": "2",
+        "PADDLE_LOCAL_SIZE": "2",
+        "PADDLE_NNODES": "1",
+        "PADDLE_RANK_IN_NODE": "1",
+    }
     assert told[1].items() >= wanted.items() and told[1]["PADDLE_DISTRI_BACKEND"] == "gloo"
     assert "all processes have ended well" in (tmp_path / "default.pod0.log").read_text()
 
@@ -43,8 +69,11 @@ def test_two_processes(tmp_path):
 def test_the_first_that_fails(tmp_path):
     done = launched(tmp_path, "exit")
     assert done.returncode == 5
-    assert ("rank 1" in done.stderr and "exit status 5" in done.stderr
-            and "rank 1 has failed (sys.exit(5))" in done.stdout)
+    assert (
+        "rank 1" in done.stderr
+        and "exit status 5" in done.stderr
+        and "rank 1 has failed (sys.exit(5))" in done.stdout
+    )
 
 
 @pytest.mark.slow
@@ -56,10 +85,21 @@ def test_starting_again(tmp_path):
 
 @pytest.mark.slow
 def test_signals_reach_all_and_nothing_is_left(tmp_path):
-    command = [sys.executable, "-m", "paddle_jax.distributed.launch", "--nproc_per_node", "2", "--log_dir",
-               str(tmp_path)]
-    process = subprocess.Popen([*command, str(pairs.PROGRAMS / "failing.py"), "sleep"],
-                               env=pairs.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [
+        sys.executable,
+        "-m",
+        "paddle_jax.distributed.launch",
+        "--nproc_per_node",
+        "2",
+        "--log_dir",
+        str(tmp_path),
+    ]
+    process = subprocess.Popen(
+        [*command, str(pairs.PROGRAMS / "failing.py"), "sleep"],
+        env=pairs.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         limit, logs = time.monotonic() + 60, [tmp_path / f"workerlog.{i}" for i in range(2)]
         while not all(log.exists() and "sleeps" in log.read_text() for log in logs):
@@ -70,8 +110,13 @@ def test_signals_reach_all_and_nothing_is_left(tmp_path):
     finally:
         process.kill()
         process.wait()
-    pids = [int(word) for log in logs for line in log.read_text().splitlines() if line.startswith("sleeps")
-            for word in line.split()[1:]]
+    pids = [
+        int(word)
+        for log in logs
+        for line in log.read_text().splitlines()
+        if line.startswith("sleeps")
+        for word in line.split()[1:]
+    ]
     assert len(pids) >= 4 and not [pid for pid in pids if pid and _runs(pid)]
 
 
@@ -87,8 +132,10 @@ def _runs(pid):
 @pytest.mark.slow
 def test_under_the_alias(tmp_path):
     script = tmp_path / "program.py"
-    script.write_text("import paddle\npaddle.distributed.init_parallel_env()\nprint(paddle.__name__, "
-                      "'jax' in paddle.__file__)\n")
+    script.write_text(
+        "import paddle\npaddle.distributed.init_parallel_env()\nprint(paddle.__name__, "
+        "'jax' in paddle.__file__)\n"
+    )
     done = launched(tmp_path / "log", "none", script=script, alias=True)
     assert done.returncode == 0 and "paddle True" in done.stdout, done.stderr
 
@@ -99,29 +146,34 @@ def test_spawn(what):
     command = [sys.executable, "-m", "paddle_jax", str(pairs.PROGRAMS / "spawning.py"), what]
     done = subprocess.run(command, env=pairs.environment(), capture_output=True, text=True, timeout=90)
     if what == "work":
-        assert (done.returncode == 0 and "ended [0, 0]" in done.stdout
-                and "[12.0, 12.0]" in done.stdout), done.stderr
+        assert done.returncode == 0 and "ended [0, 0]" in done.stdout and "[12.0, 12.0]" in done.stdout, (
+            done.stderr
+        )
     else:
-        assert (done.returncode == 1
-                and "Exception: Process 1 terminated with the following error" in done.stderr)
+        assert (
+            done.returncode == 1 and "Exception: Process 1 terminated with the following error" in done.stderr
+        )
         assert "ValueError: an error of the user" in done.stderr
 
 
-@pytest.mark.parametrize(("args", "text"), [
-    (["nothing.py"], "there is no such file"),
-    (["no_such_command"], "neither a Python file"),
-    (["--nnodes", "2", "{script}"], "several machines need --master"),
-    (["--nnodes", "x", "{script}"], "--nnodes: got 'x'"),
-    (["--devices", "a", "{script}"], "--devices: got 'a'"),
-    (["--devices", "0,1,2", "--nproc_per_node", "2", "{script}"], "it must divide"),
-    (["--nproc_per_node", "-1", "{script}"], "must be positive"),
-    (["--nproc_per_node", "0", "{script}"], "must be positive"),
-    (["--run_mode", "ps", "{script}"], "parameter servers are not there"),
-    (["--servers", "a:1", "{script}"], "parameter servers are not there"),
-    (["--no_such", "3", "{script}"], "unrecognized arguments"),
-    (["--master", "127.0.0.1", "{script}"], "must be host:port"),
-    (["--master", "127.0.0.1:{port}", "{script}"], "is in use"),
-])
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (["nothing.py"], "there is no such file"),
+        (["no_such_command"], "neither a Python file"),
+        (["--nnodes", "2", "{script}"], "several machines need --master"),
+        (["--nnodes", "x", "{script}"], "--nnodes: got 'x'"),
+        (["--devices", "a", "{script}"], "--devices: got 'a'"),
+        (["--devices", "0,1,2", "--nproc_per_node", "2", "{script}"], "it must divide"),
+        (["--nproc_per_node", "-1", "{script}"], "must be positive"),
+        (["--nproc_per_node", "0", "{script}"], "must be positive"),
+        (["--run_mode", "ps", "{script}"], "parameter servers are not there"),
+        (["--servers", "a:1", "{script}"], "parameter servers are not there"),
+        (["--no_such", "3", "{script}"], "unrecognized arguments"),
+        (["--master", "127.0.0.1", "{script}"], "must be host:port"),
+        (["--master", "127.0.0.1:{port}", "{script}"], "is in use"),
+    ],
+)
 def test_wrong_arguments(args, text, capsys):
     import socket
 
@@ -140,8 +192,21 @@ def test_arguments(monkeypatch):
     given = arguments.parsed(["--devices", "4,5,6,7", "--nproc_per_node", "2", __file__, "--x", "1"])
     assert given.training_script_args == ["--x", "1"] and given.nnodes == 1
     assert [told["FLAGS_selected_gpus"] for told in pod.variables(given, 0)] == ["4,5", "6,7"]
-    several = arguments.parsed(["--nnodes", "2:4", "--master", "127.0.0.1:1", "--rank", "1",
-                                "--nproc_per_node", "2", "--with_gloo", "1", __file__])
+    several = arguments.parsed(
+        [
+            "--nnodes",
+            "2:4",
+            "--master",
+            "127.0.0.1:1",
+            "--rank",
+            "1",
+            "--nproc_per_node",
+            "2",
+            "--with_gloo",
+            "1",
+            __file__,
+        ]
+    )
     assert [told["PADDLE_TRAINER_ID"] for told in pod.variables(several, 0)] == ["2", "3"]
     assert len(several.notes) == 2 and arguments.parsed([__file__]).nproc == 1
     listed = arguments.parsed(["--ips", "10.0.0.1,127.0.0.1", "--host", "127.0.0.1", __file__])
@@ -160,7 +225,12 @@ def test_spawn_refuses(paddle):
 @pytest.mark.slow
 def test_the_example_learns(tmp_path):
     pytest.importorskip("sklearn")
-    done = launched(tmp_path, "--epochs=20", script=pairs.ROOT / "examples" / "digits_parallel.py",
-                    alias=True, seconds=200)
+    done = launched(
+        tmp_path,
+        "--epochs=20",
+        script=pairs.ROOT / "examples" / "digits_parallel.py",
+        alias=True,
+        seconds=200,
+    )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.splitlines()[-1].rpartition(" ")[2]) >= 0.96 and "2 processes" in done.stdout

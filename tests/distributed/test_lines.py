@@ -38,8 +38,10 @@ def run(count, work):
 def test_packets_arrive_in_the_order_of_places(count):
     def work(mine, place):
         assert mine.open()
-        return [mine.exchange(np.full(4112, 10 * turn + place, np.uint8))[:, [0, -1]].tolist()
-                for turn in range(20)]
+        return [
+            mine.exchange(np.full(4112, 10 * turn + place, np.uint8))[:, [0, -1]].tolist()
+            for turn in range(20)
+        ]
 
     want = [[[10 * turn + place] * 2 for place in range(count)] for turn in range(20)]
     assert run(count, work) == [want] * count
@@ -68,8 +70,9 @@ def test_who_does_not_know_the_token_gets_no_line(monkeypatch):
         return called(self, said)
 
     monkeypatch.setattr(lines.Lines, "_called", first_a_stranger)
-    found = run(2,
-                lambda mine, place: mine.open() and mine.exchange(np.full(8, place, np.uint8))[:, 0].tolist())
+    found = run(
+        2, lambda mine, place: mine.open() and mine.exchange(np.full(8, place, np.uint8))[:, 0].tolist()
+    )
     assert found == [[0, 1]] * 2
 
 

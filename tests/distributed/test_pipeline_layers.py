@@ -20,22 +20,34 @@ nn = paddle_jax.nn
 
 
 def model(**options):
-    return PipelineLayer([LayerDesc(nn.Linear, 2, 3), nn.ReLU(), lambda x: x * 2,
-                          SharedLayerDesc("tied", nn.Linear, None, "weight", 3, 3),
-                          SharedLayerDesc("tied", nn.Linear, lambda layer, x: x @ layer.weight, "weight", 3,
-                                          3)], num_stages=1, **options)
+    return PipelineLayer(
+        [
+            LayerDesc(nn.Linear, 2, 3),
+            nn.ReLU(),
+            lambda x: x * 2,
+            SharedLayerDesc("tied", nn.Linear, None, "weight", 3, 3),
+            SharedLayerDesc("tied", nn.Linear, lambda layer, x: x @ layer.weight, "weight", 3, 3),
+        ],
+        num_stages=1,
+        **options,
+    )
 
 
 def test_the_list_runs_in_order_and_shared_layers_are_one():
     net = model()
-    assert [name for name, _ in net.named_parameters()] == ["shared_layers.tied.weight",
-                                                            "shared_layers.tied.bias", "0.weight", "0.bias"]
+    assert [name for name, _ in net.named_parameters()] == [
+        "shared_layers.tied.weight",
+        "shared_layers.tied.bias",
+        "0.weight",
+        "0.bias",
+    ]
     x = paddle_jax.to_tensor([[1.0, -2.0]])
     tied = net.shared_layers["tied"]
     wanted = tied(nn.functional.relu(net.run_function[0](x)) * 2) @ tied.weight
     np.testing.assert_array_equal(net(x).numpy(), wanted.numpy())
-    assert (net.segment_parts == [0, 5] and net.get_stage_from_index(4) == 0
-            and net.get_num_virtual_stages() == 1)
+    assert (
+        net.segment_parts == [0, 5] and net.get_stage_from_index(4) == 0 and net.get_num_virtual_stages() == 1
+    )
     assert repr(LayerDesc(nn.Linear, 2, 3, bias_attr=False)) == "Linear(2, 3, bias_attr=False)"
 
 
@@ -48,15 +60,22 @@ def test_recomputed_layers_have_the_same_gradients():
         np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(("call", "kind", "text"), [
-    (lambda: PipelineLayer([nn.ReLU()]), ValueError, "neither num_stages nor topology"),
-    (lambda: PipelineLayer([nn.ReLU()], num_stages=2), NotImplementedError, "got 2"),
-    (lambda: LayerDesc(3), TypeError, "got 3"),
-    (lambda: PipelineLayer([nn.ReLU()], num_stages=1, recompute_interval=1), AssertionError, "recompute_ctx"),
-    (lambda: PipelineLayer([nn.ReLU()], num_stages=1, seg_method="layer:Linear"), AssertionError, "ReLU"),
-    (lambda: model().get_stage_from_index(5), AssertionError, "out of range"),
-    (lambda: PipelineParallel(nn.ReLU(), None, None), TypeError, "ReLU"),
-])
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: PipelineLayer([nn.ReLU()]), ValueError, "neither num_stages nor topology"),
+        (lambda: PipelineLayer([nn.ReLU()], num_stages=2), NotImplementedError, "got 2"),
+        (lambda: LayerDesc(3), TypeError, "got 3"),
+        (
+            lambda: PipelineLayer([nn.ReLU()], num_stages=1, recompute_interval=1),
+            AssertionError,
+            "recompute_ctx",
+        ),
+        (lambda: PipelineLayer([nn.ReLU()], num_stages=1, seg_method="layer:Linear"), AssertionError, "ReLU"),
+        (lambda: model().get_stage_from_index(5), AssertionError, "out of range"),
+        (lambda: PipelineParallel(nn.ReLU(), None, None), TypeError, "ReLU"),
+    ],
+)
 def test_refused(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
@@ -65,8 +84,9 @@ def test_refused(call, kind, text):
 def test_states_of_layers_are_written_one_by_one(tmp_path):
     net, other = model(), model()
     net.save_state_dict(tmp_path / "saved")
-    assert (sorted(p.name for p in (tmp_path / "saved").iterdir())
-            == [f"layer_0{at}-tensor_00-model_states.pdparams" for at in (0, 3)])
+    assert sorted(p.name for p in (tmp_path / "saved").iterdir()) == [
+        f"layer_0{at}-tensor_00-model_states.pdparams" for at in (0, 3)
+    ]
     other.set_state_dir(tmp_path / "saved")
     for one, copy in zip(net.parameters(), other.parameters(), strict=True):
         np.testing.assert_array_equal(one.numpy(), copy.numpy())
@@ -78,8 +98,10 @@ def test_a_step_in_small_batches_is_the_step_of_the_whole_batch():
     strategy = fleet.DistributedStrategy()
     strategy.pipeline_configs = {"accumulate_steps": 3, "micro_batch_size": 2}
     fleet.init(is_collective=True, strategy=strategy)
-    whole, cut = (PipelineLayer([nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)], num_stages=1,
-                                loss_fn=nn.MSELoss()) for _ in range(2))
+    whole, cut = (
+        PipelineLayer([nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)], num_stages=1, loss_fn=nn.MSELoss())
+        for _ in range(2)
+    )
     cut.set_state_dict(whole.state_dict())
     x, y = (paddle_jax.to_tensor(np.random.RandomState(1).randn(6, n).astype("float32")) for n in (2, 1))
     pipeline = PipelineParallel(cut, fleet.get_hybrid_communicate_group(), strategy)
@@ -97,8 +119,9 @@ def test_a_step_in_small_batches_is_the_step_of_the_whole_batch():
     assert cut.last == pytest.approx(whole.last, rel=1e-5)
     for one, other in zip(whole.parameters(), cut.parameters(), strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5, atol=1e-6)
-    assert (float(pipeline.eval_batch([x, y], compute_loss=True))
-            == pytest.approx(float(nn.functional.mse_loss(cut(x), y)), rel=1e-5))
+    assert float(pipeline.eval_batch([x, y], compute_loss=True)) == pytest.approx(
+        float(nn.functional.mse_loss(cut(x), y)), rel=1e-5
+    )
     assert [out.shape for out in pipeline.eval_batch([x, y])] == [[2, 1]] * 3
     with pytest.raises(AssertionError, match="batch of 5"):
         pipeline.train_batch([x[:5], y[:5]], optimizer)

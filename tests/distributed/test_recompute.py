@@ -8,12 +8,23 @@ import pytest
 
 import paddle_jax
 
-PATHS = {"recompute": ["distributed.fleet.utils", "distributed.fleet.recompute",
-                       "distributed.fleet.recompute.recompute"],
-         "recompute_sequential": ["distributed.fleet.recompute", "distributed.fleet.recompute.recompute",
-                                  "incubate.distributed.fleet"],
-         "recompute_hybrid": ["distributed.fleet.recompute", "distributed.fleet.recompute.recompute_hybrid",
-                              "incubate.distributed.fleet"]}
+PATHS = {
+    "recompute": [
+        "distributed.fleet.utils",
+        "distributed.fleet.recompute",
+        "distributed.fleet.recompute.recompute",
+    ],
+    "recompute_sequential": [
+        "distributed.fleet.recompute",
+        "distributed.fleet.recompute.recompute",
+        "incubate.distributed.fleet",
+    ],
+    "recompute_hybrid": [
+        "distributed.fleet.recompute",
+        "distributed.fleet.recompute.recompute_hybrid",
+        "incubate.distributed.fleet",
+    ],
+}
 
 
 def functions(module, name):
@@ -51,8 +62,9 @@ def trained(module, ctx, count):
 
 
 @pytest.mark.parametrize("count", [1, 3, 4])
-@pytest.mark.parametrize("ctx", [{}, {"segments": 1}, {"segments": 2},
-                                 {"segments": 2, "preserve_rng_state": False}])
+@pytest.mark.parametrize(
+    "ctx", [{}, {"segments": 1}, {"segments": 2}, {"segments": 2, "preserve_rng_state": False}]
+)
 def test_parts(ctx, count, oracle):
     if ctx.get("segments", 1) > count:
         for module in (oracle, paddle_jax):
@@ -60,7 +72,8 @@ def test_parts(ctx, count, oracle):
                 trained(module, ctx, count)
         return
     (want_forward, want_again, want), (forward, again, got) = (
-        trained(module, ctx, count) for module in (oracle, paddle_jax))
+        trained(module, ctx, count) for module in (oracle, paddle_jax)
+    )
     assert (forward, again) == (want_forward, want_again)
     for a, b in zip(got, want, strict=True):  # the real Paddle takes a batch for a list of its rows
         np.testing.assert_allclose(a.reshape(-1), b.reshape(-1), rtol=1e-5, atol=1e-6)
@@ -145,8 +158,10 @@ def of_host_numbers(module, recompute):
     return [(out / x.grad).detach()]
 
 
-@pytest.mark.parametrize("program", [of_nested_arguments, of_a_tensor_from_outside, of_nested_results,
-                                     of_second_order, of_host_numbers])
+@pytest.mark.parametrize(
+    "program",
+    [of_nested_arguments, of_a_tensor_from_outside, of_nested_results, of_second_order, of_host_numbers],
+)
 def test_program(program, oracle):
     want, got = (program(module, functions(module, "recompute")[0]) for module in (oracle, paddle_jax))
     for a, b in zip(got, want, strict=True):

@@ -15,14 +15,22 @@ SMALL = ["--gather", "--layers=1", "--hidden=64", "--heads=8", "--vocabulary=512
 @pytest.mark.slow
 @pytest.mark.parametrize("mesh, devices", [("8x8", 64), ("32x8", 256)])
 def test_plan(mesh, devices):
-    env = ({name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-           | {"FLAGS_compile_cache": "off"})
-    done = subprocess.run([sys.executable, BENCHMARK, "--mesh", mesh, *SMALL, "--json"], env=env,
-                          capture_output=True, text=True, timeout=240)
+    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"} | {
+        "FLAGS_compile_cache": "off"
+    }
+    done = subprocess.run(
+        [sys.executable, BENCHMARK, "--mesh", mesh, *SMALL, "--json"],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    assert (found["devices"] == devices
-            and found["parameters"] == 512 * 64 * 2 + 64 * 64 * 3 + 64 * 128 * 3 + 3 * 64)
+    assert (
+        found["devices"] == devices
+        and found["parameters"] == 512 * 64 * 2 + 64 * 64 * 3 + 64 * 128 * 3 + 3 * 64
+    )
     # parameters and two states, float32, all cut in both dimensions
     even = 3 * 4 * (found["parameters"] - 3 * 64) / devices
     # and norms, which have one axis, scalars and tokens

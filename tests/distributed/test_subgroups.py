@@ -25,8 +25,10 @@ def test_four_processes():
         assert all(got[f"broadcast {src}"] == [src, 7.0] for src in range(4))
         assert got["broadcast of three"] == [3.0 if rank else 0.0, 7.0]
         place, ranks = rank // 2, "1, 3" if rank % 2 else "0, 2"
-        assert (got["group"][:4] == [4.0 if rank % 2 else 2.0, 2.0, place, 1]
-                and f"ranks: {ranks}" in got["group"][4])
+        assert (
+            got["group"][:4] == [4.0 if rank % 2 else 2.0, 2.0, place, 1]
+            and f"ranks: {ranks}" in got["group"][4]
+        )
         assert got["alltoall"] == [[10.0 * other + rank] for other in range(4)]
         assert got["reduce_scatter"] == [3.0 * rank] and got["scatter"] == [float(rank)]
         assert got["objects"] == [0, 1, 2, 3] and got["ring"] == [float((rank - 1) % 4)]

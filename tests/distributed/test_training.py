@@ -40,8 +40,9 @@ def test_as_in_one_process(found):
 
 def test_batch_normalisation(found):
     for rank in range(2):
-        assert (max(found[rank]["normalised"]) < 2e-5
-                and found[rank]["normalised, evaluation"] < 2e-5), found[rank]["normalised"]
+        assert max(found[rank]["normalised"]) < 2e-5 and found[rank]["normalised, evaluation"] < 2e-5, found[
+            rank
+        ]["normalised"]
 
 
 def test_buckets(found):
@@ -50,8 +51,10 @@ def test_buckets(found):
 
 def test_other_parameters_on_each_process(found):
     for rank in range(2):
-        assert ("find_unused_parameters=True" in found[rank]["uneven"]
-                and "rank 0 calls gradients" in found[rank]["uneven"])
+        assert (
+            "find_unused_parameters=True" in found[rank]["uneven"]
+            and "rank 0 calls gradients" in found[rank]["uneven"]
+        )
 
 
 def test_compiled_and_recomputed(found):

@@ -53,8 +53,14 @@ CASES = [
     ("D.Binomial(10, T([0.0, 1.0]))", ["T(3.0)", "T(0.0)"]),
     (
         "D.Categorical(T([0.5, 1.0, 2.0]))",
-        ["T([0, 2], 'int64')", "T(1, 'int64')", "T([0.0, 1.0])", "2", "T([3], 'int64')",
-         "T([0, 2], 'int32')"],
+        [
+            "T([0, 2], 'int64')",
+            "T(1, 'int64')",
+            "T([0.0, 1.0])",
+            "2",
+            "T([3], 'int64')",
+            "T([0, 2], 'int32')",
+        ],
     ),
     ("D.Categorical([0.5, 1.0, 2.0])", ["T([0, 2], 'int64')"]),
     ("D.Categorical(np.array([0.5, 1.0, 2.0]))", ["T([0, 2], 'int64')"]),
@@ -168,13 +174,17 @@ CASES = [
         ["T([1.0, 3.0])"],
     ),
     (
-        ("D.MultivariateNormal(T([1.0, 2.0]), scale_tril=T([[[2.0, 0.0], [1.0, 2.0]], [[1.0, "
-         "0.0], [1.0, 1.0]]]))"),
+        (
+            "D.MultivariateNormal(T([1.0, 2.0]), scale_tril=T([[[2.0, 0.0], [1.0, 2.0]], [[1.0, "
+            "0.0], [1.0, 1.0]]]))"
+        ),
         ["T([1.0, 3.0])"],
     ),
     (
-        ("D.MultivariateNormal(T([1.0, 2.0], 'float64'), covariance_matrix=T([[2.0, 1.0], [1.0, "
-         "2.0]], 'float64'))"),
+        (
+            "D.MultivariateNormal(T([1.0, 2.0], 'float64'), covariance_matrix=T([[2.0, 1.0], [1.0, "
+            "2.0]], 'float64'))"
+        ),
         ["T([1.0, 2.0], 'float64')"],
     ),
     ("D.MultivariateNormal(1.0, covariance_matrix=T([[2.0]]))", ["T([1.0])"]),
@@ -208,8 +218,10 @@ CASES = [
     ("D.Independent(D.Dirichlet(T([[1.0, 2.0]])), 1)", ["T([[.4, .6]])"]),
     ("D.TransformedDistribution(D.Normal(0.0, 1.0), [D.ExpTransform()])", ["T(0.5)", "T([0.5, 1.0])"]),
     (
-        ("D.TransformedDistribution(D.Normal(T([0.0, 1.0]), T(1.0)), [D.AffineTransform(T(1.0), T(2.0)), "
-         "D.TanhTransform()])"),
+        (
+            "D.TransformedDistribution(D.Normal(T([0.0, 1.0]), T(1.0)), [D.AffineTransform(T(1.0), T(2.0)), "
+            "D.TanhTransform()])"
+        ),
         ["T(0.5)"],
     ),
     (

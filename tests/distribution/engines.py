@@ -28,8 +28,10 @@ def evaluate(engine, expression):
         return engine.to_tensor(np.asarray(value, dtype), stop_gradient=False)
 
     package = engine.distribution
-    return eval(expression, {"D": package, "T": tensor, "P": parameter, "np": np, "V": package.variable,
-                             "C": package.constraint})
+    return eval(
+        expression,
+        {"D": package, "T": tensor, "P": parameter, "np": np, "V": package.variable, "C": package.constraint},
+    )
 
 
 def described(value, shape_only=False):
@@ -75,8 +77,11 @@ def everything(engine, expression, values):
         found["batch_shape"], found["event_shape"] = distribution.batch_shape, distribution.event_shape
     for name in MEMBERS:
         if hasattr(type(distribution), name):
-            member = ((lambda n=name: getattr(distribution, n)()) if name == "entropy"
-                      else (lambda n=name: getattr(distribution, n)))
+            member = (
+                (lambda n=name: getattr(distribution, n)())
+                if name == "entropy"
+                else (lambda n=name: getattr(distribution, n))
+            )
             found[name] = outcome(member)
     for shape in ([], [2], [2, 3], [0]):
         if shape != [0] or engine is paddle_jax:
@@ -84,6 +89,7 @@ def everything(engine, expression, values):
     for value in values:
         for name in DENSITIES:
             if callable(getattr(distribution, name, None)):
-                found[name,
-                      value] = outcome(lambda n=name, v=value: getattr(distribution, n)(evaluate(engine, v)))
+                found[name, value] = outcome(
+                    lambda n=name, v=value: getattr(distribution, n)(evaluate(engine, v))
+                )
     return found

@@ -9,8 +9,11 @@ from tests.distribution.engines import evaluate
 
 A, B = np.array([0.3, 1.0, 4.5]), np.array([2.0, 0.7, 1.3])
 VALUES, SHARES, COUNTS = np.array([0.2, 1.7, 3.0]), np.array([0.15, 0.5, 0.93]), np.array([0.0, 2.0, 5.0])
-A_, B_, P_ = ("T([0.3, 1.0, 4.5], 'float64')", "T([2.0, 0.7, 1.3], 'float64')",
-              "T([0.15, 0.5, 0.93], 'float64')")
+A_, B_, P_ = (
+    "T([0.3, 1.0, 4.5], 'float64')",
+    "T([2.0, 0.7, 1.3], 'float64')",
+    "T([0.15, 0.5, 0.93], 'float64')",
+)
 
 # expression: (the distribution of SciPy, values)
 CONTINUOUS = {
@@ -98,8 +101,9 @@ def test_continuous_bernoulli_is_what_its_density_says(probs):
     np.testing.assert_allclose(made.entropy().item(), -mean(lambda x, p: np.log(p)), 1e-7, 1e-9)
     # there the distribution function is that of a uniform number, as in Paddle
     near = 1e-3 if abs(probs - 0.5) < 1e-3 else 1e-9
-    np.testing.assert_allclose(made.cdf(paddle_jax.to_tensor(0.3, dtype="float64")).item(),
-                               mean(lambda x, p: 1.0, 0.3), near * 2)
+    np.testing.assert_allclose(
+        made.cdf(paddle_jax.to_tensor(0.3, dtype="float64")).item(), mean(lambda x, p: 1.0, 0.3), near * 2
+    )
     there_and_back = made.icdf(made.cdf(paddle_jax.to_tensor([0.1, 0.8], dtype="float64")))
     np.testing.assert_allclose(there_and_back, [0.1, 0.8], 1e-9)
 
@@ -109,26 +113,35 @@ def test_vectors():
     loc, root = np.array([0.5, -1.0, 2.0]), np.array([[1.0, 0, 0], [0.4, 1.5, 0], [-0.3, 0.2, 0.7]])
     truth = stats.multivariate_normal(loc, root @ root.T)
     values = np.array([[0.0, 0.0, 0.0], [1.0, -2.0, 3.0]])
-    matrices = {"covariance_matrix": root @ root.T, "precision_matrix": np.linalg.inv(root @ root.T),
-                "scale_tril": root}
+    matrices = {
+        "covariance_matrix": root @ root.T,
+        "precision_matrix": np.linalg.inv(root @ root.T),
+        "scale_tril": root,
+    }
     for name, matrix in matrices.items():
-        made = paddle.distribution.MultivariateNormal(paddle.to_tensor(loc),
-                                                      **{name: paddle.to_tensor(matrix)})
+        made = paddle.distribution.MultivariateNormal(
+            paddle.to_tensor(loc), **{name: paddle.to_tensor(matrix)}
+        )
         np.testing.assert_allclose(made.log_prob(paddle.to_tensor(values)), truth.logpdf(values), 1e-9)
         np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
         np.testing.assert_allclose(made.variance, np.diag(root @ root.T), 1e-9)
     weights = np.array([0.6, 2.0, 3.5])
     made = paddle.distribution.Dirichlet(paddle.to_tensor(weights))
     truth = stats.dirichlet(weights)
-    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([0.2, 0.3, 0.5], dtype="float64")).item(),
-                               truth.logpdf([0.2, 0.3, 0.5]), 1e-9)
+    np.testing.assert_allclose(
+        made.log_prob(paddle.to_tensor([0.2, 0.3, 0.5], dtype="float64")).item(),
+        truth.logpdf([0.2, 0.3, 0.5]),
+        1e-9,
+    )
     np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
-    np.testing.assert_allclose([made.mean.tolist(), made.variance.tolist()], [truth.mean(), truth.var()],
-                               1e-9)
+    np.testing.assert_allclose(
+        [made.mean.tolist(), made.variance.tolist()], [truth.mean(), truth.var()], 1e-9
+    )
     made = paddle.distribution.Multinomial(6, paddle.to_tensor(weights))
     truth = stats.multinomial(6, weights / weights.sum())
-    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([1, 2, 3])).item(), truth.logpmf([1, 2, 3]),
-                               1e-9)
+    np.testing.assert_allclose(
+        made.log_prob(paddle.to_tensor([1, 2, 3])).item(), truth.logpmf([1, 2, 3]), 1e-9
+    )
     np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
 
 

@@ -6,16 +6,20 @@ import pytest
 import paddle_jax
 from tests.distribution.engines import agree, evaluate, outcome
 
-A, B, C, E = (f"T({values}, 'float64')"
-              for values in ([0.3, 1.0, 4.5], [2.0, 0.7, 1.3], [0.6, 2.0, 1.1], [0.9, 1.5, 0.4]))
+A, B, C, E = (
+    f"T({values}, 'float64')"
+    for values in ([0.3, 1.0, 4.5], [2.0, 0.7, 1.3], [0.6, 2.0, 1.1], [0.9, 1.5, 0.4])
+)
 P, Q = "T([0.15, 0.5, 0.93], 'float64')", "T([0.4, 0.45, 0.7], 'float64')"
 
 PAIRS = [
     (f"D.Normal({A}, {B})", f"D.Normal({C}, {E})"),
     ("D.Normal(0.0, 1.0)", "D.Normal(1.0, 2.0)"),
     ("D.Normal(T([1.0, 2.0]), T([1.0, 2.0]))", "D.Normal(T([[0.0], [3.0]]), T([2.0, 2.0]))"),
-    ("D.Normal(T([1.0 + 1j]), T([1.0]))".replace("1j])", "1j], 'complex64')"),
-     "D.Normal(T([0.5], 'complex64'), T([2.0]))"),
+    (
+        "D.Normal(T([1.0 + 1j]), T([1.0]))".replace("1j])", "1j], 'complex64')"),
+        "D.Normal(T([0.5], 'complex64'), T([2.0]))",
+    ),
     (f"D.Bernoulli({P})", f"D.Bernoulli({Q})"),
     (f"D.Beta({A}, {B})", f"D.Beta({C}, {E})"),
     (f"D.Binomial(7, {P})", f"D.Binomial(7, {Q})"),
@@ -32,8 +36,10 @@ PAIRS = [
     (f"D.Laplace({A}, {B})", f"D.Laplace({C}, {E})"),
     (f"D.LogNormal({A}, {B})", f"D.LogNormal({C}, {E})"),
     (f"D.Poisson({A})", f"D.Poisson({C})"),
-    ("D.MultivariateNormal(T([1.0, 2.0]), T([[2.0, 1.0], [1.0, 2.0]]))",
-     "D.MultivariateNormal(T([0.0, 2.0]), T([[3.0, 1.0], [1.0, 2.0]]))"),
+    (
+        "D.MultivariateNormal(T([1.0, 2.0]), T([[2.0, 1.0], [1.0, 2.0]]))",
+        "D.MultivariateNormal(T([0.0, 2.0]), T([[3.0, 1.0], [1.0, 2.0]]))",
+    ),
     (
         "D.MultivariateNormal(T([[1.0, 2.0]]), T([[2.0, 1.0], [1.0, 2.0]]))",
         "D.MultivariateNormal(T([0.0, 2.0]), scale_tril=T([[3.0, 0.0], [1.0, 2.0]]))",
@@ -47,8 +53,10 @@ PAIRS = [
 
 @pytest.mark.parametrize(("p", "q"), PAIRS)
 def test_against_the_oracle(p, q, oracle):
-    theirs, ours = (outcome(lambda e=e: e.distribution.kl_divergence(evaluate(e, p), evaluate(e, q)))
-                    for e in (oracle, paddle_jax))
+    theirs, ours = (
+        outcome(lambda e=e: e.distribution.kl_divergence(evaluate(e, p), evaluate(e, q)))
+        for e in (oracle, paddle_jax)
+    )
     assert agree(theirs, ours)
 
 
@@ -70,8 +78,9 @@ def test_against_sums_and_integrals(p, q, values):
 
     def log(distribution, x):
         x = paddle_jax.to_tensor(x)
-        return (distribution.log_pmf if hasattr(distribution, "log_pmf")
-                else distribution.log_prob)(x).numpy()
+        return (distribution.log_pmf if hasattr(distribution, "log_pmf") else distribution.log_prob)(
+            x
+        ).numpy()
 
     if values is None:
         low, high = {"Gamma": (1e-9, 60.0), "Beta": (1e-9, 1 - 1e-9)}.get(type(p).__name__, (-25.0, 25.0))
@@ -156,8 +165,11 @@ def test_dispatch_of_two_classes(paddle):
 
 
 def test_gradients_of_divergences(oracle):
-    for kind, p, q in [("Normal", (0.3, 1.2), (0.5, 0.9)), ("Gamma", (0.7, 1.2), (1.5, 0.9)),
-                       ("Beta", (0.7, 1.2), (1.5, 0.9))]:
+    for kind, p, q in [
+        ("Normal", (0.3, 1.2), (0.5, 0.9)),
+        ("Gamma", (0.7, 1.2), (1.5, 0.9)),
+        ("Beta", (0.7, 1.2), (1.5, 0.9)),
+    ]:
         gradients = []
         for engine in (oracle, paddle_jax):
             parameters = [engine.to_tensor([v], stop_gradient=False) for v in (*p, *q)]

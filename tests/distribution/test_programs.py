@@ -32,8 +32,9 @@ KINDS = {
     "MultivariateNormal": lambda D, x: D.MultivariateNormal(x, paddle_jax.eye(3)),
     "Poisson": lambda D, x: D.Poisson(x.exp()),
     "StudentT": lambda D, x: D.StudentT(x.exp(), x, x.exp()),
-    "TransformedDistribution": lambda D, x: D.TransformedDistribution(D.Normal(x, x.exp()),
-                                                                      [D.StickBreakingTransform()]),
+    "TransformedDistribution": lambda D, x: D.TransformedDistribution(
+        D.Normal(x, x.exp()), [D.StickBreakingTransform()]
+    ),
 }
 
 
@@ -44,8 +45,10 @@ def results(make, x):
     if type(made).__name__ == "Categorical":
         value = paddle_jax.to_tensor([0, 2])
     found = [sample]
-    for call in (lambda: made.entropy(),
-                 lambda: (made.log_pmf if hasattr(made, "log_pmf") else made.log_prob)(value)):
+    for call in (
+        lambda: made.entropy(),
+        lambda: (made.log_pmf if hasattr(made, "log_pmf") else made.log_prob)(value),
+    ):
         try:
             found.append(call())
         except NotImplementedError:
@@ -81,8 +84,10 @@ def test_compiled_functions(paddle):
 
     values = []
     for function in (step, paddle.jit.to_static(step)):
-        loc, scale = (paddle.to_tensor([0.5, -1.0, 2.0], stop_gradient=False),
-                      paddle.to_tensor([1.0, 0.3, 2.0], stop_gradient=False))
+        loc, scale = (
+            paddle.to_tensor([0.5, -1.0, 2.0], stop_gradient=False),
+            paddle.to_tensor([1.0, 0.3, 2.0], stop_gradient=False),
+        )
         paddle.seed(11)
         first, second = function(loc, scale), function(loc, scale)
         assert first.item() != second.item()
@@ -93,17 +98,31 @@ def test_compiled_functions(paddle):
 
 def test_default_dtype(oracle):
     """Which distributions follow set_default_dtype."""
-    calls = ["Normal(0.0, 1.0)", "Uniform(0.0, 1.0)", "Bernoulli(0.2)", "Beta(1.0, 2.0)", "Binomial(3, 0.5)",
-             "Cauchy(0.0, 1.0)", "Exponential(1.0)"]
-    calls += ["Gamma(1.0, 2.0)", "Geometric(0.2)", "Gumbel(0.0, 1.0)", "Laplace(0.0, 1.0)", "Poisson(1.0)",
-              "StudentT(1.0, 2.0, 3.0)"]
+    calls = [
+        "Normal(0.0, 1.0)",
+        "Uniform(0.0, 1.0)",
+        "Bernoulli(0.2)",
+        "Beta(1.0, 2.0)",
+        "Binomial(3, 0.5)",
+        "Cauchy(0.0, 1.0)",
+        "Exponential(1.0)",
+    ]
+    calls += [
+        "Gamma(1.0, 2.0)",
+        "Geometric(0.2)",
+        "Gumbel(0.0, 1.0)",
+        "Laplace(0.0, 1.0)",
+        "Poisson(1.0)",
+        "StudentT(1.0, 2.0, 3.0)",
+    ]
     calls += ["ContinuousBernoulli(0.2)", "LKJCholesky(2, 1.0)", "LogNormal(0.0, 1.0)", "Chi2(1.0)"]
     found = []
     for engine in (oracle, paddle_jax):
         engine.set_default_dtype("float64")
         try:
-            found.append({call: str(eval(f"D.{call}", {"D": engine.distribution}).sample([2]).dtype)
-                          for call in calls})
+            found.append(
+                {call: str(eval(f"D.{call}", {"D": engine.distribution}).sample([2]).dtype) for call in calls}
+            )
         finally:
             engine.set_default_dtype("float32")
     assert found[1] == found[0]
@@ -111,14 +130,20 @@ def test_default_dtype(oracle):
 
 def test_derivatives_of_densities(paddle):
     """Second derivatives of log-densities against difference quotients of the first."""
-    for kind, value in (("StudentT", 0.4), ("Gamma", 0.4), ("Beta", 0.4), ("Gumbel", 0.4),
-                        ("ContinuousBernoulli", 0.4)):
+    for kind, value in (
+        ("StudentT", 0.4),
+        ("Gamma", 0.4),
+        ("Beta", 0.4),
+        ("Gumbel", 0.4),
+        ("ContinuousBernoulli", 0.4),
+    ):
 
         def first(at, kind=kind, value=value):
             x = paddle.full([1, 3], at, "float64")
             x.stop_gradient = False
-            total = KINDS[kind](paddle.distribution,
-                                x).log_prob(paddle.to_tensor(value, dtype="float64")).sum()
+            total = (
+                KINDS[kind](paddle.distribution, x).log_prob(paddle.to_tensor(value, dtype="float64")).sum()
+            )
             (gradient,) = paddle.grad(total, [x], create_graph=True)
             return x, gradient
 

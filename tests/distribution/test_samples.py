@@ -58,8 +58,9 @@ DISCRETE = {
     "D.Geometric(0.3)": stats.geom(0.3, -1),
     "D.Poisson(0.5)": stats.poisson(0.5),
     "D.Poisson(30.0)": stats.poisson(30.0),
-    "D.Categorical(T([0.0, 1.0, 2.0]))": stats.rv_discrete(values=([0, 1, 2],
-                                                                   special.softmax([0.0, 1.0, 2.0]))),
+    "D.Categorical(T([0.0, 1.0, 2.0]))": stats.rv_discrete(
+        values=([0, 1, 2], special.softmax([0.0, 1.0, 2.0]))
+    ),
     "D.Multinomial(6, T([3.0, 7.0]))": stats.binom(6, 0.3),
 }
 
@@ -89,14 +90,19 @@ def test_correlations(method, dim, eta):
     np.testing.assert_allclose(np.diagonal(matrices, axis1=1, axis2=2), 1.0, 1e-5)
     assert not np.triu(factors, 1).any()
     for i, j in [(1, 0), (dim - 1, 0), (dim - 1, dim - 2)]:
-        assert stats.kstest((matrices[:, i, j] + 1) / 2,
-                            stats.beta(eta - 1 + dim / 2, eta - 1 + dim / 2).cdf).pvalue > UNLIKELY
+        assert (
+            stats.kstest(
+                (matrices[:, i, j] + 1) / 2, stats.beta(eta - 1 + dim / 2, eta - 1 + dim / 2).cdf
+            ).pvalue
+            > UNLIKELY
+        )
 
 
 def test_vectors():
     covariance = np.array([[2.0, 0.6], [0.6, 1.0]])
-    sample = drawn("D.MultivariateNormal(T([1.0, -1.0]), T([[2.0, "
-                   "0.6], [0.6, 1.0]]))").numpy().astype(np.float64)
+    sample = (
+        drawn("D.MultivariateNormal(T([1.0, -1.0]), T([[2.0, 0.6], [0.6, 1.0]]))").numpy().astype(np.float64)
+    )
     root = np.linalg.inv(np.linalg.cholesky(covariance))
     for column in ((sample - [1.0, -1.0]) @ root.T).T:
         assert stats.kstest(column, stats.norm.cdf).pvalue > UNLIKELY
@@ -177,8 +183,9 @@ def test_gradients_of_moments(expression, paddle):
     for index, gradient in enumerate(gradients):
         low, high = ([v * (1 + s * 1e-3 * (i == index)) for i, v in enumerate((a, b))] for s in (-1, 1))
         step = (a, b)[index] * 2e-3
-        truth = (mean_of(make(*high), lambda x: np.exp(-(x**2)))
-                 - mean_of(make(*low), lambda x: np.exp(-(x**2)))) / step
+        truth = (
+            mean_of(make(*high), lambda x: np.exp(-(x**2))) - mean_of(make(*low), lambda x: np.exp(-(x**2)))
+        ) / step
         values = gradient.numpy()
         assert abs(values.mean() - truth) < 5 * values.std() / np.sqrt(n) + 1e-4
 
@@ -213,8 +220,9 @@ def test_derivatives_of_gamma_numbers(a, share, dtype):
 
     first = jax.grad(lambda x: _following(x, jnp.asarray(np.log(z), dtype)))
     at, h, k = jnp.asarray(a, dtype), 1e-4 * a, 2e-3 * a
-    np.testing.assert_allclose(first(at), (log_z(a + h) - log_z(a - h)) / (2 * h),
-                               1e-5 if dtype == "float64" else 1e-4, 1e-9)
+    np.testing.assert_allclose(
+        first(at), (log_z(a + h) - log_z(a - h)) / (2 * h), 1e-5 if dtype == "float64" else 1e-4, 1e-9
+    )
     second = (log_z(a + k) - 2 * log_z(a) + log_z(a - k)) / k**2
     np.testing.assert_allclose(jax.grad(first)(at), second, 2e-3, 1e-9 + 1e-3 / a**2)
 

@@ -11,8 +11,11 @@ from tests.distribution.engines import agree, evaluate, outcome
 TRANSFORMS = [
     ("D.Transform()", ["T([0.5, -1.0])"], []),
     ("D.AbsTransform()", ["T([0.5, -1.0])", "T(2.0)"], ["T([0.5, 1.0])", "T([-1.0])"]),
-    ("D.AffineTransform(T([1.0, 2.0]), T([3.0, -2.0]))", ["T([0.5, -1.0])", "T([[0.5], [1.0]])", "0.5"],
-     ["T([0.5, 1.0])"]),
+    (
+        "D.AffineTransform(T([1.0, 2.0]), T([3.0, -2.0]))",
+        ["T([0.5, -1.0])", "T([[0.5], [1.0]])", "0.5"],
+        ["T([0.5, 1.0])"],
+    ),
     ("D.AffineTransform(1.0, T(2.0))", [], []),
     ("D.AffineTransform(T(1.0), 2.0)", [], []),
     ("D.ExpTransform()", ["T([0.5, -1.0])", "3"], ["T([0.5, 1.0])", "T([-1.0])", "3"]),
@@ -22,20 +25,35 @@ TRANSFORMS = [
     ("D.SigmoidTransform()", ["T([0.5, -30.0])"], ["T([0.5, 0.9])", "T([0.0, 1.0])"]),
     ("D.TanhTransform()", ["T([0.5, -30.0])"], ["T([0.5, -0.9])", "T([1.0, 1.0])"]),
     ("D.SoftmaxTransform()", ["T([0.5, -3.0])", "T([[0.5, -3.0], [1.0, 2.0]])", "T(1.0)"], ["T([0.5, 0.9])"]),
-    ("D.StickBreakingTransform()", ["T([0.5, -3.0])", "T([[0.5, -3.0], [1.0, 2.0]])", "T([0.5, 1.0, -0.5])"],
-     ["T([0.5, 0.2, 0.3])"]),
-    ("D.ReshapeTransform((2, 3), (3, 2))", ["T(np.ones([2, 3]))", "T(np.ones([2, 2, 3]))", "T([1.0])"],
-     ["T(np.ones([3, 2]))"]),
+    (
+        "D.StickBreakingTransform()",
+        ["T([0.5, -3.0])", "T([[0.5, -3.0], [1.0, 2.0]])", "T([0.5, 1.0, -0.5])"],
+        ["T([0.5, 0.2, 0.3])"],
+    ),
+    (
+        "D.ReshapeTransform((2, 3), (3, 2))",
+        ["T(np.ones([2, 3]))", "T(np.ones([2, 2, 3]))", "T([1.0])"],
+        ["T(np.ones([3, 2]))"],
+    ),
     ("D.ReshapeTransform([2, 3], [6])", ["T(np.ones([2, 3]))"], ["T(np.ones([6]))"]),
     ("D.ReshapeTransform((2, 3), (5,))", [], []),
     ("D.ReshapeTransform(2, (2,))", [], []),
     ("D.ReshapeTransform((2,), 2)", [], []),
-    ("D.ChainTransform([D.AffineTransform(T(0.0), T(2.0)), D.ExpTransform()])", ["T([0.5, -1.0])"],
-     ["T([0.5, 1.0])"]),
-    ("D.ChainTransform((D.TanhTransform(), D.StickBreakingTransform()))", ["T([0.5, -1.0])"],
-     ["T([0.5, 0.2, 0.3])"]),
-    ("D.ChainTransform([D.StickBreakingTransform(), D.ExpTransform()])", ["T([0.5, -1.0])"],
-     ["T([1.5, 1.2, 1.3])"]),
+    (
+        "D.ChainTransform([D.AffineTransform(T(0.0), T(2.0)), D.ExpTransform()])",
+        ["T([0.5, -1.0])"],
+        ["T([0.5, 1.0])"],
+    ),
+    (
+        "D.ChainTransform((D.TanhTransform(), D.StickBreakingTransform()))",
+        ["T([0.5, -1.0])"],
+        ["T([0.5, 0.2, 0.3])"],
+    ),
+    (
+        "D.ChainTransform([D.StickBreakingTransform(), D.ExpTransform()])",
+        ["T([0.5, -1.0])"],
+        ["T([1.5, 1.2, 1.3])"],
+    ),
     ("D.ChainTransform([D.AbsTransform(), D.ExpTransform()])", ["T([0.5, -1.0])"], ["T([1.5, 1.2])"]),
     ("D.ChainTransform(D.ExpTransform())", [], []),
     ("D.ChainTransform([1])", [], []),
@@ -48,10 +66,16 @@ TRANSFORMS = [
         ["T([[0.5, 1.0], [1.0, 2.0]])", "T([[0.5, 1.0, 3.0]])", "T([0.5, 1.0])"],
         ["T([[0.5, 1.0], [1.0, 2.0]])"],
     ),
-    ("D.StackTransform([D.ExpTransform(), D.PowerTransform(T(2.0))])", ["T([0.5, 1.0])", "T(1.0)"],
-     ["T([0.5, 1.0])"]),
-    ("D.StackTransform([D.ExpTransform(), D.StickBreakingTransform()], 0)", ["T([[0.5, 1.0], [1.0, 2.0]])"],
-     []),
+    (
+        "D.StackTransform([D.ExpTransform(), D.PowerTransform(T(2.0))])",
+        ["T([0.5, 1.0])", "T(1.0)"],
+        ["T([0.5, 1.0])"],
+    ),
+    (
+        "D.StackTransform([D.ExpTransform(), D.StickBreakingTransform()], 0)",
+        ["T([[0.5, 1.0], [1.0, 2.0]])"],
+        [],
+    ),
     ("D.StackTransform([], 1)", [], []),
     ("D.StackTransform(D.ExpTransform(), 1)", [], []),
     ("D.StackTransform([1], 1)", [], []),
@@ -67,41 +91,51 @@ def everything(engine, expression, inputs, outputs):
         return {"made": outcome(lambda: evaluate(engine, expression))}
     found = {"type": transform._type.value, "injective": transform._is_injective()}
     for name in ("_domain", "_codomain"):
-        found[name] = outcome(lambda n=name: (getattr(transform, n).event_rank,
-                                              getattr(transform, n).is_discrete))
+        found[name] = outcome(
+            lambda n=name: (getattr(transform, n).event_rank, getattr(transform, n).is_discrete)
+        )
     for shape in SHAPES:
         for name in ("forward_shape", "inverse_shape"):
             found[name, shape] = outcome(lambda n=name, s=shape: getattr(transform, n)(s))
     for name in ("__call__", "forward", "forward_log_det_jacobian"):
-        found |= {(name, x): outcome(lambda n=name, x=x: getattr(transform, n)(evaluate(engine, x)))
-                  for x in inputs}
+        found |= {
+            (name, x): outcome(lambda n=name, x=x: getattr(transform, n)(evaluate(engine, x))) for x in inputs
+        }
     for name in ("inverse", "inverse_log_det_jacobian"):
-        found |= {(name, y): outcome(lambda n=name, y=y: getattr(transform, n)(evaluate(engine, y)))
-                  for y in outputs}
+        found |= {
+            (name, y): outcome(lambda n=name, y=y: getattr(transform, n)(evaluate(engine, y)))
+            for y in outputs
+        }
     return found
 
 
-@pytest.mark.parametrize(("expression", "inputs", "outputs"), TRANSFORMS,
-                         ids=[case[0] for case in TRANSFORMS])
+@pytest.mark.parametrize(
+    ("expression", "inputs", "outputs"), TRANSFORMS, ids=[case[0] for case in TRANSFORMS]
+)
 def test_transform(expression, inputs, outputs, oracle):
-    theirs, ours = (everything(oracle, expression, inputs, outputs),
-                    everything(paddle_jax, expression, inputs, outputs))
+    theirs, ours = (
+        everything(oracle, expression, inputs, outputs),
+        everything(paddle_jax, expression, inputs, outputs),
+    )
     different = {key: (theirs[key], ours.get(key)) for key in theirs if not agree(theirs[key], ours.get(key))}
     assert not different
 
 
 def test_shapes_through_a_chain():
     """The real Paddle goes through a chain in the same order both ways."""
-    chain = evaluate(paddle_jax,
-                     "D.ChainTransform([D.ReshapeTransform((4,), (2, 2)), D.StickBreakingTransform()])")
+    chain = evaluate(
+        paddle_jax, "D.ChainTransform([D.ReshapeTransform((4,), (2, 2)), D.StickBreakingTransform()])"
+    )
     assert tuple(chain.forward_shape((5, 4))) == (5, 2, 3)
     assert tuple(chain.inverse_shape((5, 2, 3))) == (5, 4)
 
 
 N = "D.Normal(T([1.0, 2.0]), T([1.0, 2.0]))"
 TRANSFORMED = [
-    (f"D.TransformedDistribution({N}, [D.AffineTransform(T(1.0), T(2.0)), D.TanhTransform()])",
-     "T([0.2, 0.3])"),
+    (
+        f"D.TransformedDistribution({N}, [D.AffineTransform(T(1.0), T(2.0)), D.TanhTransform()])",
+        "T([0.2, 0.3])",
+    ),
     (f"D.TransformedDistribution({N}, [D.StickBreakingTransform()])", "T([0.2, 0.3, 0.5])"),
     (f"D.TransformedDistribution({N}, [D.ReshapeTransform((2,), (1, 2))])", "T([[0.2, 0.3]])"),
     (f"D.TransformedDistribution({N}, D.ExpTransform())", ""),
@@ -111,8 +145,10 @@ TRANSFORMED = [
     (f"D.TransformedDistribution({N}, [D.AbsTransform()])", "T([0.2, 0.8])"),
     (f"D.TransformedDistribution(D.Independent({N}, 1), [D.ExpTransform()])", "T([0.2, 0.8])"),
     (f"D.TransformedDistribution({N}, (D.ExpTransform(),))", "T([0.2, 0.8])"),
-    (f"D.TransformedDistribution(D.TransformedDistribution({N}, [D.ExpTransform()]), [D.TanhTransform()])",
-     "T([0.2, 0.8])"),
+    (
+        f"D.TransformedDistribution(D.TransformedDistribution({N}, [D.ExpTransform()]), [D.TanhTransform()])",
+        "T([0.2, 0.8])",
+    ),
     (f"D.TransformedDistribution({N}, [D.ExpTransform(), D.StickBreakingTransform()])", "T([0.1, 0.2, 0.7])"),
     (f"D.ExpTransform()({N})", "T([0.2, 0.8])"),
     ("D.ExpTransform()(D.TanhTransform())", ""),
@@ -128,8 +164,11 @@ def test_transformed_distribution(expression, value, oracle):
         if not value:
             return [type(t).__name__ for t in made.transforms]
         shapes = (made.batch_shape, made.event_shape, tuple(made.sample([5]).shape))
-        return [shapes, outcome(lambda: made.log_prob(evaluate(engine, value))),
-                outcome(lambda: made.prob(evaluate(engine, value)))]
+        return [
+            shapes,
+            outcome(lambda: made.log_prob(evaluate(engine, value))),
+            outcome(lambda: made.prob(evaluate(engine, value))),
+        ]
 
     theirs, ours = (outcome(lambda e=e: seen(e)) for e in (oracle, paddle_jax))
     if isinstance(theirs, tuple) and value:
@@ -172,10 +211,12 @@ def test_sets_of_several_values():
     """What the real Paddle raises for."""
     assert evaluate(paddle_jax, "C.Range(0, 1)(T([0.0, 0.5, 2.0]))").tolist() == [True, True, False]
     assert evaluate(paddle_jax, "C.simplex(T([[0.5, 0.6], [0.5, 0.5]]))").tolist() == [False, True]
-    assert evaluate(paddle_jax, "V.Independent(V.positive, 1).constraint(T([[1.0, "
-                                "2.0], [1.0, -2.0]]))").tolist() == [True, False]
-    assert (evaluate(paddle_jax, "V.Stack([V.real, V.positive], 0).constraint(T([[1.0], [-2.0]]))").tolist()
-            == [[True], [False]])
+    assert evaluate(
+        paddle_jax, "V.Independent(V.positive, 1).constraint(T([[1.0, 2.0], [1.0, -2.0]]))"
+    ).tolist() == [True, False]
+    assert evaluate(
+        paddle_jax, "V.Stack([V.real, V.positive], 0).constraint(T([[1.0], [-2.0]]))"
+    ).tolist() == [[True], [False]]
 
 
 # a transform, an input whose last axis is one value, and how many entries of the output are free
@@ -205,6 +246,7 @@ def test_log_determinants(expression, x, free):
     y = transform.forward(paddle_jax.to_tensor(x))
     np.testing.assert_allclose(transform.inverse(y).numpy().ravel(), x, 1e-9)
     truth = np.log(abs(np.linalg.det(jacobian)))
-    np.testing.assert_allclose(transform.forward_log_det_jacobian(paddle_jax.to_tensor(x)).numpy().sum(),
-                               truth, 1e-6, 1e-8)
+    np.testing.assert_allclose(
+        transform.forward_log_det_jacobian(paddle_jax.to_tensor(x)).numpy().sum(), truth, 1e-6, 1e-8
+    )
     np.testing.assert_allclose(transform.inverse_log_det_jacobian(y).numpy().sum(), -truth, 1e-6, 1e-8)

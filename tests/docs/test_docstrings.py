@@ -39,8 +39,9 @@ class Checker(doctest.OutputChecker):
             return True
         numbers = [[float(number) for number in FLOAT.findall(text)] for text in (want, got)]
         texts = [FLOAT.sub("0.0", text) for text in (want, got)]
-        near = (len(numbers[0]) == len(numbers[1])
-                and all(abs(a - b) <= 2e-4 * max(1.0, abs(a)) for a, b in zip(*numbers, strict=True)))
+        near = len(numbers[0]) == len(numbers[1]) and all(
+            abs(a - b) <= 2e-4 * max(1.0, abs(a)) for a, b in zip(*numbers, strict=True)
+        )
         return near and super().check_output(*texts, optionflags)
 
 
@@ -64,8 +65,11 @@ def docstrings(node, prefix):
 
 def files_with_examples():
     files = sorted(PACKAGE.rglob("*.py"))
-    return [str(path.relative_to(PACKAGE)) for path in files
-            if path.name != "alias.py" and ">>> " in path.read_text(encoding="utf-8")]
+    return [
+        str(path.relative_to(PACKAGE))
+        for path in files
+        if path.name != "alias.py" and ">>> " in path.read_text(encoding="utf-8")
+    ]
 
 
 def run_examples(file, engine, wanted=lambda text: True):
@@ -76,8 +80,9 @@ def run_examples(file, engine, wanted=lambda text: True):
     for name, text in docstrings(ast.parse((PACKAGE / file).read_text(encoding="utf-8")), f"{file}:"):
         if wanted(text):
             engine.seed(0)
-            test = doctest.DocTestParser().get_doctest(examples(text), {"paddle": engine, "np": np}, name,
-                                                       file, 0)
+            test = doctest.DocTestParser().get_doctest(
+                examples(text), {"paddle": engine, "np": np}, name, file, 0
+            )
             report = []
             doctest.DocTestRunner(Checker(), optionflags=FLAGS).run(test, out=report.append)
             failures.append("".join(report))

@@ -16,15 +16,20 @@ from paddle_jax.utils import cpp_extension
 
 SOURCE = Path(__file__).parent / "operators.cc"
 REPOSITORY = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++", "c++"))),
-                                reason="there is no C++ compiler")
+pytestmark = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="there is no C++ compiler"
+)
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The operators, compiled once."""
-    return cpp_extension.load("test_operators", [str(SOURCE)], extra_cxx_cflags=["-O1"],
-                              build_directory=str(tmp_path_factory.mktemp("build")))
+    return cpp_extension.load(
+        "test_operators",
+        [str(SOURCE)],
+        extra_cxx_cflags=["-O1"],
+        build_directory=str(tmp_path_factory.mktemp("build")),
+    )
 
 
 def tensor(paddle, values, dtype="float32", stop_gradient=False):
@@ -93,8 +98,9 @@ def test_compiled(paddle, built):
     x.clear_grad()
     beside(x).backward()
     np.testing.assert_allclose(x.grad, 3 * x.numpy() ** 3, 1e-6)  # none through what has no gradient
-    np.testing.assert_allclose(jax.jit(lambda v: built.repeated(paddle.to_tensor(v), 3)._value)(np.arange(2)),
-                               [0, 1] * 3)
+    np.testing.assert_allclose(
+        jax.jit(lambda v: built.repeated(paddle.to_tensor(v), 3)._value)(np.arange(2)), [0, 1] * 3
+    )
     repeated = built.repeated(x, times=2)
     assert repeated.stop_gradient and repeated.shape == [4, 2]
     np.testing.assert_allclose(paddle.func.vmap(built.cube)(x), x.numpy() ** 3, 1e-6)
@@ -122,20 +128,26 @@ def test_static(paddle, built):
 def test_what_is_refused(paddle, built):
     x = tensor(paddle, [1.0, 2.0])
     for call, error, words in [
-            (lambda: built.leaky(x, 0.1), TypeError, "missing: ..scale"),
-            (lambda: built.leaky(x, 0.1, 1.0, 2), TypeError, "4 arguments"),
-            (lambda: built.leaky(x, 0.1, 1.0, slope=2), TypeError, "slope"),
-            (lambda: built.leaky(x, "a", 1.0), TypeError, "slope: got 'a'"),
-            (lambda: built.repeated(x, 1.5), TypeError, "times"),
-            (lambda: built.repeated(x, True), TypeError, "times"),
-            (lambda: built.cube(1.0), ValueError, "x: got float"),
-            (lambda: built.everything(x, None, *[0] * 8), ValueError, "many: got Tensor"),
-            (lambda: built.matrices_only(x), ValueError, "matrices_only.*x has 1 axes; it must have 2"),
-            (lambda: built.cube(paddle.to_tensor([1, 2])).numpy(), Exception,
-             "not implemented for data type `int64`"),
-            (lambda: built.wrong_shape(x).numpy(), Exception,
-             r"wrong_shape: the kernel returned float32 \[1\].*inferred were float32 \[2\]"),
-        ]:
+        (lambda: built.leaky(x, 0.1), TypeError, "missing: ..scale"),
+        (lambda: built.leaky(x, 0.1, 1.0, 2), TypeError, "4 arguments"),
+        (lambda: built.leaky(x, 0.1, 1.0, slope=2), TypeError, "slope"),
+        (lambda: built.leaky(x, "a", 1.0), TypeError, "slope: got 'a'"),
+        (lambda: built.repeated(x, 1.5), TypeError, "times"),
+        (lambda: built.repeated(x, True), TypeError, "times"),
+        (lambda: built.cube(1.0), ValueError, "x: got float"),
+        (lambda: built.everything(x, None, *[0] * 8), ValueError, "many: got Tensor"),
+        (lambda: built.matrices_only(x), ValueError, "matrices_only.*x has 1 axes; it must have 2"),
+        (
+            lambda: built.cube(paddle.to_tensor([1, 2])).numpy(),
+            Exception,
+            "not implemented for data type `int64`",
+        ),
+        (
+            lambda: built.wrong_shape(x).numpy(),
+            Exception,
+            r"wrong_shape: the kernel returned float32 \[1\].*inferred were float32 \[2\]",
+        ),
+    ]:
         with pytest.raises(error, match=words):
             call()
     assert not paddle.utils.cpp_extension.__dict__.get("CUDAExtension")
@@ -144,13 +156,18 @@ def test_what_is_refused(paddle, built):
 def test_it_is_compiled_once(paddle, built):
     """And again when a source or a header beside it changes."""
     folder = Path(built.__file__).parent
-    again = cpp_extension.load("test_operators", [str(SOURCE)], extra_cxx_cflags=["-O1"],
-                               build_directory=str(folder.parent))
-    assert (again.__file__ == built.__file__ and len(list(folder.glob("*.so"))) == 1
-            and sys.modules["test_operators"] is again)
+    again = cpp_extension.load(
+        "test_operators", [str(SOURCE)], extra_cxx_cflags=["-O1"], build_directory=str(folder.parent)
+    )
+    assert (
+        again.__file__ == built.__file__
+        and len(list(folder.glob("*.so"))) == 1
+        and sys.modules["test_operators"] is again
+    )
     command = cpp_extension.extension_utils.command_of([SOURCE])
-    assert (cpp_extension.extension_utils.stamp([*command, "-O1"], [SOURCE])
-            != cpp_extension.extension_utils.stamp(command, [SOURCE]))
+    assert cpp_extension.extension_utils.stamp(
+        [*command, "-O1"], [SOURCE]
+    ) != cpp_extension.extension_utils.stamp(command, [SOURCE])
 
 
 def test_without_a_compiler(monkeypatch, tmp_path):
@@ -174,8 +191,10 @@ def test_sources_that_do_not_do(tmp_path):
 
 def test_build_directory(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PADDLE_EXTENSION_DIR", str(tmp_path / "a/b"))
-    assert (cpp_extension.get_build_directory(verbose=True) == str(tmp_path / "a/b")
-            and (tmp_path / "a/b").is_dir())
+    assert (
+        cpp_extension.get_build_directory(verbose=True) == str(tmp_path / "a/b")
+        and (tmp_path / "a/b").is_dir()
+    )
     assert "a/b" in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="ended with code 3"):
         cpp_extension.extension_utils.run_cmd("exit 3")
@@ -195,12 +214,18 @@ def test_setup(tmp_path):
     shutil.copy(SOURCE, tmp_path)
     (tmp_path / "setup.py").write_text(SETUP)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "JAX_PLATFORMS": "cpu"}
-    subprocess.run([sys.executable, "setup.py", "-q", "build", "--build-lib", "site"], cwd=tmp_path,
-                   env=environment, check=True, timeout=300)
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build", "--build-lib", "site"],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        timeout=300,
+    )
     code = "import my_operators, paddle_jax as p; print(my_operators.cube(p.to_tensor([2.0])).tolist())"
     environment["PYTHONPATH"] = f"{tmp_path / 'site'}:{REPOSITORY}"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True,
-                          text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=200
+    )
     assert done.stdout.strip() == "[8.0]"
 
 
@@ -215,8 +240,10 @@ def outcomes(engine, module):
         out, total = module.leaky(x, 0.25, 2.0)
         (leaky,) = engine.grad((out.sum() + 3 * total.sum()), [x])
         found += [y, first, second, out, total, leaky, module.repeated(x, 3)]
-    many, rest = ([engine.zeros([2, 3]), engine.zeros([4], "int32")],
-                  [True, -7, 2**40, "two words; é", [1, 2], [0.5], [2**40], ["", "a b"]])
+    many, rest = (
+        [engine.zeros([2, 3]), engine.zeros([4], "int32")],
+        [True, -7, 2**40, "two words; é", [1, 2], [0.5], [2**40], ["", "a b"]],
+    )
     found += [module.everything(many, engine.zeros([5]), *rest), module.everything(many, None, *rest)]
     found.append(module.weighted(x.astype("float32"), engine.to_tensor([[2, 3], [4, 5]]), None))
     return [(value.numpy().dtype.name, value.stop_gradient, value.numpy()) for value in found]
@@ -228,10 +255,18 @@ def test_the_same_source_in_the_real_paddle(oracle, tmp_path):
     from paddle.utils.cpp_extension import load
 
     (tmp_path / "theirs").mkdir()
-    theirs = outcomes(oracle, load("their_operators", [str(SOURCE)], extra_cxx_cflags=["-w"],
-                                   build_directory=str(tmp_path / "theirs")))
-    ours = outcomes(paddle_jax,
-                    cpp_extension.load("our_operators", [str(SOURCE)], build_directory=str(tmp_path)))
+    theirs = outcomes(
+        oracle,
+        load(
+            "their_operators",
+            [str(SOURCE)],
+            extra_cxx_cflags=["-w"],
+            build_directory=str(tmp_path / "theirs"),
+        ),
+    )
+    ours = outcomes(
+        paddle_jax, cpp_extension.load("our_operators", [str(SOURCE)], build_directory=str(tmp_path))
+    )
     for (kind, stops, value), (their_kind, they_stop, expected) in zip(ours, theirs, strict=True):
         assert (kind, stops) == (their_kind, they_stop)
         np.testing.assert_allclose(value, expected, 1e-6)

@@ -34,8 +34,9 @@ def name(module, attribute):
 
 def integer(n):
     data = n.to_bytes(n.bit_length() // 8 + 1, "little", signed=True)
-    return ((b"\x8a" + bytes([len(data)]) if len(data) < 256 else b"\x8b" + struct.pack("<i", len(data)))
-            + data)
+    return (
+        b"\x8a" + bytes([len(data)]) if len(data) < 256 else b"\x8b" + struct.pack("<i", len(data))
+    ) + data
 
 
 def called(function, *args):
@@ -65,10 +66,19 @@ def blob(n):
 
 
 def buffer_array(data, shape, dtype="f4"):
-    made = (called(name("numpy", "dtype"), text(dtype), b"\x89", b"\x88") + b"(K\x03" + text("<")
-            + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb")
-    return called(name("numpy.core.numeric", "_frombuffer"), data, made,
-                  MARK + b"".join(map(integer, shape)) + b"t", text("C"))
+    made = (
+        called(name("numpy", "dtype"), text(dtype), b"\x89", b"\x88")
+        + b"(K\x03"
+        + text("<")
+        + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    )
+    return called(
+        name("numpy.core.numeric", "_frombuffer"),
+        data,
+        made,
+        MARK + b"".join(map(integer, shape)) + b"t",
+        text("C"),
+    )
 
 
 def text(string):
@@ -107,56 +117,97 @@ def pickles():
     yield "bytes of a number", called(name("builtins", "bytes"), integer(2**40))
     yield "extended by a range", b"]" + RANGE + b"e"
     yield "long text as a number", called(name("builtins", "int"), text("9" * 300_000))
-    yield ("text to a base, many times",
-           text("f" * 100_000) + put(0) + filled([called(name("builtins", "int"), get(0), b"K\x10")] * 5000))
+    yield (
+        "text to a base, many times",
+        text("f" * 100_000) + put(0) + filled([called(name("builtins", "int"), get(0), b"K\x10")] * 5000),
+    )
     many = 20_000
-    for kind, start in (("list", filled([b"N"] * 100_000)), ("tuple", filled([b"N"] * 100_000)),
-                        ("set", filled(map(integer, range(20_000))))):
+    for kind, start in (
+        ("list", filled([b"N"] * 100_000)),
+        ("tuple", filled([b"N"] * 100_000)),
+        ("set", filled(map(integer, range(20_000)))),
+    ):
         yield f"{kind}s of one list", start + put(0) + filled([called(name("builtins", kind), get(0))] * many)
-    yield ("dicts of one dict", (table(map(integer, range(20_000))) + put(0)
-                                 + filled([called(name("builtins", "dict"), get(0))] * many)))
-    yield ("counters of one dict", (table(map(integer, range(20_000))) + put(0)
-                                    + filled([called(name("collections", "Counter"), get(0))] * many)))
-    yield ("copies of bytes",
-           blob(100_000) + put(0) + filled([called(name("builtins", "bytearray"), get(0))] * many))
-    yield "bytes of one text", text("a" * 100_000) + put(0) + filled(
-        [called(name("_codecs", "encode"), get(0), text("latin1"))] * many)
+    yield (
+        "dicts of one dict",
+        (
+            table(map(integer, range(20_000)))
+            + put(0)
+            + filled([called(name("builtins", "dict"), get(0))] * many)
+        ),
+    )
+    yield (
+        "counters of one dict",
+        (
+            table(map(integer, range(20_000)))
+            + put(0)
+            + filled([called(name("collections", "Counter"), get(0))] * many)
+        ),
+    )
+    yield (
+        "copies of bytes",
+        blob(100_000) + put(0) + filled([called(name("builtins", "bytearray"), get(0))] * many),
+    )
+    yield (
+        "bytes of one text",
+        text("a" * 100_000)
+        + put(0)
+        + filled([called(name("_codecs", "encode"), get(0), text("latin1"))] * many),
+    )
     yield "arrays of one buffer", blob(100_000) + put(0) + filled([buffer_array(get(0), [25_000])] * 5000)
-    yield ("names for one array",
-           buffer_array(blob(100_000), [25_000]) + put(0) + filled([text("a") + get(0) + b"\x86"] * many))
+    yield (
+        "names for one array",
+        buffer_array(blob(100_000), [25_000]) + put(0) + filled([text("a") + get(0) + b"\x86"] * many),
+    )
     yield "one array many times", buffer_array(blob(100_000), [25_000]) + put(0) + filled([get(0)] * 100_000)
     yield "array without end", buffer_array(blob(0), [0, 2**62])
     yield "array of many axes", buffer_array(blob(4), [1] * 5000)
-    yield ("arrays of nothing",
-           buffer_array(blob(0), [0]) + put(0) + filled([buffer_array(blob(0), [0])] * 1000))
+    yield (
+        "arrays of nothing",
+        buffer_array(blob(0), [0]) + put(0) + filled([buffer_array(blob(0), [0])] * 1000),
+    )
     yield "strings of gigabytes", buffer_array(blob(0), [0], "U536870911")
     yield "a dtype of many fields", called(name("numpy", "dtype"), text("i4," * 50_000))
     for dtype in ("f16", "c32", "V8", "O8", "S0", "M8", "m8", "U2", "?"):
-        yield (f"array of {dtype}",
-               buffer_array(blob(32), [32 // max(1, np.dtype(dtype).itemsize or 1)], dtype))
+        yield (
+            f"array of {dtype}",
+            buffer_array(blob(32), [32 // max(1, np.dtype(dtype).itemsize or 1)], dtype),
+        )
     yield "array as a key", b"}" + buffer_array(blob(4), [1]) + b"Ns"
     yield "deques", filled([called(name("collections", "deque"))] * many)
     yield "deques by reference", name("collections", "deque") + put(0) + filled([get(0) + b")R"] * 100_000)
-    yield ("ordered dicts by reference",
-           name("collections", "OrderedDict") + put(0) + filled([get(0) + b")R"] * 100_000))
+    yield (
+        "ordered dicts by reference",
+        name("collections", "OrderedDict") + put(0) + filled([get(0) + b")R"] * 100_000),
+    )
     # keys
     yield "colliding keys", table(integer(k * MODULUS) for k in range(1, 20_000))
     yield "colliding elements", b"\x8f(" + b"".join(integer(k * MODULUS) for k in range(1, 20_000)) + b"\x90"
-    yield ("colliding keys, one by one",
-           b"}" + b"".join(integer(k * MODULUS) + b"Ns" for k in range(1, 20_000)))
+    yield (
+        "colliding keys, one by one",
+        b"}" + b"".join(integer(k * MODULUS) + b"Ns" for k in range(1, 20_000)),
+    )
     yield "colliding frozenset", MARK + b"".join(integer(k * MODULUS) for k in range(1, 20_000)) + b"\x91"
-    yield ("colliding set of a list",
-           called(name("builtins", "set"), filled(integer(k * MODULUS) for k in range(1, 20_000))))
+    yield (
+        "colliding set of a list",
+        called(name("builtins", "set"), filled(integer(k * MODULUS) for k in range(1, 20_000))),
+    )
     pairs = [integer(a) + integer(b) + b"\x86" for a, b in colliding_tuples(20_000)]
     yield "colliding pairs", table(pairs)
     yield "colliding pairs in a counter", called(name("collections", "Counter"), filled(pairs))
-    yield ("colliding pairs as items",
-           called(name("collections", "OrderedDict"), filled([pair + b"N\x86" for pair in pairs])))
-    yield ("a key of a million digits",
-           integer(1 << 800_000) + put(0) + b"}(" + (get(0) + b"N") * 50_000 + b"u")
+    yield (
+        "colliding pairs as items",
+        called(name("collections", "OrderedDict"), filled([pair + b"N\x86" for pair in pairs])),
+    )
+    yield (
+        "a key of a million digits",
+        integer(1 << 800_000) + put(0) + b"}(" + (get(0) + b"N") * 50_000 + b"u",
+    )
     yield "a key of many paths", b"N" + (put(0) + get(0) + b"\x86") * 60 + put(1) + b"}" + get(1) + b"Ns"
-    yield ("an element of many paths",
-           b"N" + (put(0) + get(0) + b"\x86") * 60 + put(1) + b"\x8f(" + get(1) + b"\x90")
+    yield (
+        "an element of many paths",
+        b"N" + (put(0) + get(0) + b"\x86") * 60 + put(1) + b"\x8f(" + get(1) + b"\x90",
+    )
     yield "ranges as keys", table(called(name("builtins", "range"), integer(2**64 + i)) for i in range(1000))
     # depth and counts
     deep = 300_000
@@ -167,8 +218,13 @@ def pickles():
     yield "a list in itself", b"]" + put(0) + get(0) + b"a"
     yield "a tuple in itself", b"](" + b"j\0\0\0\0" + b"t" + put(0)
     yield "a dict in itself", b"}" + put(0) + b"N" + get(0) + b"s"
-    for label, one in (("lists", b"]"), ("dicts", b"}"), ("sets", b"\x8f"), ("pairs", b"NN\x86"),
-                       ("memo entries", b"N\x94")):
+    for label, one in (
+        ("lists", b"]"),
+        ("dicts", b"}"),
+        ("sets", b"\x8f"),
+        ("pairs", b"NN\x86"),
+        ("memo entries", b"N\x94"),
+    ):
         yield f"many {label}", filled([one] * 300_000)
     yield "gaps in the memo", filled(b"N" + put(10 * i + 9) for i in range(60_000))
     for label, op in (("text", b"\x8d"), ("bytes", b"\x8e"), ("bytearray", b"\x96"), ("frame", b"\x95")):
@@ -183,16 +239,26 @@ def pickles():
     names = text("StructuredToParameterName@@")
     yield "a name for nothing", b"}" + names + b"}" + text("w") + text("w_0") + b"ss"
     yield "a list of names", b"}" + names + b"]s"
-    yield ("a number as a name",
-           b"}(" + text("w") + buffer_array(blob(4), [1]) + names + b"}" + text("w") + b"K\x01su")
+    yield (
+        "a number as a name",
+        b"}(" + text("w") + buffer_array(blob(4), [1]) + names + b"}" + text("w") + b"K\x01su",
+    )
     slices = text("UnpackBigParamInfor@@")
-    yield ("slices of nothing",
-           b"}" + slices + b"}" + text("w") + b"}(" + text("OriginShape") + b"(t" + text("slices") + b"]uss")
+    yield (
+        "slices of nothing",
+        b"}" + slices + b"}" + text("w") + b"}(" + text("OriginShape") + b"(t" + text("slices") + b"]uss",
+    )
     yield "slices that are no dict", b"}" + slices + b"]s"
     yield "slices without names", b"}" + slices + b"}" + text("w") + b"Nss"
     # names
-    known = (("os", "system"), ("builtins", "eval"), ("builtins", "getattr"), ("a" * 100_000, "b"),
-             ("numpy", "ndarray"), ("builtins", "list"))
+    known = (
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("builtins", "getattr"),
+        ("a" * 100_000, "b"),
+        ("numpy", "ndarray"),
+        ("builtins", "list"),
+    )
     for module, attribute in known:
         yield f"the name {module[:10]}.{attribute}", name(module, attribute)
         yield f"a call of {module[:10]}.{attribute}", called(name(module, attribute), text("1"))
@@ -221,8 +287,13 @@ def spliced(data, rng):
     """A piece taken out, doubled, or overwritten by bytes that mean something in lengths."""
     a, b = sorted(rng.randrange(len(data)) for _ in range(2))
     b = min(b, a + rng.choice((1, 4, 8, 64)))
-    return rng.choice((data[:a] + data[b:], data[:b] + data[a:],
-                       data[:a] + rng.choice((b"\xff", b"\0", b"\x7f")) * (b - a) + data[b:]))
+    return rng.choice(
+        (
+            data[:a] + data[b:],
+            data[:b] + data[a:],
+            data[:a] + rng.choice((b"\xff", b"\0", b"\x7f")) * (b - a) + data[b:],
+        )
+    )
 
 
 def reordered(data, rng):
@@ -291,16 +362,29 @@ def documents(good):
     ops, inner = block["ops"], {"args": [], "ops": []}
     nest = {"#": "1.if", "A": [], "I": [{"%": 0}], "O": [], "regions": [{"blocks": [inner]}]}
     for _ in range(100):
-        nest = {"#": "1.if", "A": [], "I": [{"%": 0}], "O": [],
-                "regions": [{"blocks": [{"args": [], "ops": [nest]}]}]}
+        nest = {
+            "#": "1.if",
+            "A": [],
+            "I": [{"%": 0}],
+            "O": [],
+            "regions": [{"blocks": [{"args": [], "ops": [nest]}]}],
+        }
     yield "deep blocks", _with(document, block, [*ops, nest])
-    made = [{"#": "1.full", "A": [], "I": [], "O": [
-        {"%": 10_000 + i, "TT": {"#": "0.t_dtensor", "D": [{"#": "0.t_f32"}, [1], "NCHW", [], 0]}}]}
-            for i in range(3000)]
+    made = [
+        {
+            "#": "1.full",
+            "A": [],
+            "I": [],
+            "O": [{"%": 10_000 + i, "TT": {"#": "0.t_dtensor", "D": [{"#": "0.t_f32"}, [1], "NCHW", [], 0]}}],
+        }
+        for i in range(3000)
+    ]
     branch = {"#": "1.if", "A": [], "I": [], "O": [], "regions": [{"blocks": [inner]}]}
     yield "many values, many blocks", _with(document, block, [*ops, *made, *[branch] * 3000])
-    yield ("an operation of millions",
-           _with(document, block, [{**op, "A": [_grown(a) for a in op["A"]]} for op in ops]))
+    yield (
+        "an operation of millions",
+        _with(document, block, [{**op, "A": [_grown(a) for a in op["A"]]} for op in ops]),
+    )
     yield "shapes of millions", good.replace(b"[-1,", b"[1073741824,").replace(b"[-1, ", b"[1073741824, ")
 
 
@@ -317,8 +401,10 @@ def _grown(attribute):
     if type(value.get("D")) is int:
         value["D"] = 2**31 - 1
     elif isinstance(value.get("D"), list):
-        value["D"] = [{**one, "D": 2**31 - 1} if isinstance(one, dict) and type(one.get("D")) is int else one
-                      for one in value["D"]]
+        value["D"] = [
+            {**one, "D": 2**31 - 1} if isinstance(one, dict) and type(one.get("D")) is int else one
+            for one in value["D"]
+        ]
     return found
 
 
@@ -329,8 +415,13 @@ def records(good):
         yield f"a table of {n} bytes", struct.pack("<IQQ", 0, 1, n) + bytes(100)
     for n in (-1, 2**31 - 1, 2**16):
         yield f"a description of {n} bytes", struct.pack("<IQIi", 0, 0, 0, n) + bytes(100)
-    shapes = {"elements": [2**40], "elements in all": [2**62, 2**62], "axes": [1] * 10_000,
-              "nothing": [0, 2**62], "beyond": [2**69]}
+    shapes = {
+        "elements": [2**40],
+        "elements in all": [2**62, 2**62],
+        "axes": [1] * 10_000,
+        "nothing": [0, 2**62],
+        "beyond": [2**69],
+    }
     for label, shape in shapes.items():
         described = b"\x08\x05" + b"".join(b"\x10" + varint(n) for n in shape)
         yield f"many {label}", struct.pack("<IQIi", 0, 0, 0, len(described)) + described + bytes(8)
@@ -347,6 +438,7 @@ def varint(n):
 
 def tensors_files():
     """(name, bytes) of hostile safetensors files."""
+
     def file(header, data=b""):
         header = header if isinstance(header, bytes) else json.dumps(header).encode()
         return struct.pack("<Q", len(header)) + header + data
@@ -355,17 +447,23 @@ def tensors_files():
         yield f"a header of {n} bytes", struct.pack("<Q", n) + b"{}"
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
     yield "one place for two", file({"a": one, "b": one}, bytes(8))
-    yield ("elements that are not there",
-           file({"a": {**one, "shape": [2**40], "data_offsets": [0, 2**42]}}, bytes(8)))
+    yield (
+        "elements that are not there",
+        file({"a": {**one, "shape": [2**40], "data_offsets": [0, 2**42]}}, bytes(8)),
+    )
     yield "a shape that overflows", file({"a": {**one, "shape": [2**32, 2**32], "data_offsets": [0, 0]}})
     yield "nothing of all sizes", file({"a": {**one, "shape": [0, 2**62], "data_offsets": [0, 0]}})
     yield "an unknown dtype", file({"a": {**one, "dtype": "F99"}}, bytes(8))
     for dtype in ("F8_E8M0", "F4", "F6_E2M3", "C64"):
-        yield (f"dtype {dtype}",
-               file({"a": {**one, "dtype": dtype, "shape": [8 if dtype != "C64" else 1]}}, bytes(8)))
+        yield (
+            f"dtype {dtype}",
+            file({"a": {**one, "dtype": dtype, "shape": [8 if dtype != "C64" else 1]}}, bytes(8)),
+        )
     yield "deep header", file(b"[" * 50_000)
-    yield ("many tensors of nothing",
-           file({f"{i}": {**one, "shape": [0], "data_offsets": [0, 0]} for i in range(2000)}))
+    yield (
+        "many tensors of nothing",
+        file({f"{i}": {**one, "shape": [0], "data_offsets": [0, 0]} for i in range(2000)}),
+    )
     yield "metadata", file({"__metadata__": {"a": 1}})
     yield "nothing", b""
 
@@ -381,16 +479,20 @@ def good_files(paddle):
     optimizer = paddle.optimizer.Adam(schedule, parameters=layer.parameters())
     layer(paddle.ones([2, 3])).sum().backward()
     optimizer.step()
-    nested = {"list": [paddle.ones([2]), "text", 1, 2.5, None, (1, [True])], "counts": {1: 2, (3, 4): {5}},
-              "w": np.arange(3)}
+    nested = {
+        "list": [paddle.ones([2]), "text", 1, 2.5, None, (1, [True])],
+        "counts": {1: 2, (3, 4): {5}},
+        "w": np.arange(3),
+    }
     found = {"load": [], "numpy": []}
     for thing in (layer.state_dict(), optimizer.state_dict(), nested, paddle.to_tensor([1.0, 2.0])):
         for protocol in (2, 4):
             stream = io.BytesIO()
             paddle.save(thing, stream, protocol=protocol)
             found["load"].append({"": stream.getvalue()})
-    found["load"].append({"": pickle.dumps({"a": np.ones(3), "b": [np.float32(2), b"raw", bytearray(b"x")]},
-                                           5)})
+    found["load"].append(
+        {"": pickle.dumps({"a": np.ones(3), "b": [np.float32(2), b"raw", bytearray(b"x")]}, 5)}
+    )
     found["numpy"] = found["load"][:4]
     record, tensors = io.BytesIO(), io.BytesIO()
     paddle.save(paddle.to_tensor([[1.0, 2.0]]), record, use_binary_format=True)
@@ -436,13 +538,18 @@ def cases(paddle, folder, changes=40, seed=0):
                 rng = random.Random(f"{seed} {reader} {number} {change.__name__}")
                 for i in range(changes):
                     yield f"{change.__name__} {reader} {number} {i}", reader, {"": change(file[""], rng)}
-    for suffix, kinds in ((".json", (flipped, cut, spliced, restructured)),
-                          (".pdiparams", (flipped, cut, spliced))):
+    for suffix, kinds in (
+        (".json", (flipped, cut, spliced, restructured)),
+        (".pdiparams", (flipped, cut, spliced)),
+    ):
         for change in kinds:
             rng = random.Random(f"{seed} {suffix} {change.__name__}")
             for i in range(changes):
-                yield (f"{change.__name__} {suffix} {i}", ("jit", "static", "predictor")[i % 3],
-                       {**model, suffix: change(model[suffix], rng)})
+                yield (
+                    f"{change.__name__} {suffix} {i}",
+                    ("jit", "static", "predictor")[i % 3],
+                    {**model, suffix: change(model[suffix], rng)},
+                )
     exported = stablehlo_files(paddle, layer, folder)
     for suffix, good in exported.items():
         for change in (flipped, cut, spliced):
@@ -453,12 +560,16 @@ def cases(paddle, folder, changes=40, seed=0):
         for change in (flipped, cut, reordered):
             rng = random.Random(f"{seed} {reader} {change.__name__}")
             for i in range(changes):
-                yield (f"{change.__name__} {reader} {i}", reader,
-                       {".pdparams" if reader == "scope" else "": change(data, rng)})
+                yield (
+                    f"{change.__name__} {reader} {i}",
+                    reader,
+                    {".pdparams" if reader == "scope" else "": change(data, rng)},
+                )
 
 
 def readers(paddle):
     """What is done with the files at a prefix."""
+
     def static(prefix):
         paddle.enable_static()
         try:
@@ -467,14 +578,20 @@ def readers(paddle):
             paddle.disable_static()
 
     def predictor(prefix):
-        return paddle.inference.create_predictor(paddle.inference.Config(prefix + ".json",
-                                                                         prefix + ".pdiparams"))
+        return paddle.inference.create_predictor(
+            paddle.inference.Config(prefix + ".json", prefix + ".pdiparams")
+        )
 
     return {
-        "load": paddle.load, "record": paddle.load, "optimizer": paddle.load,
+        "load": paddle.load,
+        "record": paddle.load,
+        "optimizer": paddle.load,
         "numpy": lambda prefix: paddle.load(prefix, return_numpy=True),
-        "safetensors": lambda prefix: paddle.load(prefix, safetensors=True), "jit": paddle.jit.load,
-        "static": static, "predictor": predictor, "scope": paddle.static.load_program_state,
+        "safetensors": lambda prefix: paddle.load(prefix, safetensors=True),
+        "jit": paddle.jit.load,
+        "static": static,
+        "predictor": predictor,
+        "scope": paddle.static.load_program_state,
         "stablehlo": paddle.interop.load_stablehlo,
     }
 
@@ -561,14 +678,20 @@ def summary(found):
     mega, over = 1 << 20, [row for row in found if row[5] > 4 * row[2] + ROOM]
     most, large = max(found, key=lambda row: row[5] - 4 * row[2]), [row for row in found if row[2] > 50_000]
     longest = max(large, key=lambda row: row[6] / row[2])
-    yield (f"{len(found)} files: {sum(row[3] == 'fine' for row in found)} were read, "
-           f"{sum(row[3] == 'ValueError' for row in found)} gave a ValueError")
+    yield (
+        f"{len(found)} files: {sum(row[3] == 'fine' for row in found)} were read, "
+        f"{sum(row[3] == 'ValueError' for row in found)} gave a ValueError"
+    )
     yield f"other exceptions: {sorted({row[3] for row in found} - {'fine', 'ValueError'}) or 'none'}"
     yield f"errors without the file's name: {sum(row[3] != 'fine' and FILE not in row[4] for row in found)}"
-    yield (f"over 4 x the file + 64 MB: {len(over)}; the most beyond 4 x the file: "
-           f"{(most[5] - 4 * most[2]) / mega:.0f} MB ({most[0]}, {most[1]})")
-    yield (f"longest: {longest[6] / longest[2] * mega:.2f} s per MB ({longest[0]}, {longest[1]}, "
-           f"{longest[2]} bytes)")
+    yield (
+        f"over 4 x the file + 64 MB: {len(over)}; the most beyond 4 x the file: "
+        f"{(most[5] - 4 * most[2]) / mega:.0f} MB ({most[0]}, {most[1]})"
+    )
+    yield (
+        f"longest: {longest[6] / longest[2] * mega:.2f} s per MB ({longest[0]}, {longest[1]}, "
+        f"{longest[2]} bytes)"
+    )
     yield f"longest of the files below 50 KB: {max(row[6] for row in found if row[2] <= 50_000):.2f} s"
 
 

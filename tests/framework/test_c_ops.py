@@ -11,32 +11,48 @@ I, J = (RNG.integers(1, 5, [2, 3]) for _ in range(2))  # noqa: E741
 M = RNG.normal(size=[3, 3]).astype("float32")
 M = M @ M.T + 3 * np.eye(3, dtype="float32")  # symmetric and far from singular
 P, K = RNG.normal(size=[1, 2, 5, 5]).astype("float32"), RNG.normal(size=[3, 2, 2, 2]).astype("float32")
-Q, S = (RNG.uniform(size=[2, 10, 4]).astype("float32").cumsum(1).cumsum(2),
-        RNG.uniform(size=[2, 3, 10]).astype("float32"))
+Q, S = (
+    RNG.uniform(size=[2, 10, 4]).astype("float32").cumsum(1).cumsum(2),
+    RNG.uniform(size=[2, 3, 10]).astype("float32"),
+)
 R = RNG.uniform(size=[10, 3, 4]).astype("float32").cumsum(2)
-V, H, L = (RNG.normal(size=[1, 2, 4, 4, 4]).astype("float32"), RNG.normal(size=[2, 2, 4]).astype("float32"),
-           np.array([[1], [2]]))
+V, H, L = (
+    RNG.normal(size=[1, 2, 4, 4, 4]).astype("float32"),
+    RNG.normal(size=[2, 2, 4]).astype("float32"),
+    np.array([[1], [2]]),
+)
 CALLS = {  # operands by the letters above; arguments that follow have their defaults
     "A": "abs acos all amax amin angle any asin asinh assign atan atanh ceil celu conj cos cosh cumsum diag "
-         "diag_embed diagonal digamma elu erf erfinv exp expm1 flatten floor gammaln gelu hardshrink "
-         "hardsigmoid hardswish hardtanh i0 i0e i1 i1e is_empty isfinite isinf isnan kthvalue l1_norm "
-         "leaky_relu lgamma log log10 log1p log2 log_softmax logcumsumexp logit logsigmoid logsumexp max "
-         "mean mean_all min mode nonzero numel p_norm pow reciprocal relu relu6 rint round rsqrt scale selu "
-         "share_data sigmoid sign silu sin sinh softplus softshrink softsign sqrt square squared_l2_norm "
-         "squeeze stanh swish tan tanh tanh_shrink thresholded_relu tile topk trace tril triu trunc unbind "
-         "unsqueeze var variance shape argsort fill_diagonal",
+    "diag_embed diagonal digamma elu erf erfinv exp expm1 flatten floor gammaln gelu hardshrink "
+    "hardsigmoid hardswish hardtanh i0 i0e i1 i1e is_empty isfinite isinf isnan kthvalue l1_norm "
+    "leaky_relu lgamma log log10 log1p log2 log_softmax logcumsumexp logit logsigmoid logsumexp max "
+    "mean mean_all min mode nonzero numel p_norm pow reciprocal relu relu6 rint round rsqrt scale selu "
+    "share_data sigmoid sign silu sin sinh softplus softshrink softsign sqrt square squared_l2_norm "
+    "squeeze stanh swish tan tanh tanh_shrink thresholded_relu tile topk trace tril triu trunc unbind "
+    "unsqueeze var variance shape argsort fill_diagonal",
     "AB": "add allclose atan2 bce_loss complex copysign dist divide dot elementwise_pow equal equal_all fmax "
-          "fmin gammaincc greater_equal greater_than heaviside isclose kldiv_loss kron less_equal less_than "
-          "logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal reduce_as "
-          "remainder reshape_grad subtract trunc_divide floor_divide",
+    "fmin gammaincc greater_equal greater_than heaviside isclose kldiv_loss kron less_equal less_than "
+    "logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal reduce_as "
+    "remainder reshape_grad subtract trunc_divide floor_divide",
     "IJ": "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor add multiply",
     "I": "bitwise_not logical_not sum max cast",
     "MM": "matmul solve triangular_solve cholesky_solve cross lstsq",
     "M": "cholesky det eigvalsh inverse slogdet svdvals matrix_rank",
 }
-REST = {"pow": "2.0", "unbind": "1", "cast": "'float32'", "sum": "[0], None, False", "log_softmax": "-1",
-        "tile": "[2, 1]", "lstsq": "1e-6, 'gels'", "cross": "1", "matrix_rank": "0.0, True, False",
-        "logit": "1e-6", "cholesky_solve": "False", "clip": "0.3, 0.6"}
+REST = {
+    "pow": "2.0",
+    "unbind": "1",
+    "cast": "'float32'",
+    "sum": "[0], None, False",
+    "log_softmax": "-1",
+    "tile": "[2, 1]",
+    "lstsq": "1e-6, 'gels'",
+    "cross": "1",
+    "matrix_rank": "0.0, True, False",
+    "logit": "1e-6",
+    "cholesky_solve": "False",
+    "clip": "0.3, 0.6",
+}
 EXPLICIT = """
 sum(A, [0, 1], None, True); sum(x=A, axis=[0]); sum(A, 1, 'float64', False); sum(A, T([1]), None, False)
 prod(A, [1], False, False)
@@ -152,18 +168,33 @@ multiclass_nms3(Q, S, None, 'background_label', 0, 'score_threshold', 0.1, 'nms_
 0.3, 'keep_top_k', 7)
 matrix_nms(Q, S, 'score_threshold', 0.1, 'post_threshold', 0.1, 'nms_top_k', 5, 'keep_top_k', 7)
 """
-REFUSED = ("sum(1, [0], None, False); relu_(leaf); concat(A, 0); nosuch(A); reshape(A, [5]); "
-           "topk(A, 9, 1, True, True); arange(0, 3, 1, 'int64', 0)")
+REFUSED = (
+    "sum(1, [0], None, False); relu_(leaf); concat(A, 0); nosuch(A); reshape(A, [5]); "
+    "topk(A, 9, 1, True, True); arange(0, 3, 1, 'int64', 0)"
+)
 
 
 def space(m, functions):
     """What a call can name: the functions, operands as Tensors of an engine, and ways to make more."""
-    known = {name: m.to_tensor(value) for name,
-    value in globals().items() if len(name) == 1 and isinstance(value, np.ndarray)}
+    known = {
+        name: m.to_tensor(value)
+        for name, value in globals().items()
+        if len(name) == 1 and isinstance(value, np.ndarray)
+    }
     leaf = m.nn.Linear(1, 1).weight
-    return Space(functions, known | {"T": m.to_tensor, "I32": lambda value: m.to_tensor(value, "int32"),
-                                    "O": m.ones, "Z": m.zeros, "place": m.CPUPlace(),
-                                    "leaf": leaf, "FP64": m.base.core.VarDesc.VarType.FP64})
+    return Space(
+        functions,
+        known
+        | {
+            "T": m.to_tensor,
+            "I32": lambda value: m.to_tensor(value, "int32"),
+            "O": m.ones,
+            "Z": m.zeros,
+            "place": m.CPUPlace(),
+            "leaf": leaf,
+            "FP64": m.base.core.VarDesc.VarType.FP64,
+        },
+    )
 
 
 class Space(dict):
@@ -191,8 +222,9 @@ def compare(calls, ours, theirs):
                 assert (a.shape, a.dtype) == (b.shape, b.dtype), call
                 np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5, err_msg=call)
         for name in "ABMP":  # what is changed in place
-            np.testing.assert_allclose(here[name].numpy(), there[name].numpy(), rtol=2e-4, atol=1e-5,
-                                       err_msg=call)
+            np.testing.assert_allclose(
+                here[name].numpy(), there[name].numpy(), rtol=2e-4, atol=1e-5, err_msg=call
+            )
 
 
 def rest(name, given):
@@ -202,20 +234,24 @@ def rest(name, given):
         return [REST[name]]
     from paddle_jax.framework.pir.c_calls import signatures
 
-    return ["place" if one == "place" else repr(None if default == "undefined" else default)
-            for one, _, default in signatures()[name][1][given:]]
+    return [
+        "place" if one == "place" else repr(None if default == "undefined" else default)
+        for one, _, default in signatures()[name][1][given:]
+    ]
 
 
 def lines(text):
-    return [[call.strip() for call in line.split(";")]
-            for line in text.strip().replace(",\n", ", ").splitlines()]
+    return [
+        [call.strip() for call in line.split(";")] for line in text.strip().replace(",\n", ", ").splitlines()
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operands", CALLS)
 def test_functions_of_operands(operands, paddle, oracle):
-    calls = [f"{name}({', '.join([*operands, *rest(name, len(operands))])})"
-             for name in CALLS[operands].split()]
+    calls = [
+        f"{name}({', '.join([*operands, *rest(name, len(operands))])})" for name in CALLS[operands].split()
+    ]
     compare(calls, (paddle, paddle._C_ops), (oracle, oracle._C_ops))
 
 
@@ -252,8 +288,9 @@ def test_gradients_flow_and_programs_record(paddle):
     try:
         with paddle.static.program_guard(paddle.static.Program()):
             fed = paddle.static.data("fed", [2, 3])
-            (found,) = paddle.static.Executor().run(feed={"fed": A},
-                                                    fetch_list=[paddle._C_ops.matmul(fed, fed, False, True)])
+            (found,) = paddle.static.Executor().run(
+                feed={"fed": A}, fetch_list=[paddle._C_ops.matmul(fed, fed, False, True)]
+            )
     finally:
         paddle.disable_static()
     assert np.allclose(found, A @ A.T, rtol=1e-5)

@@ -31,8 +31,10 @@ def rows():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(),
-                    reason="the peak of a process is measured through Linux's /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(),
+    reason="the peak of a process is measured through Linux's /proc",
+)
 class TestAll:
     def test_every_reader_and_kind(self, rows):
         tried = collections.Counter(row[1] for row in rows)
@@ -53,28 +55,56 @@ class TestAll:
     def test_what_must_not_pass(self, rows):
         """Bombs and attacks are refused; changed files may be readable, these not."""
         outcome = {row[0]: row[3] for row in rows if row[1] == "load"}
-        beginnings = ("colliding", "a call of", "a name", "copies", "counters", "bytes of", "list of",
-                      "set of")
+        beginnings = (
+            "colliding",
+            "a call of",
+            "a name",
+            "copies",
+            "counters",
+            "bytes of",
+            "list of",
+            "set of",
+        )
         refused = [name for name in outcome if name.startswith(beginnings)]
-        refused += ["deque of a range", "lists of one list", "arrays of one buffer", "a key of many paths",
-                    "a key of a million digits", "deep marks", "many sets", "deques by reference", "no end",
-                    "a state for a list"]
-        assert (len(refused) > 25 and {outcome[name] for name in refused}
-                                      == {"ValueError"}), {name: outcome[name] for name in refused}
+        refused += [
+            "deque of a range",
+            "lists of one list",
+            "arrays of one buffer",
+            "a key of many paths",
+            "a key of a million digits",
+            "deep marks",
+            "many sets",
+            "deques by reference",
+            "no end",
+            "a state for a list",
+        ]
+        assert len(refused) > 25 and {outcome[name] for name in refused} == {"ValueError"}, {
+            name: outcome[name] for name in refused
+        }
 
 
 def loaded(data, **settings):
     return paddle.load(io.BytesIO(data), **settings)
 
 
-@pytest.mark.parametrize("obj", [
-    {1: 2, (3, 4): {5}, None: frozenset([b"a", 2.5, (1, 2)]), False: "x", 2**63: 0, -(2**63): 1},
-    [[i] * (i % 5) for i in range(5000)], collections.OrderedDict(zip("abc", range(3), strict=True)),
-    collections.defaultdict(list, a=[1]), collections.Counter("hello"), collections.deque([1, 2], 5),
-    {(i, j): i for i in range(100) for j in range(100)}, set(range(5000)), {"v" * i: i for i in range(300)},
-    (slice(1, 2, None), range(5), complex(1, 2), bytearray(b"ab"), b"c" * 300),
-    {i * 1.5: -i for i in range(1000)}, [None] * 3000,
-], ids=lambda obj: f"{type(obj).__name__}_{len(obj)}")
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {1: 2, (3, 4): {5}, None: frozenset([b"a", 2.5, (1, 2)]), False: "x", 2**63: 0, -(2**63): 1},
+        [[i] * (i % 5) for i in range(5000)],
+        collections.OrderedDict(zip("abc", range(3), strict=True)),
+        collections.defaultdict(list, a=[1]),
+        collections.Counter("hello"),
+        collections.deque([1, 2], 5),
+        {(i, j): i for i in range(100) for j in range(100)},
+        set(range(5000)),
+        {"v" * i: i for i in range(300)},
+        (slice(1, 2, None), range(5), complex(1, 2), bytearray(b"ab"), b"c" * 300),
+        {i * 1.5: -i for i in range(1000)},
+        [None] * 3000,
+    ],
+    ids=lambda obj: f"{type(obj).__name__}_{len(obj)}",
+)
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_what_checkpoints_hold_is_read(obj, protocol):
     """The limits refuse no honest file: containers, keys and numbers come back as they were."""
@@ -134,8 +164,13 @@ def left_over(folder):
 
 
 def saver(path, what):
-    return subprocess.Popen([sys.executable, "-c", KILLED, str(path), what], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path), what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="file locks are those of POSIX")

@@ -30,8 +30,12 @@ def identity_loss(x, reduction=2):
     return (jnp.sum, jnp.mean, lambda x: x)[reduction](x)
 
 
-@known_as(pir="leaky_relu slope>negative_slope:f64", onnx="LeakyRelu alpha=negative_slope", amp="matmul_v2",
-          id="tests.leaking")
+@known_as(
+    pir="leaky_relu slope>negative_slope:f64",
+    onnx="LeakyRelu alpha=negative_slope",
+    amp="matmul_v2",
+    id="tests.leaking",
+)
 @op(method=False, register=False)
 def leaking(x, slope=0.5, times=1):
     """An operation of Paddle with another name and attribute here, and one more that files of Paddle
@@ -52,16 +56,19 @@ def nameless(x):
     return x + 1
 
 
-@known_as(pir="topk(x,count>k:i32)->out,_ axis:i32=-1 largest:bool=True sorted:bool=True",
-          id="tests.greatest")
+@known_as(
+    pir="topk(x,count>k:i32)->out,_ axis:i32=-1 largest:bool=True sorted:bool=True", id="tests.greatest"
+)
 @op(method=False, register=False)
 def greatest(x, count=1):
     """One of two results of an operation of Paddle, of which an attribute is an operand there."""
     return -jnp.sort(-x, -1)[..., :count]
 
 
-@known_as(pir="cumsum(values:out,along>axis:i32?=-1) along>flatten:none exclusive:bool=False "
-              "reverse:bool=False", id="tests.summed")
+@known_as(
+    pir="cumsum(values:out,along>axis:i32?=-1) along>flatten:none exclusive:bool=False reverse:bool=False",
+    id="tests.summed",
+)
 @op("values", method=False, register=False)
 def summed(values, along=None, dtype=None):
     """An operand in the dtype of the result, and an axis that may be None."""
@@ -107,19 +114,25 @@ def test_one_declaration_is_enough_to_read_what_paddle_writes(oracle, tmp_path):
     for reduction, want in enumerate((X.sum(), X.mean(), X)):
         layer = Written()
         layer.reduction = reduction
-        oracle.jit.save(layer, str(tmp_path / "m"),
-                        input_spec=[oracle.static.InputSpec([2, 3], "float32", "x")])
+        oracle.jit.save(
+            layer, str(tmp_path / "m"), input_spec=[oracle.static.InputSpec([2, 3], "float32", "x")]
+        )
         np.testing.assert_allclose(ran(paddle_jax, tmp_path / "m"), want, rtol=1e-6)
-        assert "identity_loss" in saved(lambda x, reduction=reduction: identity_loss(x, reduction),
-                                        tmp_path / "ours")
+        assert "identity_loss" in saved(
+            lambda x, reduction=reduction: identity_loss(x, reduction), tmp_path / "ours"
+        )
 
 
 @pytest.mark.own_process
-@pytest.mark.parametrize(("function", "name", "want"), [
-    (lambda x: greatest(x, 2), "topk", -np.sort(-X, -1)[:, :2]),
-    (lambda x: summed(x, 1, "float64"), "cumsum", X.astype("float64").cumsum(1)),
-    (summed, "cumsum", X.cumsum()),
-    (lambda x: side_by_side([x, x, 2 * x]), "concat", np.concatenate([X, X, 2 * X], 1))])
+@pytest.mark.parametrize(
+    ("function", "name", "want"),
+    [
+        (lambda x: greatest(x, 2), "topk", -np.sort(-X, -1)[:, :2]),
+        (lambda x: summed(x, 1, "float64"), "cumsum", X.astype("float64").cumsum(1)),
+        (summed, "cumsum", X.cumsum()),
+        (lambda x: side_by_side([x, x, 2 * x]), "concat", np.concatenate([X, X, 2 * X], 1)),
+    ],
+)
 def test_operands_and_results_as_paddle_has_them(oracle, tmp_path, function, name, want):
     assert name in saved(function, tmp_path / "m")
     for engine in (oracle, paddle_jax):
@@ -130,16 +143,27 @@ def test_operands_and_results_as_paddle_has_them(oracle, tmp_path, function, nam
 
 def test_rows():
     """The grammar of records."""
-    known = parsed("conv2d|depthwise_conv2d(x,w:out,pad>k:i32?=0,_)->out,x,_ eps:f64?=0.0 axis:i32s? "
-                   "axis>all:none kind:str='a'")
+    known = parsed(
+        "conv2d|depthwise_conv2d(x,w:out,pad>k:i32?=0,_)->out,x,_ eps:f64?=0.0 axis:i32s? "
+        "axis>all:none kind:str='a'"
+    )
     assert known.names == ["conv2d", "depthwise_conv2d"]
     assert [(one.name, one.ours, one.kind, one.default) for one in known.operands] == [
-        ("x", "x", "", None), ("w", "w", "out", None), ("k", "pad", "i32", 0), ("_", "_", "", None)]
+        ("x", "x", "", None),
+        ("w", "w", "out", None),
+        ("k", "pad", "i32", 0),
+        ("_", "_", "", None),
+    ]
     assert known.results == ["out", "x", "_"]
     eps, axis, whole, kind = known.attributes
     assert [eps.written(None), eps.written(0.5), eps.read(0.0), eps.read(0.5)] == [0.0, 0.5, None, 0.5]
-    assert [axis.written(None), axis.written(1), axis.written((0, 1)), axis.read([]),
-            axis.read([1])] == [[], [1], (0, 1), None, [1]]
+    assert [axis.written(None), axis.written(1), axis.written((0, 1)), axis.read([]), axis.read([1])] == [
+        [],
+        [1],
+        (0, 1),
+        None,
+        [1],
+    ]
     assert [whole.ours, whole.written(None), whole.written(0), kind.default] == ["axis", True, False, "a"]
     assert parsed("relu").bare
     assert not parsed("relu->out,_").bare
@@ -177,12 +201,17 @@ def test_what_paddle_does_not_have_is_saved_as_ours(tmp_path):
 
 def test_files_from_before_ids_load():
     """Written when the module was part of an operation's name."""
-    names = [one["#"] for one in json.loads((FILES / "named_by_module.json").read_text())["program"][
-        "regions"][0]["blocks"][0]["ops"]]
+    names = [
+        one["#"]
+        for one in json.loads((FILES / "named_by_module.json").read_text())["program"]["regions"][0][
+            "blocks"
+        ][0]["ops"]
+    ]
     assert "1.paddle_jax.tensor.slicing.unfold" in names
     x = np.arange(8, dtype="float32").reshape(2, 4)
-    got = [one.numpy()
-           for one in paddle_jax.jit.load(str(FILES / "named_by_module"))(paddle_jax.to_tensor(x))]
+    got = [
+        one.numpy() for one in paddle_jax.jit.load(str(FILES / "named_by_module"))(paddle_jax.to_tensor(x))
+    ]
     windows = np.stack([x[:, i : i + 2] for i in range(3)], 1)
     want = [windows, np.sinc(x), np.pad(x, ((0, 0), (1, 2))), np.trapezoid(x), np.diff(x), np.frexp(x)[0]]
     for g, w in zip(got, want, strict=True):
@@ -190,12 +219,14 @@ def test_files_from_before_ids_load():
 
 
 def test_names_of_our_operations_in_files():
-    for name, home in (("nn.functional.common.unfold", "paddle_jax.nn.functional.common"),
-                       ("tensor.slicing.unfold", "paddle_jax.tensor.slicing"),
-                       ("unfold", "paddle_jax.tensor.slicing"),
-                       ("nn_unfold", "paddle_jax.nn.functional.common"),
-                       ("compat.nn.functional.common.pad", "paddle_jax.compat.nn.functional.common"),
-                       ("pad", "paddle_jax.nn.functional.padding")):
+    for name, home in (
+        ("nn.functional.common.unfold", "paddle_jax.nn.functional.common"),
+        ("tensor.slicing.unfold", "paddle_jax.tensor.slicing"),
+        ("unfold", "paddle_jax.tensor.slicing"),
+        ("nn_unfold", "paddle_jax.nn.functional.common"),
+        ("compat.nn.functional.common.pad", "paddle_jax.compat.nn.functional.common"),
+        ("pad", "paddle_jax.nn.functional.padding"),
+    ):
         assert own_ops.find(f"paddle_jax.{name}").home == home
     assert own_ops.find("unfold") is own_ops.find("paddle_jax.system") is None
 
@@ -207,8 +238,11 @@ def test_functions_of_one_name_are_told_apart(oracle, tmp_path):
     weight = paddle_jax.to_tensor(w)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        paddle_jax.jit.save(lambda x: paddle_jax.compat.nn.functional.linear(x, weight, weight[0]),
-                            str(tmp_path / "m"), input_spec=[Spec([None, 3])])
+        paddle_jax.jit.save(
+            lambda x: paddle_jax.compat.nn.functional.linear(x, weight, weight[0]),
+            str(tmp_path / "m"),
+            input_spec=[Spec([None, 3])],
+        )
     for engine in (oracle, paddle_jax):
         np.testing.assert_allclose(ran(engine, tmp_path / "m"), X @ w.T + w[0], rtol=1e-6)
 
@@ -217,8 +251,10 @@ def listed():
     """The names that were read, written and exported before there were records."""
     lines = (FILES / "names.txt").read_text().splitlines()
     heads = [i for i, line in enumerate(lines) if not line.startswith(" ")]
-    return {lines[i]: " ".join(lines[i + 1 : end]).split()
-            for i, end in zip(heads, [*heads[1:], None], strict=True)}
+    return {
+        lines[i]: " ".join(lines[i + 1 : end]).split()
+        for i, end in zip(heads, [*heads[1:], None], strict=True)
+    }
 
 
 def test_no_name_is_lost():
@@ -227,8 +263,9 @@ def test_no_name_is_lost():
     names = listed()
     assert [name for name in names["read"] if rule_of(name) is None] == []
     assert [name for name in names["onnx"] if onnx.rule_of(name) is None] == []
-    assert [name for name in names["written"]
-            if writing.rule_of(own_ops.find(f"paddle_jax.{name}")) is None] == []
+    assert [
+        name for name in names["written"] if writing.rule_of(own_ops.find(f"paddle_jax.{name}")) is None
+    ] == []
 
 
 def test_records_are_sound():
@@ -249,14 +286,17 @@ def test_records_are_sound():
         for name in known.results or ():
             assert name in ("out", "_", "[]", *public), (one, name)
         for name in known.names:
-            assert ([a.name for a in parsed(READS[name].record.pir).attributes]
-                    == [line[0] for line in signature(name)]), one
+            assert [a.name for a in parsed(READS[name].record.pir).attributes] == [
+                line[0] for line in signature(name)
+            ], one
 
 
 def test_one_place_for_each_operation_of_paddle():
     """What an op of ours is written as is not read by a second rule, and only operations without a record
     have a line of attributes."""
-    assert [name for name in theirs.RULES
-            if name in READS and READS[name].home.startswith("paddle_jax")] == []
-    assert [name for name in listed_signatures()
-            if name in READS and parsed(READS[name].record.pir).attributes] == []
+    assert [
+        name for name in theirs.RULES if name in READS and READS[name].home.startswith("paddle_jax")
+    ] == []
+    assert [
+        name for name in listed_signatures() if name in READS and parsed(READS[name].record.pir).attributes
+    ] == []

@@ -48,8 +48,16 @@ def objects(module):
         "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
         "arrays": {"x": np.ones(2), "y": [np.ones(1, "int32")]},
         "arrays_and_tensors": [np.ones(2), t],
-        "scalars": {"a": np.float32(2), "b": 3, "c": 2.5, "d": True, "e": 1 + 2j, "g": {1, 2}, "h": None,
-                    "i": np.int64(-1)},
+        "scalars": {
+            "a": np.float32(2),
+            "b": 3,
+            "c": 2.5,
+            "d": True,
+            "e": 1 + 2j,
+            "g": {1, 2},
+            "h": None,
+            "i": np.int64(-1),
+        },
         "text": "text",
         "zero_d": module.to_tensor(2.0),
         "empty": module.zeros([0, 2]),
@@ -68,8 +76,15 @@ def describe(item):
         value = np.asarray(item.numpy())
         value = value.view(np.uint16) if value.dtype.itemsize == 2 and value.dtype.kind == "V" else value
         name = "" if item.name.startswith(("generated_tensor", "eager_tmp")) else item.name
-        return ("Tensor", name, str(item.dtype), list(item.shape), item.stop_gradient, item.persistable,
-                value.tolist())
+        return (
+            "Tensor",
+            name,
+            str(item.dtype),
+            list(item.shape),
+            item.stop_gradient,
+            item.persistable,
+            value.tolist(),
+        )
     if isinstance(item, np.ndarray):
         return "array", str(item.dtype), item.shape, item.tolist()
     if isinstance(item, dict):
@@ -114,20 +129,25 @@ def _without_generated(item):
 def test_module_names_of_any_numpy(tmp_path):
     for protocol in (2, 4):
         save([ours.to_tensor([1.0]), np.float32(2)], str(tmp_path / "x"), protocol=protocol)
-        strings = {str(arg) for _, arg, _ in pickletools.genops((tmp_path / "x").read_bytes())
-                   if isinstance(arg, str)}
+        strings = {
+            str(arg)
+            for _, arg, _ in pickletools.genops((tmp_path / "x").read_bytes())
+            if isinstance(arg, str)
+        }
         assert any(s.startswith("numpy.core.multiarray") for s in strings)
         assert not any("numpy._core" in s for s in strings)
 
 
 @both
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32",
-                                   "float64", "complex64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"]
+)
 def test_binary(tmp_path, module, dtype):
     for value in ([[1, 0, 1]], 1, [[]]):
         path = str(tmp_path / "x.pd")
-        (save if module is ours else oracle.save)(named(module, value, dtype=dtype), path,
-                                                  use_binary_format=True)
+        (save if module is ours else oracle.save)(
+            named(module, value, dtype=dtype), path, use_binary_format=True
+        )
         assert describe(load(path)) == describe(oracle.load(path))
 
 
@@ -140,8 +160,11 @@ def test_binary_bytes(tmp_path):
 @both
 def test_safetensors(tmp_path, module):
     path = str(tmp_path / "x.safetensors")
-    state = {"w": named(module, [[1.0, 2.0]]), "h": named(module, [1.0, 2.5], dtype="bfloat16"),
-             "i": named(module, [3])}
+    state = {
+        "w": named(module, [[1.0, 2.0]]),
+        "h": named(module, [1.0, 2.5], dtype="bfloat16"),
+        "i": named(module, [3]),
+    }
     (save if module is ours else oracle.save)(state, path, safetensors=True)
     read, expected = load(path, safetensors=True), oracle.load(path, safetensors=True)
     assert sorted(describe(read)[1]) == sorted(describe(expected)[1])
@@ -158,7 +181,8 @@ def test_big_arrays_in_slices(tmp_path, monkeypatch):
     save({"w": named(ours, value, "w_0"), "b": named(ours, [1.0], "b_0")}, path, protocol=2)
     raw = pickle.loads((tmp_path / "x.pdparams").read_bytes())
     assert raw["w@@.0"].shape == (10,) and raw["UnpackBigParamInfor@@"] == {
-        "w": {"OriginShape": (5, 7), "slices": [f"w@@.{i}" for i in range(4)]}}
+        "w": {"OriginShape": (5, 7), "slices": [f"w@@.{i}" for i in range(4)]}
+    }
     for read in (load, oracle.load):
         assert describe(read(path))[1][-1][0] in ("w", "b")
         np.testing.assert_array_equal(read(path)["w"].numpy(), value)
@@ -182,8 +206,9 @@ def test_layer_state_dict(tmp_path):
     path = str(tmp_path / "m.pdparams")
     oracle.save(theirs.state_dict(), path)
     state = load(path)
-    assert {k: (v.name, v.tolist())
-            for k, v in state.items()} == {k: (v.name, v.tolist()) for k, v in theirs.state_dict().items()}
+    assert {k: (v.name, v.tolist()) for k, v in state.items()} == {
+        k: (v.name, v.tolist()) for k, v in theirs.state_dict().items()
+    }
     save(state, path)
     fresh = oracle.nn.Sequential(oracle.nn.Linear(3, 4), oracle.nn.BatchNorm1D(4))
     fresh.set_state_dict(oracle.load(path))
@@ -326,13 +351,20 @@ def test_allow_pickle(tmp_path):
 
 
 def test_plain_types(tmp_path):
-    obj = {"raw": [b"", b"ab", bytearray(b"cd")], "args": argparse.Namespace(lr=0.1, dims=[1, 2]),
-           "rng": collections.deque([np.ones(2)]), "count": collections.Counter("aab")}
+    obj = {
+        "raw": [b"", b"ab", bytearray(b"cd")],
+        "args": argparse.Namespace(lr=0.1, dims=[1, 2]),
+        "rng": collections.deque([np.ones(2)]),
+        "count": collections.Counter("aab"),
+    }
     save(obj, str(tmp_path / "x"))
     read = load(str(tmp_path / "x"))
     assert read["raw"] == obj["raw"]
-    assert (read["args"] == obj["args"] and read["count"] == obj["count"]
-            and read["rng"][0].tolist() == [1.0, 1.0])
+    assert (
+        read["args"] == obj["args"]
+        and read["count"] == obj["count"]
+        and read["rng"][0].tolist() == [1.0, 1.0]
+    )
 
 
 def test_deep_nesting_and_sharing():

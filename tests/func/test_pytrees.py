@@ -14,8 +14,9 @@ X = np.random.RandomState(3).randn(4, 3).astype("float32")
 
 @pytest.fixture
 def net(paddle):
-    return paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Dropout(0.5),
-                                paddle.nn.Linear(4, 2))
+    return paddle.nn.Sequential(
+        paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Dropout(0.5), paddle.nn.Linear(4, 2)
+    )
 
 
 def test_tensors(paddle):
@@ -47,11 +48,15 @@ def test_gradients_by_jax(paddle):
         return jnp.asarray(paddle.grad((x**3).sum(), x, create_graph=True)[0].sum())
 
     np.testing.assert_allclose(jax.grad(inner)(x).numpy(), 6 * X, rtol=1e-5)
-    np.testing.assert_allclose(jax.jacfwd(lambda x: jnp.asarray(x * x))(x[0])._value, np.diag(2 * X[0]),
-                               rtol=1e-6)
+    np.testing.assert_allclose(
+        jax.jacfwd(lambda x: jnp.asarray(x * x))(x[0])._value, np.diag(2 * X[0]), rtol=1e-6
+    )
     for enter in (paddle.to_tensor, paddle.Tensor):
-        np.testing.assert_allclose(jax.grad(lambda v: jnp.asarray((enter(v) ** 2).sum()))(jnp.asarray(X)),  # noqa: B023
-                                   2 * X, rtol=1e-6)
+        np.testing.assert_allclose(
+            jax.grad(lambda v: jnp.asarray((enter(v) ** 2).sum()))(jnp.asarray(X)),  # noqa: B023
+            2 * X,
+            rtol=1e-6,
+        )
 
 
 def test_layers(net, paddle):
@@ -59,8 +64,11 @@ def test_layers(net, paddle):
     leaves, tree = jax.tree.flatten(net)
     assert len(leaves) == len(net.state_dict())
     back = jax.tree.unflatten(tree, leaves)
-    assert (type(back) is type(net) and list(back.state_dict()) == list(net.state_dict())
-            and back[3] is not net[3])
+    assert (
+        type(back) is type(net)
+        and list(back.state_dict()) == list(net.state_dict())
+        and back[3] is not net[3]
+    )
     net.eval()
     np.testing.assert_allclose(jax.jit(lambda net, x: net(x))(net, x).numpy(), net(x).numpy(), rtol=1e-5)
     traced = []
@@ -84,8 +92,9 @@ def test_layers(net, paddle):
     _, after = jax.jit(lambda net, x: (net(x), net))(net, x)
     np.testing.assert_array_equal(net[1]._mean.numpy(), before)
     assert not np.array_equal(after[1]._mean.numpy(), before)
-    paths = [jax.tree_util.keystr(path)
-             for path, _ in jax.tree_util.tree_leaves_with_path(paddle.nn.Linear(2, 2))]
+    paths = [
+        jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(paddle.nn.Linear(2, 2))
+    ]
     assert paths[0] == "['weight'][<flat index 0>]"
     tied = paddle.nn.LayerList([paddle.nn.Linear(3, 3), paddle.nn.Linear(3, 3)])
     tied[1].weight = tied[0].weight
@@ -93,17 +102,26 @@ def test_layers(net, paddle):
     assert len(jax.tree.leaves(tied)) == 3 and again[1].weight is again[0].weight
 
 
-@pytest.mark.parametrize("make", ["nn.LSTM(3, 4, 2, direction='bidirect')", "nn.MultiHeadAttention(3, 1)",
-                                  "nn.TransformerEncoderLayer(3, 1, 8, dropout=0.0)", "nn.Conv1D(4, 2, 3)",
-                                  "nn.utils.weight_norm(nn.Linear(3, 2))", "nn.Embedding(3, 2)"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        "nn.LSTM(3, 4, 2, direction='bidirect')",
+        "nn.MultiHeadAttention(3, 1)",
+        "nn.TransformerEncoderLayer(3, 1, 8, dropout=0.0)",
+        "nn.Conv1D(4, 2, 3)",
+        "nn.utils.weight_norm(nn.Linear(3, 2))",
+        "nn.Embedding(3, 2)",
+    ],
+)
 def test_gradients_of_layers_are_those_of_backward(make, paddle):
     layer = eval(make, {"nn": paddle.nn})
     x = paddle.to_tensor([[0, 1], [2, 0]]) if "Embedding" in make else paddle.to_tensor(X[None])
 
     def total(out):
-        return sum(((t * t).sum()
-                    for t in jax.tree.leaves(out, is_leaf=lambda t: isinstance(t, paddle.Tensor))),
-                   paddle.zeros([]))
+        return sum(
+            ((t * t).sum() for t in jax.tree.leaves(out, is_leaf=lambda t: isinstance(t, paddle.Tensor))),
+            paddle.zeros([]),
+        )
 
     found = paddle.func.grad(lambda layer, x: total(layer(x)))(layer, x)
     total(layer(x)).backward()
@@ -157,10 +175,15 @@ def test_optax_with_a_scheduler(paddle):
 def test_flax_modules(paddle):
     from flax import nnx
 
-    x, net = (paddle.to_tensor(X, stop_gradient=False),
-              paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4)))
-    module = nnx.Sequential(nnx.Linear(3, 4, rngs=nnx.Rngs(0)), nnx.BatchNorm(4, rngs=nnx.Rngs(0)),
-                            nnx.Dropout(0.5, rngs=nnx.Rngs(1)))
+    x, net = (
+        paddle.to_tensor(X, stop_gradient=False),
+        paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4)),
+    )
+    module = nnx.Sequential(
+        nnx.Linear(3, 4, rngs=nnx.Rngs(0)),
+        nnx.BatchNorm(4, rngs=nnx.Rngs(0)),
+        nnx.Dropout(0.5, rngs=nnx.Rngs(1)),
+    )
     layer = paddle.interop.FlaxLayer(module)
     names = dict(layer.named_parameters())
     assert list(names) == ["layers_0_bias", "layers_0_kernel", "layers_1_bias", "layers_1_scale"]

@@ -16,13 +16,18 @@ def func(paddle):
 
 @pytest.fixture
 def net(paddle):
-    return paddle.nn.Sequential(paddle.nn.Linear(3, 6), paddle.nn.Tanh(),
-                                paddle.nn.Linear(6, 2)).to(dtype="float64")
+    return paddle.nn.Sequential(paddle.nn.Linear(3, 6), paddle.nn.Tanh(), paddle.nn.Linear(6, 2)).to(
+        dtype="float64"
+    )
 
 
 def close(got, want, rtol=1e-9):
-    np.testing.assert_allclose(got.numpy() if hasattr(got, "numpy") else got,
-                               want.numpy() if hasattr(want, "numpy") else want, rtol=rtol, atol=1e-12)
+    np.testing.assert_allclose(
+        got.numpy() if hasattr(got, "numpy") else got,
+        want.numpy() if hasattr(want, "numpy") else want,
+        rtol=rtol,
+        atol=1e-12,
+    )
 
 
 def nested(paddle, f, x, order):
@@ -56,8 +61,10 @@ def test_vmap_is_a_loop(case, func, paddle):
     axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(arrays)
     got = func.vmap(lambda *a: f(paddle, *a), in_axes, out_axes)(*tensors)
     size = next(a.shape[x] for a, x in zip(arrays, axes, strict=True) if x is not None)
-    rows = [f(paddle, *[t if x is None else t.unbind(x)[i] for t, x in zip(tensors, axes, strict=True)])
-            for i in range(size)]
+    rows = [
+        f(paddle, *[t if x is None else t.unbind(x)[i] for t, x in zip(tensors, axes, strict=True)])
+        for i in range(size)
+    ]
     if isinstance(got, tuple):
         for k, part in enumerate(got):
             close(part, paddle.stack([r[k] for r in rows], out_axes[k]))
@@ -67,22 +74,27 @@ def test_vmap_is_a_loop(case, func, paddle):
 
 def test_vmap_of_structures(func, paddle):
     x = paddle.to_tensor(X)
-    got = func.vmap(lambda d, flag, scale=None: {"a": d["x"] * scale, "b": [d["y"], flag]},
-                    in_axes=({"x": 0, "y": None}, None))({"x": x, "y": x}, "text", scale=x[:, 0])
+    got = func.vmap(
+        lambda d, flag, scale=None: {"a": d["x"] * scale, "b": [d["y"], flag]},
+        in_axes=({"x": 0, "y": None}, None),
+    )({"x": x, "y": x}, "text", scale=x[:, 0])
     close(got["a"], X * X[:, :1])
     close(got["b"][0], np.broadcast_to(X, (4, 4, 3)))
     assert got["b"][1] == "text"
 
 
-@pytest.mark.parametrize("call, match", [
-    (lambda f, x: f.vmap(lambda a: a, in_axes=None)(x), "no Tensor with a batch axis"),
-    (lambda f, x: f.vmap(lambda a, b: a, in_axes=(0, 1))(x, x), r"batches of \[3, 4\]"),
-    (lambda f, x: f.vmap(lambda a: a, in_axes=2)(x), "from -2 to 1"),
-    (lambda f, x: f.vmap(lambda a: a, in_axes=(0, 0))(x), "2 entries"),
-    (lambda f, x: f.vmap(lambda a: a, out_axes=None)(x), "differs between samples"),
-    (lambda f, x: f.vmap(lambda a: a, in_axes=({"x": 0},))(x), "does not fit"),
-    (lambda f, x: f.vmap(lambda a: a, randomness="none"), "'different', 'same'"),
-])
+@pytest.mark.parametrize(
+    "call, match",
+    [
+        (lambda f, x: f.vmap(lambda a: a, in_axes=None)(x), "no Tensor with a batch axis"),
+        (lambda f, x: f.vmap(lambda a, b: a, in_axes=(0, 1))(x, x), r"batches of \[3, 4\]"),
+        (lambda f, x: f.vmap(lambda a: a, in_axes=2)(x), "from -2 to 1"),
+        (lambda f, x: f.vmap(lambda a: a, in_axes=(0, 0))(x), "2 entries"),
+        (lambda f, x: f.vmap(lambda a: a, out_axes=None)(x), "differs between samples"),
+        (lambda f, x: f.vmap(lambda a: a, in_axes=({"x": 0},))(x), "does not fit"),
+        (lambda f, x: f.vmap(lambda a: a, randomness="none"), "'different', 'same'"),
+    ],
+)
 def test_vmap_refuses(call, match, func, paddle):
     with pytest.raises(ValueError, match=match):
         call(func, paddle.to_tensor(X))
@@ -94,15 +106,18 @@ def test_vmap_randomness(func, paddle):
     assert 0.68 < (dropped != 0).mean() < 0.72
     assert len({row.tobytes() for row in dropped != 0}) == 200
     same = func.vmap(lambda a: paddle.nn.functional.dropout(a, 0.3), randomness="same")(x).numpy()
-    assert (len({row.tobytes() for row in same}) == 1
-            and same.tobytes() != dropped[:1].repeat(200, 0).tobytes())
+    assert (
+        len({row.tobytes() for row in same}) == 1 and same.tobytes() != dropped[:1].repeat(200, 0).tobytes()
+    )
     inner = func.vmap(func.vmap(lambda a: a + paddle.rand([])))(paddle.zeros([20, 30])).numpy()
     assert len(set(inner.ravel().tolist())) == 600 and abs(inner.mean() - 0.5) < 0.05
     paddle.seed(5)
     want = [paddle.rand([2]).tolist() for _ in range(3)]
     paddle.seed(5)
-    got = [func.jvp(lambda a: paddle.rand([2]) + 0 * a, (paddle.zeros([2]),),
-                    (paddle.ones([2]),))[0].tolist(), paddle.rand([2]).tolist()]
+    got = [
+        func.jvp(lambda a: paddle.rand([2]) + 0 * a, (paddle.zeros([2]),), (paddle.ones([2]),))[0].tolist(),
+        paddle.rand([2]).tolist(),
+    ]
     assert got == want[:2]  # the same numbers as without a transform, and the generator goes on
 
 
@@ -111,27 +126,35 @@ def test_layers_outside_get_gradients(func, net, paddle):
     close(func.vmap(net)(x), net(x))
     close(func.vmap(func.vmap(net))(paddle.to_tensor(B)), net(paddle.to_tensor(B)))
     want = paddle.grad(net(x).square().sum(), net.parameters())
-    for got in (paddle.grad(func.vmap(net)(x).square().sum(), net.parameters()), paddle.grad(
-            func.vmap(func.value_and_grad(lambda a: net(a).square().sum()))(x)[0].sum(), net.parameters())):
+    for got in (
+        paddle.grad(func.vmap(net)(x).square().sum(), net.parameters()),
+        paddle.grad(
+            func.vmap(func.value_and_grad(lambda a: net(a).square().sum()))(x)[0].sum(), net.parameters()
+        ),
+    ):
         for a, b in zip(got, want, strict=True):
             close(a, b)
-    second = paddle.grad(func.vmap(func.grad(lambda a: net(a).square().sum()))(x).square().sum(),
-                         net.parameters())
+    second = paddle.grad(
+        func.vmap(func.grad(lambda a: net(a).square().sum()))(x).square().sum(), net.parameters()
+    )
     leaf = paddle.to_tensor(X, stop_gradient=False)
     direct = paddle.grad(net(leaf).square().sum(), leaf, create_graph=True)[0]
-    for a, b in zip(second, paddle.grad(direct.square().sum(), net.parameters(), allow_unused=True),
-                    strict=True):
+    for a, b in zip(
+        second, paddle.grad(direct.square().sum(), net.parameters(), allow_unused=True), strict=True
+    ):
         close(a, b if b is not None else np.zeros(a.shape))
 
 
 def test_results_join_the_tape(func, paddle):
     x = paddle.to_tensor(X[0], stop_gradient=False)
-    for transformed, want in ((func.jacfwd(lambda a: a**3), 6 * X[0]),
-                              (func.jacrev(lambda a: a**3), 6 * X[0]),
-                              (lambda a: func.hessian(lambda b: (b**4).sum())(a), 24 * X[0]),
-                              (lambda a: func.jvp(lambda b: b**3, (a,), (paddle.ones_like(a),))[1], 6 * X[0]),
-                              (lambda a: func.taylor(lambda b: b**3, a)[2], np.full(3, 6.0)),
-                              (lambda a: func.grad(lambda b: (b**3).sum())(a), 6 * X[0])):
+    for transformed, want in (
+        (func.jacfwd(lambda a: a**3), 6 * X[0]),
+        (func.jacrev(lambda a: a**3), 6 * X[0]),
+        (lambda a: func.hessian(lambda b: (b**4).sum())(a), 24 * X[0]),
+        (lambda a: func.jvp(lambda b: b**3, (a,), (paddle.ones_like(a),))[1], 6 * X[0]),
+        (lambda a: func.taylor(lambda b: b**3, a)[2], np.full(3, 6.0)),
+        (lambda a: func.grad(lambda b: (b**3).sum())(a), 6 * X[0]),
+    ):
         close(paddle.grad(transformed(x).sum(), x)[0], want)
         with paddle.no_grad():
             assert transformed(x).stop_gradient
@@ -158,12 +181,14 @@ def test_jacobians(func, paddle):
 
 def test_gradients(func, paddle):
     x, w = paddle.to_tensor(X), paddle.to_tensor(W)
-    found = func.grad(lambda d, n: (d["x"] @ d["w"]).sum()
-                      * n)({"x": x, "w": w, "i": paddle.to_tensor([1])}, 3)
+    found = func.grad(lambda d, n: (d["x"] @ d["w"]).sum() * n)(
+        {"x": x, "w": w, "i": paddle.to_tensor([1])}, 3
+    )
     close(found["x"], 3 * np.broadcast_to(W.sum(1), (4, 3)))
     assert found["i"].tolist() == [0]
-    (value, aux), (gx, gw) = func.value_and_grad(lambda a, b: ((a @ b).sum(), a[0]), argnums=(0, 1),
-                                                 has_aux=True)(x, w)
+    (value, aux), (gx, gw) = func.value_and_grad(
+        lambda a, b: ((a @ b).sum(), a[0]), argnums=(0, 1), has_aux=True
+    )(x, w)
     close(value, (X @ W).sum())
     close(aux, X[0])
     close(gw, np.broadcast_to(X.sum(0)[:, None], (3, 2)))
@@ -179,18 +204,21 @@ def test_gradients(func, paddle):
     close(func.grad(lambda a: (a * a.conj()).real().sum())(z), paddle.grad(value, z)[0])
 
 
-@pytest.mark.parametrize("call, error, match", [
-    (lambda f, p, x: f.grad(lambda a: a)(x), TypeError, r"shape \[4, 3\]"),
-    (lambda f, p, x: f.grad(lambda a: 1.0)(x), TypeError, "returned float"),
-    (lambda f, p, x: f.grad(lambda a: a.sum())(p.to_tensor([1])), TypeError, "no floating"),
-    (lambda f, p, x: f.grad(lambda a: a.sum(), argnums=1)(x), ValueError, "1 positional"),
-    (lambda f, p, x: f.jacrev(lambda a: a, has_aux=True)(x), TypeError, "has_aux"),
-    (lambda f, p, x: f.vjp(lambda a: a, x)[1]([x]), ValueError, "structure"),
-    (lambda f, p, x: f.jvp(lambda a: a, (x,), (x[0],)), ValueError, "must be alike"),
-    (lambda f, p, x: f.jvp(lambda a: a, (x,), ([x],)), ValueError, "structure"),
-    (lambda f, p, x: f.taylor(lambda a: a, x, order=0), ValueError, "at least 1"),
-    (lambda f, p, x: f.laplacian(lambda a: a, x.sum()), ValueError, "0-D"),
-])
+@pytest.mark.parametrize(
+    "call, error, match",
+    [
+        (lambda f, p, x: f.grad(lambda a: a)(x), TypeError, r"shape \[4, 3\]"),
+        (lambda f, p, x: f.grad(lambda a: 1.0)(x), TypeError, "returned float"),
+        (lambda f, p, x: f.grad(lambda a: a.sum())(p.to_tensor([1])), TypeError, "no floating"),
+        (lambda f, p, x: f.grad(lambda a: a.sum(), argnums=1)(x), ValueError, "1 positional"),
+        (lambda f, p, x: f.jacrev(lambda a: a, has_aux=True)(x), TypeError, "has_aux"),
+        (lambda f, p, x: f.vjp(lambda a: a, x)[1]([x]), ValueError, "structure"),
+        (lambda f, p, x: f.jvp(lambda a: a, (x,), (x[0],)), ValueError, "must be alike"),
+        (lambda f, p, x: f.jvp(lambda a: a, (x,), ([x],)), ValueError, "structure"),
+        (lambda f, p, x: f.taylor(lambda a: a, x, order=0), ValueError, "at least 1"),
+        (lambda f, p, x: f.laplacian(lambda a: a, x.sum()), ValueError, "0-D"),
+    ],
+)
 def test_refusals(call, error, match, func, paddle):
     with pytest.raises(error, match=match):
         call(func, paddle, paddle.to_tensor(X))
@@ -199,8 +227,9 @@ def test_refusals(call, error, match, func, paddle):
 FUNCTIONS = {
     "polynomial": lambda p, x: 3 * x**4 - x**3 / (x * x + 2),
     "trigonometric": lambda p, x: p.sin(x) * p.cos(2 * x) + p.atan2(x, x + 3),
-    "activations": lambda p, x: (p.nn.functional.gelu(x) + p.nn.functional.silu(x) * p.tanh(x)
-                                 + p.nn.functional.softplus(x)),
+    "activations": lambda p, x: (
+        p.nn.functional.gelu(x) + p.nn.functional.silu(x) * p.tanh(x) + p.nn.functional.softplus(x)
+    ),
     "rational": lambda p, x: p.exp(-x * x) / p.sqrt(1 + x * x) + p.log1p(x * x),
     "special": lambda p, x: p.erf(x) + p.lgamma(x * x + 1),
     "softmax": lambda p, x: p.nn.functional.softmax(p.concat([x, x * x], -1)),
@@ -219,8 +248,14 @@ def test_taylor_is_nested_grad(name, func, paddle):
     want = [f(paddle, x)]
     # the gradient of the sum over rows of one column, taken again and again
     for column in range(want[0].shape[1]):
-        for k, derivative in enumerate(nested(paddle, lambda a: f(paddle, a)[:, column : column + 1], x,  # noqa: B023
-                                              order)):
+        for k, derivative in enumerate(
+            nested(
+                paddle,
+                lambda a: f(paddle, a)[:, column : column + 1],
+                x,  # noqa: B023
+                order,
+            )
+        ):
             if name != "indices" or k == 0:  # flip mixes the rows
                 close(got[k][:, column : column + 1], derivative, rtol=1e-7)
     if name == "indices":
@@ -240,8 +275,11 @@ def test_taylor_of_a_network(func, net, paddle):
         u = u.sum()
     loss = got[3].square().mean()
     third = paddle.stack([grad3(paddle, net, leaf, c) for c in range(2)], 1)
-    for a, b in zip(paddle.grad(loss, net.parameters(), allow_unused=True),
-                    paddle.grad(third.square().mean(), net.parameters(), allow_unused=True), strict=True):
+    for a, b in zip(
+        paddle.grad(loss, net.parameters(), allow_unused=True),
+        paddle.grad(third.square().mean(), net.parameters(), allow_unused=True),
+        strict=True,
+    ):
         if a is not None and b is not None:
             close(a, b, rtol=1e-7)
 
@@ -278,16 +316,23 @@ def test_compositions_agree(func, paddle):
     x = paddle.to_tensor(X[0])
     f = lambda a: (a.sin() * a.sum()).sum()  # noqa: E731
     want = func.hessian(f)(x)
-    for got in (func.jacrev(func.grad(f))(x), func.jacfwd(func.jacrev(f))(x), func.jacrev(func.jacfwd(f))(x),
-                func.vmap(lambda v: func.hvp(f, (x,), (v,)))(paddle.eye(3, dtype="float64")),
-                func.vmap(lambda v: func.vjp(func.grad(f), x)[1](v)[0])(paddle.eye(3, dtype="float64"))):
+    for got in (
+        func.jacrev(func.grad(f))(x),
+        func.jacfwd(func.jacrev(f))(x),
+        func.jacrev(func.jacfwd(f))(x),
+        func.vmap(lambda v: func.hvp(f, (x,), (v,)))(paddle.eye(3, dtype="float64")),
+        func.vmap(lambda v: func.vjp(func.grad(f), x)[1](v)[0])(paddle.eye(3, dtype="float64")),
+    ):
         close(got, want)
     third = func.jacfwd(func.jacfwd(func.jacrev(f)))(x)
     step = 1e-4
     for i in range(3):
         shift = paddle.to_tensor(np.eye(3)[i] * step)
-        np.testing.assert_allclose(third[..., i].numpy(), (
-            (func.hessian(f)(x + shift) - func.hessian(f)(x - shift)) / (2 * step)).numpy(), atol=1e-6)
+        np.testing.assert_allclose(
+            third[..., i].numpy(),
+            ((func.hessian(f)(x + shift) - func.hessian(f)(x - shift)) / (2 * step)).numpy(),
+            atol=1e-6,
+        )
 
 
 def test_constants_stay_constants(func, paddle):
@@ -299,10 +344,17 @@ def test_constants_stay_constants(func, paddle):
             c = a * a
         return c * a
 
-    for f in (lambda a: a.detach() * a, lambda a: paddle.to_tensor(a) * 0 + a.detach() * a,
-              lambda a: a * a.clone().detach_()):
-        found = [func.jacfwd(f)(x), func.jacrev(f)(x), func.jvp(f, (x,), (paddle.ones_like(x),))[1],
-                 func.grad(f)(x)]
+    for f in (
+        lambda a: a.detach() * a,
+        lambda a: paddle.to_tensor(a) * 0 + a.detach() * a,
+        lambda a: a * a.clone().detach_(),
+    ):
+        found = [
+            func.jacfwd(f)(x),
+            func.jacrev(f)(x),
+            func.jvp(f, (x,), (paddle.ones_like(x),))[1],
+            func.grad(f)(x),
+        ]
         assert [d.item() for d in found] == [3.0] * 4
     assert func.jacfwd(unrecorded)(x).item() == func.grad(unrecorded)(x).item() == 9.0
     outer = paddle.to_tensor([2.0], dtype="float64", stop_gradient=False)
@@ -327,8 +379,10 @@ def test_two_tensors_with_one_array(name, func, paddle):
         "jacfwd": lambda f, rows: paddle.stack([func.jacfwd(f)(row) for row in rows]),
         "nested": lambda f, rows: func.vmap(lambda r: func.vmap(f)(r[None]))(rows),
     }
-    loops = {**dict.fromkeys(ways, lambda f, rows: paddle.stack([f(r) for r in rows])),
-             "jacfwd": lambda f, rows: paddle.stack([func.grad(f)(row) for row in rows])}
+    loops = {
+        **dict.fromkeys(ways, lambda f, rows: paddle.stack([f(r) for r in rows])),
+        "jacfwd": lambda f, rows: paddle.stack([func.grad(f)(row) for row in rows]),
+    }
     for got, want in zip(_two_sources(paddle, ways[name]), _two_sources(paddle, loops[name]), strict=True):
         close(got, want)
 
@@ -343,9 +397,13 @@ def test_two_values_with_one_array_inside(func, paddle):
         u.stop_gradient = v.stop_gradient = False
         w = (u**2 * v).sum()
         both = func.vmap(lambda r: r * sum(g.sum() for g in paddle.grad(w, [u, v], create_graph=True)))(
-            paddle.ones([3], "float64")).sum()
-        return paddle.stack(paddle.grad(
-            both + func.vmap(lambda r: r * (u * v**2).sum())(paddle.ones([2], "float64")).sum(), [u, v]))
+            paddle.ones([3], "float64")
+        ).sum()
+        return paddle.stack(
+            paddle.grad(
+                both + func.vmap(lambda r: r * (u * v**2).sum())(paddle.ones([2], "float64")).sum(), [u, v]
+            )
+        )
 
     x = paddle.to_tensor(X)
     want = paddle.stack([paddle.stack([3 * (2 * r + 2 * r) + 2 * r**2, 3 * 2 * r + 4 * r * r]) for r in x])
@@ -368,6 +426,7 @@ def test_detached_with_a_gradient_of_its_own(func, paddle):
     for way in (paddle.jit.to_static(f), func.vmap(f)):
         close(paddle.grad(way(x).sum(), x)[0], want)
     close(func.jacfwd(f)(x[0]), want[0])
+
 
 def test_state_outside(func, paddle):
     norm = paddle.nn.BatchNorm1D(3, momentum=0.5).to(dtype="float64")
@@ -442,8 +501,11 @@ def test_functional_call(func, net, paddle):
     tied[1].weight = tied[0].weight
     tied.forward = lambda a: tied[1](tied[0](a))
     eye = paddle.eye(3)
-    out = func.functional_call(tied, {"0.weight": eye * 2, "0.bias": paddle.zeros([3]),
-                                      "1.bias": paddle.zeros([3])}, paddle.ones([1, 3]))
+    out = func.functional_call(
+        tied,
+        {"0.weight": eye * 2, "0.bias": paddle.zeros([3]), "1.bias": paddle.zeros([3])},
+        paddle.ones([1, 3]),
+    )
     assert out.tolist() == [[4, 4, 4]]
     with pytest.raises(KeyError, match="'9.weight'"):
         func.functional_call(net, {"9.weight": x}, x)
@@ -461,8 +523,9 @@ def test_per_sample_gradients(func, net, paddle):
     state = dict(net.named_parameters())
     each = func.vmap(func.grad(loss), in_axes=(None, 0))(state, x)
     for i in range(4):
-        for name, want in zip(state, paddle.grad(net(x[i]).square().sum(), list(state.values())),
-                              strict=True):
+        for name, want in zip(
+            state, paddle.grad(net(x[i]).square().sum(), list(state.values())), strict=True
+        ):
             close(each[name][i], want)
 
 

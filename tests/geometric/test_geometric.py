@@ -8,8 +8,10 @@ from tests.distribution.engines import agree, outcome
 
 X = "T([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])"
 SRC, DST = "T([0, 1, 2, 0], 'int32')", "T([1, 2, 1, 0], 'int32')"
-ROW, PTR = ("T([3, 7, 0, 9, 1, 4, 2, 9, 3, 9, 1, 9, 7], 'int64')",
-            "T([0, 2, 4, 5, 6, 7, 9, 11, 11, 13, 13], 'int64')")
+ROW, PTR = (
+    "T([3, 7, 0, 9, 1, 4, 2, 9, 3, 9, 1, 9, 7], 'int64')",
+    "T([0, 2, 4, 5, 6, 7, 9, 11, 11, 13, 13], 'int64')",
+)
 NODES, EIDS = "T([0, 8, 1, 2], 'int64')", "T(np.arange(13) + 100, 'int64')"
 OLD, AROUND, COUNT = "T([0, 1, 2], 'int64')", "T([8, 9, 0, 4, 7, 6, 7], 'int64')", "T([2, 3, 2], 'int32')"
 
@@ -75,12 +77,16 @@ OTHERS = [
     f"G.reindex_graph({OLD}, {AROUND}, {COUNT}, T([-1] * 10, 'int32'), T([-1] * 10, 'int32'))",
     "G.reindex_graph(T([0, 1, 2], 'int32'), T([8, 9, 0, 4, 7, 6, 7], 'int32'), T([2, 3, 2], 'int32'))",
     f"G.reindex_graph({OLD}, {AROUND}, T([2, 3, 2], 'int64'))",
-    (f"G.reindex_graph({OLD}, T([8, 9, 0, 4, 7, 6, 7, 0, 2, 3, 5, 1], 'int64'), T([2, 3, 2, 1, "
-     "3, 1], 'int32'))"),
+    (
+        f"G.reindex_graph({OLD}, T([8, 9, 0, 4, 7, 6, 7, 0, 2, 3, 5, 1], 'int64'), T([2, 3, 2, 1, "
+        "3, 1], 'int32'))"
+    ),
     f"G.reindex_graph({OLD}, T([8, 9], 'int32'), {COUNT})",
     "G.reindex_graph(T([0.0]), T([8.0]), T([1], 'int32'))",
-    (f"G.reindex_heter_graph({OLD}, [{AROUND}, T([0, 2, 3, 5, 1], 'int64')], [{COUNT}, T([1, "
-     "3, 1], 'int32')])"),
+    (
+        f"G.reindex_heter_graph({OLD}, [{AROUND}, T([0, 2, 3, 5, 1], 'int64')], [{COUNT}, T([1, "
+        "3, 1], 'int32')])"
+    ),
     f"G.reindex_heter_graph({OLD}, {AROUND}, {COUNT})",
     f"G.sample_neighbors({ROW}, {PTR}, {NODES}, sample_size=2)",
     f"G.sample_neighbors({ROW}, {PTR}, {NODES}, sample_size=0)",
@@ -143,8 +149,9 @@ def gradients(engine, name, how):
     elif name == "send_ue_recv":
         result = engine.geometric.send_ue_recv(x, y, src, dst, "mul", how)
     else:
-        result = engine.geometric.send_uv(x, x + 1, src, dst,
-                                          {"sum": "add", "mean": "sub", "max": "mul", "min": "div"}[how])
+        result = engine.geometric.send_uv(
+            x, x + 1, src, dst, {"sum": "add", "mean": "sub", "max": "mul", "min": "div"}[how]
+        )
     weights = engine.to_tensor([[1.0, 10.0], [100.0, 1000.0], [1.0, 1.0]])[: result.shape[0]]
     leaves = [x, y] if name == "send_ue_recv" else [x]
     return [g.numpy() for g in engine.grad((result * weights).sum(), leaves)]
@@ -166,8 +173,9 @@ def test_second_derivatives(how, paddle):
 
     def first(values):
         x = paddle.to_tensor(values, stop_gradient=False)
-        (gradient,) = paddle.grad(paddle.geometric.send_u_recv(x, src, dst, how).pow(2).sum(), [x],
-                                  create_graph=True)
+        (gradient,) = paddle.grad(
+            paddle.geometric.send_u_recv(x, src, dst, how).pow(2).sum(), [x], create_graph=True
+        )
         return x, gradient
 
     x, gradient = first(at)
@@ -181,8 +189,9 @@ def test_in_compiled_functions_and_programs(paddle):
     x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], "float32")
 
     def passed(x, src, dst):
-        return (paddle.geometric.send_u_recv(x, src, dst, "mean")
-                + paddle.geometric.send_uv(x, x, src, dst).sum())
+        return (
+            paddle.geometric.send_u_recv(x, src, dst, "mean") + paddle.geometric.send_uv(x, x, src, dst).sum()
+        )
 
     eager = passed(*map(paddle.to_tensor, (x, src, dst))).numpy()
     compiled = paddle.jit.to_static(passed)(*map(paddle.to_tensor, (x, src, dst)))
@@ -191,11 +200,14 @@ def test_in_compiled_functions_and_programs(paddle):
     try:
         program = paddle.static.Program()
         with paddle.static.program_guard(program):
-            inputs = [paddle.static.data("x", [-1, 2], "float32"),
-                      *[paddle.static.data(n, [-1], "int64") for n in ("src", "dst")]]
+            inputs = [
+                paddle.static.data("x", [-1, 2], "float32"),
+                *[paddle.static.data(n, [-1], "int64") for n in ("src", "dst")],
+            ]
             result = passed(*inputs)
-        (found,) = paddle.static.Executor().run(program, feed={"x": x, "src": src, "dst": dst},
-                                                fetch_list=[result])
+        (found,) = paddle.static.Executor().run(
+            program, feed={"x": x, "src": src, "dst": dst}, fetch_list=[result]
+        )
     finally:
         paddle.disable_static()
     np.testing.assert_allclose(found, eager, 1e-6)
@@ -207,8 +219,9 @@ def test_many_edges_without_gradients(how, paddle):
     rng = np.random.default_rng(0)
     x, y = rng.integers(-2, 3, (2, 50, 3)).astype("float32")
     ends = rng.integers(0, 50, (2, 20000))
-    found = paddle.geometric.send_uv(paddle.to_tensor(x), paddle.to_tensor(y), *map(paddle.to_tensor, ends),
-                                     how)
+    found = paddle.geometric.send_uv(
+        paddle.to_tensor(x), paddle.to_tensor(y), *map(paddle.to_tensor, ends), how
+    )
     with np.errstate(all="ignore"):
         call = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[how]
         np.testing.assert_array_equal(found.numpy(), call(x[ends[0]], y[ends[1]]))
@@ -224,12 +237,20 @@ def test_all_neighbours(paddle):
     """sample_size=-1, with which the real Paddle ends the process."""
     row, ptr, nodes, eids = (evaluate(paddle, e) for e in (ROW, PTR, NODES, EIDS))
     found = paddle.geometric.sample_neighbors(row, ptr, nodes, eids=eids, return_eids=True)
-    assert [f.tolist() for f in found] == [[3, 7, 9, 7, 0, 9, 1], [2, 2, 2, 1],
-                                           [100, 101, 111, 112, 102, 103, 104]]
+    assert [f.tolist() for f in found] == [
+        [3, 7, 9, 7, 0, 9, 1],
+        [2, 2, 2, 1],
+        [100, 101, 111, 112, 102, 103, 104],
+    ]
     found = paddle.incubate.graph_khop_sampler(row, ptr, paddle.to_tensor([0]), [-1, -1], eids, True)
     # 0 has the neighbours 3 and 7; 3 has 4, 7 has none
-    assert [f.tolist() for f in found] == [[[1], [2], [3]], [[0], [0], [1]], [0, 3, 7, 4], [0],
-                                           [100, 101, 105]]
+    assert [f.tolist() for f in found] == [
+        [[1], [2], [3]],
+        [[0], [0], [1]],
+        [0, 3, 7, 4],
+        [0],
+        [100, 101, 105],
+    ]
     with pytest.raises(IndexError, match="input_nodes"):
         paddle.geometric.sample_neighbors(row, ptr, paddle.to_tensor([10]))
 
@@ -244,10 +265,18 @@ def test_frequencies_of_neighbours(weighted, paddle):
     weights = np.array([1.0, 2.0, 5.0])
     if weighted:
         found, count = paddle.geometric.weighted_sample_neighbors(
-            row, ptr, paddle.to_tensor(weights.astype("float32")), nodes, 2)
+            row, ptr, paddle.to_tensor(weights.astype("float32")), nodes, 2
+        )
         shares = weights / weights.sum()
-        left_out = [sum(shares[i] * shares[j] / (1 - shares[i]) for i in range(3) for j in range(3)
-                        if {i, j} == {0, 1, 2} - {k}) for k in range(3)]
+        left_out = [
+            sum(
+                shares[i] * shares[j] / (1 - shares[i])
+                for i in range(3)
+                for j in range(3)
+                if {i, j} == {0, 1, 2} - {k}
+            )
+            for k in range(3)
+        ]
     else:
         found, count = paddle.geometric.sample_neighbors(row, ptr, nodes, 2)
         left_out = [1 / 3] * 3

@@ -31,8 +31,12 @@ def stream(p, count, size):
 
 def filled(p, network):
     generator = np.random.RandomState(1)
-    network.set_state_dict({name: p.to_tensor(generator.randn(*value.shape).astype("float32"))
-                            for name, value in network.state_dict().items()})
+    network.set_state_dict(
+        {
+            name: p.to_tensor(generator.randn(*value.shape).astype("float32"))
+            for name, value in network.state_dict().items()
+        }
+    )
     return network
 
 
@@ -43,8 +47,9 @@ def network(p):
 def model(p, metrics=True, rate=0.01, optimizer="Adam"):
     made = p.Model(network(p))
     metrics = p.metric.Accuracy((1, 2)) if metrics is True else metrics
-    made.prepare(getattr(p.optimizer, optimizer)(rate, parameters=made.parameters()), p.nn.CrossEntropyLoss(),
-                 metrics)
+    made.prepare(
+        getattr(p.optimizer, optimizer)(rate, parameters=made.parameters()), p.nn.CrossEntropyLoss(), metrics
+    )
     return made
 
 
@@ -70,8 +75,14 @@ def recorder(p, shown):
 
     def printing(name):
         def method(self, *args):
-            print(name, *(sorted(arg.items()) if isinstance(arg, dict) else arg for arg in args
-                          if arg or not isinstance(arg, dict)))
+            print(
+                name,
+                *(
+                    sorted(arg.items()) if isinstance(arg, dict) else arg
+                    for arg in args
+                    if arg or not isinstance(arg, dict)
+                ),
+            )
 
         return method
 
@@ -80,9 +91,20 @@ def recorder(p, shown):
     return Recorder()
 
 
-EVENTS = ([f"on_{kind}" for kind in ("train_begin", "train_end", "eval_begin", "eval_end", "predict_begin",
-                                     "epoch_begin", "epoch_end", "train_batch_end", "eval_batch_end")]
-          + ["set_params"])
+EVENTS = [
+    f"on_{kind}"
+    for kind in (
+        "train_begin",
+        "train_end",
+        "eval_begin",
+        "eval_end",
+        "predict_begin",
+        "epoch_begin",
+        "epoch_end",
+        "train_batch_end",
+        "eval_batch_end",
+    )
+] + ["set_params"]
 
 
 def fit(p, train=10, test=6, prepared=None, **settings):
@@ -119,8 +141,11 @@ def two_inputs(p, several_losses):
     made.fit(rows, rows, batch_size=2, verbose=2, shuffle=False, log_freq=1)
     print(made.predict(rows, batch_size=4, verbose=0, stack_outputs=True))
     inputs, labels = [dataset(p, 3)[0][0][None]] * 2, [dataset(p, 3)[0][1][None]] * 2
-    print(made.train_batch(inputs, labels, update=False), made.train_batch(inputs, labels),
-          made.eval_batch(inputs, labels))
+    print(
+        made.train_batch(inputs, labels, update=False),
+        made.train_batch(inputs, labels),
+        made.eval_batch(inputs, labels),
+    )
 
 
 def batches(p):
@@ -136,14 +161,20 @@ def evaluated(p):
     for loss in (p.nn.CrossEntropyLoss(), None):
         for metrics in ([], [p.metric.Accuracy((1, 2)), p.metric.Accuracy(name="b")]):
             made.prepare(None, loss, metrics)
-            print(made.evaluate(dataset(p, 7), batch_size=2, verbose=2),
-                  made.evaluate(dataset(p, 7), batch_size=2, verbose=0, num_iters=2))
+            print(
+                made.evaluate(dataset(p, 7), batch_size=2, verbose=2),
+                made.evaluate(dataset(p, 7), batch_size=2, verbose=0, num_iters=2),
+            )
 
 
 def predicted(p):
     made = model(p)
-    for settings in ({}, {"verbose": 2}, {"verbose": 0},
-                     {"verbose": 2, "callbacks": [p.callbacks.ProgBarLogger(4, 2)]}):
+    for settings in (
+        {},
+        {"verbose": 2},
+        {"verbose": 0},
+        {"verbose": 2, "callbacks": [p.callbacks.ProgBarLogger(4, 2)]},
+    ):
         parts = made.predict(dataset(p, 9), batch_size=2, **settings)
         print(type(parts[0]), len(parts[0]), parts[0][-1])
     made.predict(stream(p, 12, 5), verbose=1)
@@ -182,8 +213,9 @@ def resumed(p):
 
 def of_network(p, made):
     made = p.Model(made)
-    made.prepare(p.optimizer.Adam(0.01, parameters=made.parameters()), p.nn.CrossEntropyLoss(),
-                 p.metric.Accuracy())
+    made.prepare(
+        p.optimizer.Adam(0.01, parameters=made.parameters()), p.nn.CrossEntropyLoss(), p.metric.Accuracy()
+    )
     fit(p, prepared=made, epochs=2)
     print(made.predict(dataset(p, 5), batch_size=2, verbose=0, stack_outputs=True))
 
@@ -195,16 +227,20 @@ def nothing_to_report(p):
 
 
 FITS = {
-    "lines": lambda p: fit(p, epochs=2), "bar": lambda p: fit(p, epochs=2, verbose=1),
-    "silent": lambda p: fit(p, verbose=0), "times": lambda p: fit(p, verbose=3),
+    "lines": lambda p: fit(p, epochs=2),
+    "bar": lambda p: fit(p, epochs=2, verbose=1),
+    "silent": lambda p: fit(p, verbose=0),
+    "times": lambda p: fit(p, verbose=3),
     "no metric": lambda p: fit(p, prepared=model(p, metrics=None), test=0, log_freq=3),
     "momentum": lambda p: fit(p, prepared=model(p, optimizer="Momentum"), epochs=2),
     "drop last": lambda p: fit(p, 5, 0, drop_last=True),
     "own logger": lambda p: fit(p, callbacks=[p.callbacks.ProgBarLogger(1, 2)]),
-    "eval freq": lambda p: fit(p, epochs=4, eval_freq=2), "two sizes": lambda p: fit(p, batch_size=(2, 3)),
+    "eval freq": lambda p: fit(p, epochs=4, eval_freq=2),
+    "two sizes": lambda p: fit(p, batch_size=(2, 3)),
     "accumulate": lambda p: fit(p, epochs=2, accumulate_grad_batches=2, log_freq=1),
-    "accumulate odd": lambda p: fit(p, prepared=model(p, optimizer="SGD", rate=0.1), epochs=2,
-                                    accumulate_grad_batches=3, log_freq=1),
+    "accumulate odd": lambda p: fit(
+        p, prepared=model(p, optimizer="SGD", rate=0.1), epochs=2, accumulate_grad_batches=3, log_freq=1
+    ),
     "iterations": lambda p: fit(p, epochs=3, log_freq=1, num_iters=7),
     "iterations alone": lambda p: fit(p, 8, 0, epochs=2, log_freq=1, num_iters=6),
     "iterations long": lambda p: fit(p, 8, 8, log_freq=1, num_iters=13, eval_freq=2),
@@ -220,9 +256,16 @@ FITS = {
     "plateau accuracy": lambda p: plateau(p, monitor="acc_top1", patience=2, min_delta=1.0),
     "schedule": lambda p: scheduled(p, None),
     "schedule by epoch": lambda p: scheduled(p, p.callbacks.LRScheduler(by_step=False, by_epoch=True)),
-    "sum of losses": lambda p: two_inputs(p, False), "two losses": lambda p: two_inputs(p, True),
-    "batches": batches, "evaluate": evaluated, "predict": predicted, "stream": streamed, "shuffle": shuffled,
-    "list": listed, "stop": stopped, "resume": resumed,
+    "sum of losses": lambda p: two_inputs(p, False),
+    "two losses": lambda p: two_inputs(p, True),
+    "batches": batches,
+    "evaluate": evaluated,
+    "predict": predicted,
+    "stream": streamed,
+    "shuffle": shuffled,
+    "list": listed,
+    "stop": stopped,
+    "resume": resumed,
 }
 
 REFUSED = {
@@ -281,8 +324,10 @@ def tied(p):
 
 def convolutions(p):
     n = p.nn
-    return n.Sequential(n.Sequential(n.Conv2D(3, 8, 3), n.BatchNorm2D(8), n.ReLU(), n.MaxPool2D(2)),
-                        n.Sequential(n.Flatten(), n.Linear(72, 5)))
+    return n.Sequential(
+        n.Sequential(n.Conv2D(3, 8, 3), n.BatchNorm2D(8), n.ReLU(), n.MaxPool2D(2)),
+        n.Sequential(n.Flatten(), n.Linear(72, 5)),
+    )
 
 
 def frozen(p):
@@ -365,9 +410,21 @@ SUMMARIES = {
 def various(p):
     n = p.nn
     return n.Sequential(
-        n.Conv2DTranspose(3, 4, 3), n.PReLU(), n.ReLU6(), n.AvgPool2D(2), n.AdaptiveAvgPool2D(3),
-        n.AdaptiveMaxPool2D(2), n.Dropout(), n.Softmax(), n.GELU(), n.LayerNorm([2, 2]), n.GroupNorm(2, 4),
-        n.InstanceNorm2D(4), n.Upsample(scale_factor=2), n.Flatten(), n.Linear(64, 2, bias_attr=False),
+        n.Conv2DTranspose(3, 4, 3),
+        n.PReLU(),
+        n.ReLU6(),
+        n.AvgPool2D(2),
+        n.AdaptiveAvgPool2D(3),
+        n.AdaptiveMaxPool2D(2),
+        n.Dropout(),
+        n.Softmax(),
+        n.GELU(),
+        n.LayerNorm([2, 2]),
+        n.GroupNorm(2, 4),
+        n.InstanceNorm2D(4),
+        n.Upsample(scale_factor=2),
+        n.Flatten(),
+        n.Linear(64, 2, bias_attr=False),
     )
 
 
@@ -404,10 +461,12 @@ FLOPS = {
     "various": lambda p: p.flops(various(p), [1, 3, 10, 10], print_detail=True),
     "encoder": lambda p: p.flops(p.nn.TransformerEncoderLayer(8, 2, 16), [2, 6, 8], print_detail=True),
     "own layer": lambda p: p.flops(own_layer(p), [2, 4], print_detail=True),
-    "own count": lambda p: counted(p, False), "own counts": lambda p: counted(p, True),
+    "own count": lambda p: counted(p, False),
+    "own counts": lambda p: counted(p, True),
     "root": lambda p: p.flops(p.nn.Linear(4, 3), [1, 4], print_detail=True),
-    "recurrent": lambda p: p.flops(p.nn.Sequential(p.nn.GRU(4, 5, direction="bidirect")), (2, 3, 4),
-                                   print_detail=True),
+    "recurrent": lambda p: p.flops(
+        p.nn.Sequential(p.nn.GRU(4, 5, direction="bidirect")), (2, 3, 4), print_detail=True
+    ),
     "conv1d": single(lambda n: n.Conv1D(3, 4, 3), [2, 3, 20]),
     "conv3d": single(lambda n: n.Conv3D(2, 3, 3), [1, 2, 5, 5, 5]),
     "transposed 1d": single(lambda n: n.Conv1DTranspose(2, 3, 3), [1, 2, 5]),

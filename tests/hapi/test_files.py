@@ -27,8 +27,9 @@ def reloaded(p, path, **settings):
     with p.utils.unique_name.guard():
         made = scenarios.model(p, rate=p.optimizer.lr.StepDecay(0.05, 2))
         made.load(str(path), **settings)
-        return ([float(np.ravel(made.train_batch(*batch(p))[0])[0]) for _ in range(3)]
-                + [made._optimizer.get_lr()])
+        return [float(np.ravel(made.train_batch(*batch(p))[0])[0]) for _ in range(3)] + [
+            made._optimizer.get_lr()
+        ]
 
 
 @pytest.mark.own_process
@@ -38,11 +39,13 @@ def test_files_cross_over(paddle, oracle, tmp_path, settings):
     for writer, name in ((paddle, "ours"), (oracle, "theirs")):
         trained(writer, tmp_path / name)
     assert {path.suffix for path in tmp_path.iterdir()} == {".pdparams", ".pdopt"}
-    found = [reloaded(p, tmp_path / name, **settings) for p in (paddle, oracle)
-             for name in ("ours", "theirs")]
+    found = [
+        reloaded(p, tmp_path / name, **settings) for p in (paddle, oracle) for name in ("ours", "theirs")
+    ]
     np.testing.assert_allclose(found, [found[0]] * 4, rtol=1e-4)
-    assert ((found[0][0] == pytest.approx(reloaded(paddle, tmp_path / "ours")[0], rel=1e-6))
-            and len(set(found[0])) == 4)
+    assert (found[0][0] == pytest.approx(reloaded(paddle, tmp_path / "ours")[0], rel=1e-6)) and len(
+        set(found[0])
+    ) == 4
 
 
 @pytest.mark.own_process
@@ -75,8 +78,9 @@ def test_weights_that_do_not_fit(paddle, oracle, tmp_path):
 
 
 def test_inference_files(paddle, tmp_path):
-    for number, made in enumerate((paddle.Model(scenarios.network(paddle)),
-                                   paddle.Model(scenarios.network(paddle), SPEC(paddle)))):
+    for number, made in enumerate(
+        (paddle.Model(scenarios.network(paddle)), paddle.Model(scenarios.network(paddle), SPEC(paddle)))
+    ):
         made.prepare()
         if number == 0:
             with pytest.raises(RuntimeError, match="InputSpec"):
@@ -98,14 +102,31 @@ def test_callbacks_that_save(paddle, oracle, tmp_path):
         folder = tmp_path / name
         saver = [p.callbacks.ModelCheckpoint(2, str(folder / "own"))]
         lines = [
-            scenarios_run(p, lambda p: scenarios.fit(p, 6, 6, batch_size=3, epochs=3,
-                                                     save_dir=str(folder / "freq"), save_freq=2)),
-            scenarios_run(p, lambda p: scenarios.fit(p, 6, 0, batch_size=3, epochs=3, verbose=0,
-                                                     callbacks=saver)),
-            *(scenarios_run(p, lambda p, best=best, save=save: scenarios.fit(
-                p, 6, 6, batch_size=3, epochs=5, verbose=0, save_dir=str(folder / f"early{best}"),
-                callbacks=[p.callbacks.EarlyStopping("acc_top1", patience=1, save_best_model=best)]))
-              for best, save in ((True, 1), (False, 1))),
+            scenarios_run(
+                p,
+                lambda p: scenarios.fit(
+                    p, 6, 6, batch_size=3, epochs=3, save_dir=str(folder / "freq"), save_freq=2
+                ),
+            ),
+            scenarios_run(
+                p, lambda p: scenarios.fit(p, 6, 0, batch_size=3, epochs=3, verbose=0, callbacks=saver)
+            ),
+            *(
+                scenarios_run(
+                    p,
+                    lambda p, best=best, save=save: scenarios.fit(
+                        p,
+                        6,
+                        6,
+                        batch_size=3,
+                        epochs=5,
+                        verbose=0,
+                        save_dir=str(folder / f"early{best}"),
+                        callbacks=[p.callbacks.EarlyStopping("acc_top1", patience=1, save_best_model=best)],
+                    ),
+                )
+                for best, save in ((True, 1), (False, 1))
+            ),
         ]
         files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
         return [line.replace(str(folder), "") for part in lines for line in part], files
@@ -131,8 +152,9 @@ def static_model(p, rate=0.01, **settings):
     def attr(*shape):
         return p.ParamAttr(initializer=p.nn.initializer.Assign(generator.randn(*shape).astype("float32")))
 
-    net = p.nn.Sequential(p.nn.Linear(4, 8, attr(4, 8), attr(8)), p.nn.ReLU(),
-                          p.nn.Linear(8, 3, attr(8, 3), attr(3)))
+    net = p.nn.Sequential(
+        p.nn.Linear(4, 8, attr(4, 8), attr(8)), p.nn.ReLU(), p.nn.Linear(8, 3, attr(8, 3), attr(3))
+    )
     made = p.Model(net, SPEC(p), [p.static.InputSpec([None, 1], "int64", "y")])
     optimizer = p.optimizer.Adam(rate, parameters=made.parameters())
     made.prepare(optimizer, p.nn.CrossEntropyLoss(), p.metric.Accuracy((1, 2)), **settings)
@@ -197,10 +219,12 @@ CONFIGS = [
 @pytest.mark.parametrize("configs", CONFIGS)
 def test_mixed_precision(paddle, configs, tmp_path):
     """Losses go down as in full precision; the state of the loss scaling is saved."""
+
     def losses(**settings):
         made = paddle.Model(scenarios.network(paddle))
-        made.prepare(paddle.optimizer.SGD(0.05, parameters=made.parameters()), paddle.nn.CrossEntropyLoss(),
-                     **settings)
+        made.prepare(
+            paddle.optimizer.SGD(0.05, parameters=made.parameters()), paddle.nn.CrossEntropyLoss(), **settings
+        )
         return made, [float(made.train_batch(*batch(paddle))[0]) for _ in range(5)]
 
     made, low = losses(amp_configs=configs)

@@ -92,14 +92,17 @@ def test_a_fetched_repository_is_used_again(paddle, tmp_path, monkeypatch):
     assert fetched[1:] == ["https://gitee.com/owner/repo/repository/archive/dev.zip"]
     monkeypatch.undo()
     monkeypatch.setenv("PADDLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(socket, "create_connection",
-                        lambda *_, **__: (_ for _ in ()).throw(OSError("no network")))
+    monkeypatch.setattr(
+        socket, "create_connection", lambda *_, **__: (_ for _ in ()).throw(OSError("no network"))
+    )
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     assert paddle.hub.load("owner/repo", "net") == "fetched"
     with pytest.raises(RuntimeError, match="could not be downloaded"):
         paddle.hub.list("owner/other")
-    assert sorted(path.name
-                  for path in (tmp_path / "home/hub").iterdir()) == ["owner_repo_dev", "owner_repo_main"]
+    assert sorted(path.name for path in (tmp_path / "home/hub").iterdir()) == [
+        "owner_repo_dev",
+        "owner_repo_main",
+    ]
 
 
 def test_weights_from_an_address(paddle, tmp_path, monkeypatch):
@@ -110,10 +113,12 @@ def test_weights_from_an_address(paddle, tmp_path, monkeypatch):
 
     monkeypatch.setattr(paddle.utils.download, "_download_to", fetch)
     for settings in ({}, {"map_location": "numpy"}, {"file_name": "kept.pdparams"}):
-        found = paddle.hub.load_state_dict_from_url("https://example.org/net.pdparams", str(tmp_path),
-                                                    **settings)
+        found = paddle.hub.load_state_dict_from_url(
+            "https://example.org/net.pdparams", str(tmp_path), **settings
+        )
         np.testing.assert_array_equal(np.asarray(found["w"]), weights["w"])
     with pytest.raises(RuntimeError, match="MD5"):
-        paddle.hub.load_state_dict_from_url("https://example.org/net-0000.pdparams", str(tmp_path),
-                                            check_hash=True)
+        paddle.hub.load_state_dict_from_url(
+            "https://example.org/net-0000.pdparams", str(tmp_path), check_hash=True
+        )
     assert (tmp_path / "kept.pdparams").is_file()

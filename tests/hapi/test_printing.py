@@ -11,8 +11,13 @@ import pytest
 
 from tests.hapi import scenarios
 
-_TIMES = [(r"\d+(us|ms|s)/step", "T/step"), (r"(cost: |ips: )[\d.]+", r"\1T"), (r"ETA: [\d:]+s?", "ETA"),
-          (r"\x08+", ""), (r" +$", "")]
+_TIMES = [
+    (r"\d+(us|ms|s)/step", "T/step"),
+    (r"(cost: |ips: )[\d.]+", r"\1T"),
+    (r"ETA: [\d:]+s?", "ETA"),
+    (r"\x08+", ""),
+    (r" +$", ""),
+]
 _NUMBER = re.compile(r"(-?\d+\.\d*(?:e[+-]\d+)?)")
 
 
@@ -42,8 +47,13 @@ def assert_same(ours, theirs):
     assert len(ours) == len(theirs), "\n".join(["ours:", *ours, "", "theirs:", *theirs])
     for mine, other in zip(ours, theirs, strict=True):
         assert _words(mine) == _words(other)
-        np.testing.assert_allclose([*map(float, _NUMBER.findall(mine))],
-                                   [*map(float, _NUMBER.findall(other))], rtol=2e-4, atol=2e-5, err_msg=other)
+        np.testing.assert_allclose(
+            [*map(float, _NUMBER.findall(mine))],
+            [*map(float, _NUMBER.findall(other))],
+            rtol=2e-4,
+            atol=2e-5,
+            err_msg=other,
+        )
 
 
 @pytest.mark.own_process
@@ -71,8 +81,10 @@ def test_refused(paddle, oracle, name):
     assert ours == theirs is not None
 
 
-@pytest.mark.parametrize("kind, name", [*(("SUMMARIES", name) for name in scenarios.SUMMARIES),
-                                        *(("FLOPS", name) for name in scenarios.FLOPS)])
+@pytest.mark.parametrize(
+    "kind, name",
+    [*(("SUMMARIES", name) for name in scenarios.SUMMARIES), *(("FLOPS", name) for name in scenarios.FLOPS)],
+)
 def test_tables(paddle, oracle, kind, name):
     ours, theirs = (run(p, getattr(scenarios, kind)[name]) for p in (paddle, oracle))
     assert ours == theirs
@@ -91,15 +103,24 @@ def test_numbers_of_a_bar(paddle, oracle, monkeypatch):
         with contextlib.redirect_stdout(out):
             bar = importlib.import_module(p.__name__ + ".hapi.progressbar").ProgressBar(**settings)
             bar.start()
-            for step, values in ((1, [("a", 0.5), ("b", [1.0, 2]), ("c", "text")]), (5, [("a", 1e-5)]),
-                                 (7, [("a", np.float32(0))]), (10, {})):
+            for step, values in (
+                (1, [("a", 0.5), ("b", [1.0, 2]), ("c", "text")]),
+                (5, [("a", 1e-5)]),
+                (7, [("a", np.float32(0))]),
+                (10, {}),
+            ):
                 clock[0] += seconds
                 bar.update(step, values)
         return out.getvalue()
 
     for seconds in (5e-7, 2e-4, 0.015, 1.5, 75.0, 4000.0):
-        for settings in ({"num": 10}, {"num": None}, {"num": 10, "verbose": 2},
-                         {"num": 1000, "width": 10, "name": "iter"}, {"num": 12, "verbose": 0}):
+        for settings in (
+            {"num": 10},
+            {"num": None},
+            {"num": 10, "verbose": 2},
+            {"num": 1000, "width": 10, "name": "iter"},
+            {"num": 12, "verbose": 0},
+        ):
             assert drawn(paddle, seconds, **settings) == drawn(oracle, seconds, **settings)
 
 

@@ -80,7 +80,14 @@ def test_curves(paddle, tmp_path, alone):
     if alone:
         assert curves == [(0, "eval/loss", np.float32(loss))]
         return
-    assert ([(step, tag) for step, tag, _ in curves]
-            == [(1, "train/loss"), (2, "train/loss"), (3, "train/loss"), (0, "eval/loss"), (4, "train/loss"),
-                (5, "train/loss"), (6, "train/loss"), (1, "eval/loss")])
+    assert [(step, tag) for step, tag, _ in curves] == [
+        (1, "train/loss"),
+        (2, "train/loss"),
+        (3, "train/loss"),
+        (0, "eval/loss"),
+        (4, "train/loss"),
+        (5, "train/loss"),
+        (6, "train/loss"),
+        (1, "eval/loss"),
+    ]
     assert [value for _, tag, value in curves if tag == "train/loss"] == [np.float32(value) for value in seen]

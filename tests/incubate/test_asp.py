@@ -8,44 +8,90 @@ import pytest
 
 from tests.nn.scripts import same
 
-A = ["import importlib", "asp = importlib.import_module(paddle.__name__ + '.incubate.asp')",
-     "r = np.random.RandomState(3)",
-     "m = np.array([[1.0, -3, 2, 0.5, 6, 1.5, 0.1, 2.5], [0, 1, 2, 3, -4, 5, 6, 7]])",
-     "rand = lambda *s: np.abs(r.randn(*s))"]
+A = [
+    "import importlib",
+    "asp = importlib.import_module(paddle.__name__ + '.incubate.asp')",
+    "r = np.random.RandomState(3)",
+    "m = np.array([[1.0, -3, 2, 0.5, 6, 1.5, 0.1, 2.5], [0, 1, 2, 3, -4, 5, 6, 7]])",
+    "rand = lambda *s: np.abs(r.randn(*s))",
+]
 SCRIPTS = {
-    "masks": [*A, *[f"asp.{call}" for call in (
-        "get_mask_1d(m, 2, 4)", "get_mask_1d(m[:, :5], 1, 4)", "get_mask_1d(m, 3, 4)",
-        "get_mask_1d(np.ones((2, 4)), 2, 4)", "get_mask_1d(np.ones(4), 2, 4)",
-        "get_mask_2d_greedy(r.randn(4, 8), 2, 4)", "get_mask_2d_greedy(r.randn(6, 7), 2, 4)",
-        "get_mask_2d_greedy(r.randn(5, 5), 1, 2)", "get_mask_2d_best(rand(4, 8), 2, 4)",
-        "get_mask_2d_best(rand(6, 7), 2, 4)", "get_mask_2d_best(rand(4, 4), 1, 4)", "calculate_density(m)",
-        "check_mask_1d(m, 2, 4)", "check_mask_1d(m * asp.get_mask_1d(m, 2, 4), 2, 4)",
-        "check_mask_1d(np.ones((3, 5)), 2, 4)", "check_mask_1d(np.array([[0, 0, 1, 1, 5.0]]), 2, 4)",
-        "check_mask_2d(np.ones((4, 4)), 2, 4)", "check_mask_2d(np.zeros((3, 5)), 2, 4)",
-        "check_mask_2d(np.eye(4), 3, 4)", "create_mask(m)", "create_mask(m, asp.MaskAlgo.MASK_2D_GREEDY)",
-        "create_mask(m[0])", "create_mask(r.randn(2, 4, 8))", "create_mask(r.randn(8, 4, 4, 3))",
-        "create_mask(r.randn(3, 4, 2, 2))", "create_mask(m.astype('float32')).dtype.name",
-        "create_mask(m, 'a')", "create_mask(np.ones([2] * 5))", "check_sparsity(m)",
-        "check_sparsity(m * asp.create_mask(m))", "check_sparsity(m, 'a')",
-        "check_sparsity(np.zeros((3, 5)), asp.CheckMethod.CHECK_2D)",
-        "CheckMethod.get_checking_method(asp.MaskAlgo.MASK_2D_BEST).name",
-        "CheckMethod.get_checking_method(asp.MaskAlgo.MASK_1D).name", "CheckMethod.get_checking_method(3)")]],
+    "masks": [
+        *A,
+        *[
+            f"asp.{call}"
+            for call in (
+                "get_mask_1d(m, 2, 4)",
+                "get_mask_1d(m[:, :5], 1, 4)",
+                "get_mask_1d(m, 3, 4)",
+                "get_mask_1d(np.ones((2, 4)), 2, 4)",
+                "get_mask_1d(np.ones(4), 2, 4)",
+                "get_mask_2d_greedy(r.randn(4, 8), 2, 4)",
+                "get_mask_2d_greedy(r.randn(6, 7), 2, 4)",
+                "get_mask_2d_greedy(r.randn(5, 5), 1, 2)",
+                "get_mask_2d_best(rand(4, 8), 2, 4)",
+                "get_mask_2d_best(rand(6, 7), 2, 4)",
+                "get_mask_2d_best(rand(4, 4), 1, 4)",
+                "calculate_density(m)",
+                "check_mask_1d(m, 2, 4)",
+                "check_mask_1d(m * asp.get_mask_1d(m, 2, 4), 2, 4)",
+                "check_mask_1d(np.ones((3, 5)), 2, 4)",
+                "check_mask_1d(np.array([[0, 0, 1, 1, 5.0]]), 2, 4)",
+                "check_mask_2d(np.ones((4, 4)), 2, 4)",
+                "check_mask_2d(np.zeros((3, 5)), 2, 4)",
+                "check_mask_2d(np.eye(4), 3, 4)",
+                "create_mask(m)",
+                "create_mask(m, asp.MaskAlgo.MASK_2D_GREEDY)",
+                "create_mask(m[0])",
+                "create_mask(r.randn(2, 4, 8))",
+                "create_mask(r.randn(8, 4, 4, 3))",
+                "create_mask(r.randn(3, 4, 2, 2))",
+                "create_mask(m.astype('float32')).dtype.name",
+                "create_mask(m, 'a')",
+                "create_mask(np.ones([2] * 5))",
+                "check_sparsity(m)",
+                "check_sparsity(m * asp.create_mask(m))",
+                "check_sparsity(m, 'a')",
+                "check_sparsity(np.zeros((3, 5)), asp.CheckMethod.CHECK_2D)",
+                "CheckMethod.get_checking_method(asp.MaskAlgo.MASK_2D_BEST).name",
+                "CheckMethod.get_checking_method(asp.MaskAlgo.MASK_1D).name",
+                "CheckMethod.get_checking_method(3)",
+            )
+        ],
+    ],
     "networks": [
-        *A, ("wave = lambda p, i: p.set_value(np.cos(np.arange(p.size) * 1.7 + "
-             "i).reshape(p.shape).astype('float32'))"),
-        ("make = lambda: nn.Sequential(nn.Linear(8, 16), nn.Linear(16, 4), nn.Conv2D(4, 4, 3), "
-         "nn.LayerNorm(4), nn.Linear(3, 2), nn.Conv2D(3, 4, 3), nn.Linear(6, 3), nn.Embedding(4, 4))"),
+        *A,
+        (
+            "wave = lambda p, i: p.set_value(np.cos(np.arange(p.size) * 1.7 + "
+            "i).reshape(p.shape).astype('float32'))"
+        ),
+        (
+            "make = lambda: nn.Sequential(nn.Linear(8, 16), nn.Linear(16, 4), nn.Conv2D(4, 4, 3), "
+            "nn.LayerNorm(4), nn.Linear(3, 2), nn.Conv2D(3, 4, 3), nn.Linear(6, 3), nn.Embedding(4, 4))"
+        ),
         "fill = lambda net: [wave(p, i) for i, p in enumerate(net.parameters())] and net",
-        *[line for options in ("", ", mask_algo='mask_2d_greedy'", ", n=1, m=4")
-          for line in ("net = fill(make())", f"found = asp.prune_model(net{options}, with_mask=False)",
-                       "[p.numpy() for p in net.parameters()]",
-                       "[found[p.name] for p in net.parameters() if p.name in found]")],
-        "net = fill(make())", "asp.set_excluded_layers([net[0].full_name(), net[1].weight.name])",
+        *[
+            line
+            for options in ("", ", mask_algo='mask_2d_greedy'", ", n=1, m=4")
+            for line in (
+                "net = fill(make())",
+                f"found = asp.prune_model(net{options}, with_mask=False)",
+                "[p.numpy() for p in net.parameters()]",
+                "[found[p.name] for p in net.parameters() if p.name in found]",
+            )
+        ],
+        "net = fill(make())",
+        "asp.set_excluded_layers([net[0].full_name(), net[1].weight.name])",
         "found = asp.prune_model(net, with_mask=False)",
-        "[asp.calculate_density(p.numpy()) for p in net.parameters()]", "asp.reset_excluded_layers()",
+        "[asp.calculate_density(p.numpy()) for p in net.parameters()]",
+        "asp.reset_excluded_layers()",
         "asp.prune_model(net, mask_algo='a', with_mask=False)",
-        "asp.prune_model(net, n=4, m=2, with_mask=False)", "asp.prune_model(net)", "asp.prune_model(3)",
-        "asp.decorate(3)", "asp.add_supported_layer(3)"],
+        "asp.prune_model(net, n=4, m=2, with_mask=False)",
+        "asp.prune_model(net)",
+        "asp.prune_model(3)",
+        "asp.decorate(3)",
+        "asp.add_supported_layer(3)",
+    ],
 }
 
 
@@ -111,6 +157,7 @@ def test_layers_of_ones_own(paddle):
     seen, layer = [], MyScale()
     assert asp.prune_model(layer, with_mask=False) == {}
     asp.add_supported_layer(MyScale, pruned)
-    assert (list(asp.prune_model(layer, with_mask=False)) == [layer.weight.name]
-            and not layer.weight.any().item())
+    assert (
+        list(asp.prune_model(layer, with_mask=False)) == [layer.weight.name] and not layer.weight.any().item()
+    )
     assert seen == [((4, 4), 4, 2, asp.MaskAlgo.MASK_1D, layer.weight.name)]

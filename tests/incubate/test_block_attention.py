@@ -37,8 +37,9 @@ class Sequences:
         wanted, at = [], 0
         past = [len(k) for k, _ in self.seen]
         for b, n in [(b, n) for b, n in enumerate(lengths) if n]:
-            q, k, v = np.split(qkv[at : at + n].reshape(n, HEADS + 2 * GROUPS, WIDTH),
-                               [HEADS, HEADS + GROUPS], 1)
+            q, k, v = np.split(
+                qkv[at : at + n].reshape(n, HEADS + 2 * GROUPS, WIDTH), [HEADS, HEADS + GROUPS], 1
+            )
             at += n
             positions = np.arange(past[b], past[b] + n)
             if self.table is not None:
@@ -61,9 +62,22 @@ class Sequences:
             table = np.concatenate([self.table] * 2, -1) if self.neox else self.table
             rope = self.paddle.to_tensor(table[:, None, :, None].astype("float32"))
         function = function or self.paddle.incubate.nn.functional.block_multihead_attention
-        return function(self.paddle.to_tensor(qkv), *self.caches, encoder, ints([[p] for p in past]),
-                        ints([[n] for n in lengths]), unused, unused, starts, starts, ints(TABLES),
-                        rope_emb=rope, block_size=BLOCK, use_neox_style=self.neox, **self.options)[0].numpy()
+        return function(
+            self.paddle.to_tensor(qkv),
+            *self.caches,
+            encoder,
+            ints([[p] for p in past]),
+            ints([[n] for n in lengths]),
+            unused,
+            unused,
+            starts,
+            starts,
+            ints(TABLES),
+            rope_emb=rope,
+            block_size=BLOCK,
+            use_neox_style=self.neox,
+            **self.options,
+        )[0].numpy()
 
 
 def stream(rng, lengths):
@@ -85,21 +99,28 @@ def test_sequences_of_different_lengths(paddle, rope):
         np.testing.assert_allclose(got, wanted, 1e-5, 1e-5)
     keys = found.caches[0].numpy()
     for b in range(BATCH):
-        kept = np.concatenate([keys[page].swapaxes(0, 1) for page in TABLES[b]
-                               if page >= 0])[: len(found.seen[b][0])]
+        kept = np.concatenate([keys[page].swapaxes(0, 1) for page in TABLES[b] if page >= 0])[
+            : len(found.seen[b][0])
+        ]
         np.testing.assert_allclose(kept, found.seen[b][0], 1e-5, 1e-5)
 
 
 def test_masks_bias_and_what_follows(paddle):
     rng = np.random.RandomState(1)
-    bias, shift, smooth = (drawn(rng, (HEADS + 2 * GROUPS) * WIDTH), drawn(rng, HEADS * WIDTH),
-                           drawn(rng, HEADS * WIDTH))
+    bias, shift, smooth = (
+        drawn(rng, (HEADS + 2 * GROUPS) * WIDTH),
+        drawn(rng, HEADS * WIDTH),
+        drawn(rng, HEADS * WIDTH),
+    )
     first, later = drawn(rng, BATCH, 1, 5, 5), drawn(rng, BATCH, 1, 1, 6)
     t = paddle.to_tensor
-    found = Sequences(paddle, mask=t(first), tgt_mask=t(later), qkv_bias=t(bias), out_shift=t(shift),
-                      out_smooth=t(smooth))
-    for lengths, masks in (([5, 3, 4], [m[0, :n, :n] for m, n in zip(first, (5, 3, 4), strict=True)]),
-                           ([1, 1, 1], [m[0, :, :n] for m, n in zip(later, (6, 4, 5), strict=True)])):
+    found = Sequences(
+        paddle, mask=t(first), tgt_mask=t(later), qkv_bias=t(bias), out_shift=t(shift), out_smooth=t(smooth)
+    )
+    for lengths, masks in (
+        ([5, 3, 4], [m[0, :n, :n] for m, n in zip(first, (5, 3, 4), strict=True)]),
+        ([1, 1, 1], [m[0, :, :n] for m, n in zip(later, (6, 4, 5), strict=True)]),
+    ):
         qkv = stream(rng, lengths)
         past = [len(k) for k, _ in found.seen]
         before = [c.numpy().copy() for c in found.caches]
@@ -119,14 +140,21 @@ def test_cache_of_integers(paddle):
     rng = np.random.RandomState(2)
     scale = np.array([1 / 3.0, 1 / 4.0], "float32")
     to, back = paddle.to_tensor(scale), paddle.to_tensor(1 / (scale * 127))
-    found = Sequences(paddle, kind="uint8", cache_k_quant_scales=to, cache_v_quant_scales=to,
-                      cache_k_dequant_scales=back, cache_v_dequant_scales=back)
+    found = Sequences(
+        paddle,
+        kind="uint8",
+        cache_k_quant_scales=to,
+        cache_v_quant_scales=to,
+        cache_k_dequant_scales=back,
+        cache_v_dequant_scales=back,
+    )
     for lengths, error in (([5, 3, 4], 1e-5), ([1, 1, 1], 0.05)):
         got, wanted = found.step(stream(rng, lengths), lengths)
         np.testing.assert_allclose(got, wanted, error, error)
     values = found.seen[0][1][:4].swapaxes(0, 1)
-    np.testing.assert_array_equal(found.caches[1].numpy()[5],
-                                  np.round(values * scale[:, None, None] * 127) + 128)
+    np.testing.assert_array_equal(
+        found.caches[1].numpy()[5], np.round(values * scale[:, None, None] * 127) + 128
+    )
 
 
 def test_scales_that_are_found(paddle):
@@ -134,10 +162,15 @@ def test_scales_that_are_found(paddle):
     begins beside a first that goes on."""
     rng = np.random.RandomState(3)
     scales = [paddle.zeros([BATCH, GROUPS]) for _ in range(4)]
-    names = ("cache_k_quant_scales", "cache_v_quant_scales", "cache_k_dequant_scales",
-             "cache_v_dequant_scales")
-    found = Sequences(paddle, kind="uint8", use_dynamic_cachekv_quant=True,
-                      **dict(zip(names, scales, strict=True)))
+    names = (
+        "cache_k_quant_scales",
+        "cache_v_quant_scales",
+        "cache_k_dequant_scales",
+        "cache_v_dequant_scales",
+    )
+    found = Sequences(
+        paddle, kind="uint8", use_dynamic_cachekv_quant=True, **dict(zip(names, scales, strict=True))
+    )
     for lengths, error in (([5, 3, 0], 1e-5), ([1, 1, 4], 0.06), ([1, 0, 1], 0.06)):
         # later numbers beyond the first ones are clipped
         sizes = [0.3 if len(k) else b + 1.0 for b, (k, _) in enumerate(found.seen)]
@@ -160,16 +193,19 @@ def test_scales_that_are_found(paddle):
         found.step(stream(rng, [1, 1, 1]), [1, 1, 1])
 
 
-
 def test_numbers_of_eight_bits(paddle):
     rng = np.random.RandomState(3)
-    whole, scale = (rng.randint(-90, 90, (4, (HEADS + 2 * GROUPS) * WIDTH)).astype("int32"),
-                    np.full((HEADS + 2 * GROUPS) * WIDTH, 0.01, "float32"))
+    whole, scale = (
+        rng.randint(-90, 90, (4, (HEADS + 2 * GROUPS) * WIDTH)).astype("int32"),
+        np.full((HEADS + 2 * GROUPS) * WIDTH, 0.01, "float32"),
+    )
     plain = Sequences(paddle)
     _, wanted = plain.step((whole * scale).astype("float32"), [4, 0, 0])
     found = Sequences(paddle, qkv_out_scale=paddle.to_tensor(scale), compute_dtype="fp32", out_scale=0.5)
-    np.testing.assert_array_equal(found.call(whole, [4, 0, 0], [0, 0, 0]),
-                                  np.clip(np.sign(wanted) * np.floor(abs(wanted) * 63.5 + 0.5), -127, 127))
+    np.testing.assert_array_equal(
+        found.call(whole, [4, 0, 0], [0, 0, 0]),
+        np.clip(np.sign(wanted) * np.floor(abs(wanted) * 63.5 + 0.5), -127, 127),
+    )
 
 
 def test_compiled_and_differentiated(paddle):
@@ -177,17 +213,29 @@ def test_compiled_and_differentiated(paddle):
     qkv = stream(rng, [3, 2, 1])
     eager, compiled = Sequences(paddle), Sequences(paddle)
     function = paddle.jit.to_static(paddle.incubate.nn.functional.block_multihead_attention, full_graph=True)
-    np.testing.assert_allclose(compiled.call(qkv, [3, 2, 1], [0, 0, 0], function),
-                               eager.call(qkv, [3, 2, 1], [0, 0, 0]), 1e-5, 1e-6)
+    np.testing.assert_allclose(
+        compiled.call(qkv, [3, 2, 1], [0, 0, 0], function), eager.call(qkv, [3, 2, 1], [0, 0, 0]), 1e-5, 1e-6
+    )
     np.testing.assert_allclose(compiled.caches[0], eager.caches[0], 1e-6)
 
     def total(values):
         x = paddle.to_tensor(values, stop_gradient=False)
-        ints = [paddle.to_tensor(np.asarray(v, "int32"))
-                for v in ([3, 2, 1], [0, 0, 0], [0, 3, 5, 6], TABLES)]
+        ints = [
+            paddle.to_tensor(np.asarray(v, "int32")) for v in ([3, 2, 1], [0, 0, 0], [0, 3, 5, 6], TABLES)
+        ]
         y = paddle.incubate.nn.functional.block_multihead_attention(
-            x, *Sequences(paddle, kind="float64").caches, ints[0], ints[1], ints[0], None, None, ints[2],
-            None, ints[3], block_size=BLOCK)[0]
+            x,
+            *Sequences(paddle, kind="float64").caches,
+            ints[0],
+            ints[1],
+            ints[0],
+            None,
+            None,
+            ints[2],
+            None,
+            ints[3],
+            block_size=BLOCK,
+        )[0]
         return x, (y * paddle.arange(y.shape[1], dtype="float64")).sum()
 
     x, loss = total(qkv.astype("float64"))
@@ -198,10 +246,12 @@ def test_compiled_and_differentiated(paddle):
 
 
 def test_signature_and_refusals(paddle, oracle):
-    ours, theirs = (inspect.signature(e.incubate.nn.functional.block_multihead_attention)
-                    for e in (paddle, oracle))
-    assert [(p.name, p.default)
-            for p in ours.parameters.values()] == [(p.name, p.default) for p in theirs.parameters.values()]
+    ours, theirs = (
+        inspect.signature(e.incubate.nn.functional.block_multihead_attention) for e in (paddle, oracle)
+    )
+    assert [(p.name, p.default) for p in ours.parameters.values()] == [
+        (p.name, p.default) for p in theirs.parameters.values()
+    ]
     found = Sequences(paddle, pre_key_cache=paddle.zeros([1]))
     with pytest.raises(ValueError, match="pre_key_cache: only None"):
         found.call(stream(np.random.RandomState(0), [1, 1, 1]), [1, 1, 1], [0, 0, 0])

@@ -37,10 +37,17 @@ def limited(chosen, capacity):
 def test_naive_gate(paddle, oracle):
     gates = [moe(engine).NaiveGate(D, EXPERTS, 1) for engine in (paddle, oracle)]
     gates[1].gate.set_state_dict({k: v.numpy() for k, v in gates[0].gate.state_dict().items()})
-    assert (all(g.gate.weight.name.startswith("gate_linear") for g in gates)
-            and gates[0].get_loss() is gates[1].get_loss() is None)
-    for ours, theirs in zip(*(gate(engine.to_tensor(numbers(TOKENS, D)), True)
-                              for gate, engine in zip(gates, (paddle, oracle), strict=True)), strict=True):
+    assert (
+        all(g.gate.weight.name.startswith("gate_linear") for g in gates)
+        and gates[0].get_loss() is gates[1].get_loss() is None
+    )
+    for ours, theirs in zip(
+        *(
+            gate(engine.to_tensor(numbers(TOKENS, D)), True)
+            for gate, engine in zip(gates, (paddle, oracle), strict=True)
+        ),
+        strict=True,
+    ):
         np.testing.assert_allclose(ours, theirs.numpy(), 1e-5, 1e-6)
 
 
@@ -88,14 +95,25 @@ def test_switch_gate(paddle):
     assert abs(np.log(noisy[0] / value)).max() < 0.3 * max(1.0, abs(logits).max())
 
 
-@pytest.mark.parametrize("options", [{"type": "naive", "top_k": 2}, {"type": "naive", "top_k": 1},
-                                     {"type": "gshard"}, {"type": "switch", "top_k": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"type": "naive", "top_k": 2},
+        {"type": "naive", "top_k": 1},
+        {"type": "gshard"},
+        {"type": "switch", "top_k": 1},
+    ],
+)
 @pytest.mark.parametrize("again", [0, 1])
 def test_layer(paddle, options, again):
     """The sum over experts of value times result, with gradients of tokens, experts and gate;
     compiled it is the same."""
-    experts = paddle.nn.LayerList([paddle.nn.Sequential(paddle.nn.Linear(D, 6), paddle.nn.Tanh(),
-                                                        paddle.nn.Linear(6, D)) for _ in range(EXPERTS)])
+    experts = paddle.nn.LayerList(
+        [
+            paddle.nn.Sequential(paddle.nn.Linear(D, 6), paddle.nn.Tanh(), paddle.nn.Linear(6, D))
+            for _ in range(EXPERTS)
+        ]
+    )
     layer = moe(paddle).MoELayer(D, experts, gate=options, recompute_interval=again)
     layer.eval()
     if options["type"] == "gshard":
@@ -104,8 +122,9 @@ def test_layer(paddle, options, again):
     value, number = (t.reshape([TOKENS, -1]) for t in layer.gate(x.reshape([-1, D])))
     rows = x.reshape([-1, D])
     each = paddle.stack([e(rows) for e in experts], 1)
-    weights = sum(paddle.nn.functional.one_hot(number[:, j], EXPERTS) * value[:, j : j + 1]
-                  for j in range(layer.top_k))
+    weights = sum(
+        paddle.nn.functional.one_hot(number[:, j], EXPERTS) * value[:, j : j + 1] for j in range(layer.top_k)
+    )
     wanted = (each * weights.unsqueeze(-1)).sum(1).reshape(x.shape)
     leaves = [x, experts[0][0].weight, experts[2][2].bias, layer.gate.gate.weight]
 
@@ -145,10 +164,12 @@ def test_training(paddle):
 def test_norm_of_gradients(paddle, oracle):
     for engine in (paddle, oracle):
         clip = moe(engine).ClipGradForMOEByGlobalNorm(5.0)
-        assert (str(clip) == "Gradient Clip By GlobalNorm, global_norm=5.000000"
-                and moe(engine).ClipGradByGlobalNorm is type(clip))
-        pairs = [(engine.nn.Linear(2, 2).weight, engine.to_tensor(numbers(2, 2, seed=s) * 9))
-                 for s in range(2)]
+        assert str(clip) == "Gradient Clip By GlobalNorm, global_norm=5.000000" and moe(
+            engine
+        ).ClipGradByGlobalNorm is type(clip)
+        pairs = [
+            (engine.nn.Linear(2, 2).weight, engine.to_tensor(numbers(2, 2, seed=s) * 9)) for s in range(2)
+        ]
         total = sum((g.numpy() ** 2).sum() for _, g in pairs)
         found, kind = clip.get_l2_norm_pow(pairs)
         np.testing.assert_allclose(float(found), total, 1e-5)
@@ -157,22 +178,28 @@ def test_norm_of_gradients(paddle, oracle):
         np.testing.assert_allclose([g.numpy() for _, g in clip(pairs)], wanted, 1e-5)
 
 
-@pytest.mark.parametrize("name", ["MoELayer", "NaiveGate", "GShardGate", "SwitchGate", "BaseGate",
-                                  "ClipGradForMOEByGlobalNorm"])
+@pytest.mark.parametrize(
+    "name", ["MoELayer", "NaiveGate", "GShardGate", "SwitchGate", "BaseGate", "ClipGradForMOEByGlobalNorm"]
+)
 def test_signatures(paddle, oracle, name):
     ours, theirs = (inspect.signature(getattr(moe(engine), name)) for engine in (paddle, oracle))
-    assert [(p.name, p.default)
-            for p in ours.parameters.values()] == [(p.name, p.default) for p in theirs.parameters.values()]
+    assert [(p.name, p.default) for p in ours.parameters.values()] == [
+        (p.name, p.default) for p in theirs.parameters.values()
+    ]
 
 
 def test_refusals(paddle):
     m, experts = moe(paddle), paddle.nn.LayerList([paddle.nn.Linear(D, D)])
-    for call, kind in ((lambda: m.MoELayer(D, experts, gate={"type": "x"}), AssertionError),
-                       (lambda: m.MoELayer(D, experts, gate=3), AssertionError),
-                       (lambda: m.MoELayer(D, experts, gate=m.BaseGate(1, 1)), TypeError),
-                       (lambda: m.GShardGate(D, 2, 1, topk=1), AssertionError),
-                       (lambda: m.SwitchGate(D, 2, 1, topk=2), AssertionError),
-                       (lambda: m.MoELayer(D, experts, gate={"type": "naive", "top_k": 1})(
-                           paddle.ones([2, D])), AssertionError)):
+    for call, kind in (
+        (lambda: m.MoELayer(D, experts, gate={"type": "x"}), AssertionError),
+        (lambda: m.MoELayer(D, experts, gate=3), AssertionError),
+        (lambda: m.MoELayer(D, experts, gate=m.BaseGate(1, 1)), TypeError),
+        (lambda: m.GShardGate(D, 2, 1, topk=1), AssertionError),
+        (lambda: m.SwitchGate(D, 2, 1, topk=2), AssertionError),
+        (
+            lambda: m.MoELayer(D, experts, gate={"type": "naive", "top_k": 1})(paddle.ones([2, D])),
+            AssertionError,
+        ),
+    ):
         with pytest.raises(kind):
             call()

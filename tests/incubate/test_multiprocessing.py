@@ -13,8 +13,12 @@ def test_tensors_go_through_queues_and_pipes(paddle):
     queue = mp.get_context("spawn").Queue()
     queue.put({"x": x})
     found = queue.get(timeout=60)["x"]
-    assert (isinstance(found, paddle.Tensor) and found.tolist() == x.tolist() and found.dtype == x.dtype
-            and not found.stop_gradient)
+    assert (
+        isinstance(found, paddle.Tensor)
+        and found.tolist() == x.tolist()
+        and found.dtype == x.dtype
+        and not found.stop_gradient
+    )
     left, right = mp.Pipe()
     left.send(x * 2)
     assert right.recv().tolist() == (x * 2).tolist()

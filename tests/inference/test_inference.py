@@ -28,8 +28,11 @@ class Two(ours.nn.Layer):
 @pytest.fixture
 def model(tmp_path):
     layer = Two()
-    ours.jit.save(layer, str(tmp_path / "m"),
-                  input_spec=[Spec([None, 3], "float32", "x"), Spec([None, 2], "float32", "y")])
+    ours.jit.save(
+        layer,
+        str(tmp_path / "m"),
+        input_spec=[Spec([None, 3], "float32", "x"), Spec([None, 2], "float32", "y")],
+    )
     return layer, str(tmp_path / "m.json"), str(tmp_path / "m.pdiparams")
 
 
@@ -47,15 +50,17 @@ def test_both_engines_run_each_others_models(oracle, tmp_path, name):
     ours.jit.save(mine, str(tmp_path / "ours"), input_spec=[Spec(shape, dtype, "x")])
     found = []
     for engine, prefix in ((oracle, "ours"), (ours, "theirs"), (ours, "ours")):
-        config = engine.inference.Config(str(tmp_path / f"{prefix}.json"),
-                                         str(tmp_path / f"{prefix}.pdiparams"))
+        config = engine.inference.Config(
+            str(tmp_path / f"{prefix}.json"), str(tmp_path / f"{prefix}.pdiparams")
+        )
         config.disable_glog_info()
         # Paddle's oneDNN kernels cannot run a resizing operation, whoever wrote the file
         config.disable_mkldnn()
         predictor = engine.inference.create_predictor(config)
         assert predictor.get_input_names() == ["x"]
-        assert predictor.get_output_names() == [f"fetch_name_{i}"
-                                                for i in range(len(predictor.get_output_names()))]
+        assert predictor.get_output_names() == [
+            f"fetch_name_{i}" for i in range(len(predictor.get_output_names()))
+        ]
         for size in sizes:
             predictor.get_input_handle("x").copy_from_cpu(example(dtype, size))
             predictor.run()
@@ -85,8 +90,9 @@ def test_handles(model):
     predictor.get_input_handle("y").share_external_data(ours.to_tensor(y))
     assert predictor.run() is None
     out = predictor.get_output_handle("fetch_name_0")
-    np.testing.assert_allclose(out.copy_to_cpu(),
-                               layer(ours.to_tensor(inputs()[0]), ours.to_tensor(y))[0].numpy(), atol=1e-6)
+    np.testing.assert_allclose(
+        out.copy_to_cpu(), layer(ours.to_tensor(inputs()[0]), ours.to_tensor(y))[0].numpy(), atol=1e-6
+    )
     assert out.shape() == [4, 2] and out.type() == inference.DataType.FLOAT32
     for get in (predictor.get_input_handle, predictor.get_output_handle):
         with pytest.raises(RuntimeError, match="zz"):
@@ -101,8 +107,12 @@ def test_run_with_tensors(model):
         got = predictor.run([x, y])
         assert isinstance(got, list) and got[0].stop_gradient
         np.testing.assert_allclose(got[1].numpy(), layer(x, y)[1].numpy(), atol=1e-6)
-    for wrong, error in (([x], ValueError), ([x.numpy(), y.numpy()], TypeError),
-                         ([ours.ones([5, 4]), y], ValueError), ([x.astype("float64"), y], ValueError)):
+    for wrong, error in (
+        ([x], ValueError),
+        ([x.numpy(), y.numpy()], TypeError),
+        ([ours.ones([5, 4]), y], ValueError),
+        ([x.astype("float64"), y], ValueError),
+    ):
         with pytest.raises(error):
             predictor.run(wrong)
 
@@ -131,8 +141,9 @@ def test_clones_and_threads(model):
     assert not errors and len(results) == 18
     for (number, batch), got in results.items():
         x, y = inputs(batch)
-        np.testing.assert_allclose(got, layer(ours.to_tensor(x * number), ours.to_tensor(y))[0].numpy(),
-                                   atol=1e-5)
+        np.testing.assert_allclose(
+            got, layer(ours.to_tensor(x * number), ours.to_tensor(y))[0].numpy(), atol=1e-5
+        )
     pool = inference.PredictorPool(inference.Config(*files), 2)
     assert pool.retrieve(0) is not pool.retrieve(1)
     with pytest.raises(ValueError, match="2"):
@@ -157,20 +168,52 @@ def test_memory_and_missing_files(model, tmp_path):
         inference.create_predictor(config)
 
 
-QUERIES = ["use_gpu", "gpu_device_id", "memory_pool_init_size_mb", "fraction_of_gpu_memory_for_pool",
-           "cpu_math_library_num_threads", "ir_optim", "specify_input_name", "use_feed_fetch_ops_enabled",
-           "glog_info_disabled", "mkldnn_enabled", "onednn_enabled", "model_dir", "model_from_memory",
-           "tensorrt_engine_enabled", "tensorrt_dla_enabled", "tensorrt_dynamic_shape_enabled",
-           "tensorrt_explicit_quantization_enabled", "tensorrt_inspector_enabled",
-           "tensorrt_varseqlen_enabled", "trt_allow_build_at_runtime", "tuned_tensorrt_dynamic_shape",
-           "shape_range_info_collected", "shape_range_info_path", "openvino_engine_enabled",
-           "mkldnn_int8_enabled", "onednn_int8_enabled", "use_xpu", "onnxruntime_enabled",
-           "tensorrt_optimization_level"]
-SWITCHES = [("enable_memory_optim",), ("switch_ir_optim", False), ("disable_glog_info",),
-            ("switch_specify_input_names",), ("switch_use_feed_fetch_ops",),
-            ("set_cpu_math_library_num_threads", 3), ("disable_gpu",), ("enable_mkldnn",),
-            ("set_optim_cache_dir", "/tmp/x"), ("delete_pass", "p"), ("enable_new_executor",),
-            ("disable_onnxruntime",), ("set_optimization_level", 1)]
+QUERIES = [
+    "use_gpu",
+    "gpu_device_id",
+    "memory_pool_init_size_mb",
+    "fraction_of_gpu_memory_for_pool",
+    "cpu_math_library_num_threads",
+    "ir_optim",
+    "specify_input_name",
+    "use_feed_fetch_ops_enabled",
+    "glog_info_disabled",
+    "mkldnn_enabled",
+    "onednn_enabled",
+    "model_dir",
+    "model_from_memory",
+    "tensorrt_engine_enabled",
+    "tensorrt_dla_enabled",
+    "tensorrt_dynamic_shape_enabled",
+    "tensorrt_explicit_quantization_enabled",
+    "tensorrt_inspector_enabled",
+    "tensorrt_varseqlen_enabled",
+    "trt_allow_build_at_runtime",
+    "tuned_tensorrt_dynamic_shape",
+    "shape_range_info_collected",
+    "shape_range_info_path",
+    "openvino_engine_enabled",
+    "mkldnn_int8_enabled",
+    "onednn_int8_enabled",
+    "use_xpu",
+    "onnxruntime_enabled",
+    "tensorrt_optimization_level",
+]
+SWITCHES = [
+    ("enable_memory_optim",),
+    ("switch_ir_optim", False),
+    ("disable_glog_info",),
+    ("switch_specify_input_names",),
+    ("switch_use_feed_fetch_ops",),
+    ("set_cpu_math_library_num_threads", 3),
+    ("disable_gpu",),
+    ("enable_mkldnn",),
+    ("set_optim_cache_dir", "/tmp/x"),
+    ("delete_pass", "p"),
+    ("enable_new_executor",),
+    ("disable_onnxruntime",),
+    ("set_optimization_level", 1),
+]
 
 
 def test_config_answers_as_paddle(oracle, model):
@@ -183,15 +226,17 @@ def test_config_answers_as_paddle(oracle, model):
                 getattr(config, switch[0])(*switch[1:])
         for query in QUERIES:
             assert getattr(mine, query)() == getattr(theirs, query)(), (switch, query)
-    assert (mine.prog_file(), mine.params_file()) == (theirs.prog_file(),
-                                                      theirs.params_file()) == tuple(files)
+    assert (
+        (mine.prog_file(), mine.params_file()) == (theirs.prog_file(), theirs.params_file()) == tuple(files)
+    )
     assert files[0] in mine.summary()
 
 
 def test_engines_that_are_not_there_are_accepted():
     config = inference.Config("a.json", "a.pdiparams")
-    config.enable_tensorrt_engine(workspace_size=1 << 30, max_batch_size=1,
-                                  precision_mode=inference.PrecisionType.Half)
+    config.enable_tensorrt_engine(
+        workspace_size=1 << 30, max_batch_size=1, precision_mode=inference.PrecisionType.Half
+    )
     config.set_trt_dynamic_shape_info({"x": [1, 3]}, {"x": [4, 3]}, {"x": [2, 3]})
     config.enable_use_gpu(500, 0)
     assert not config.tensorrt_engine_enabled()

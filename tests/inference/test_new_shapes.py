@@ -35,7 +35,8 @@ def model(tmp_path_factory):
 
 def _by_handles(prefix):
     predictor = paddle.inference.create_predictor(
-        paddle.inference.Config(prefix + ".json", prefix + ".pdiparams"))
+        paddle.inference.Config(prefix + ".json", prefix + ".pdiparams")
+    )
     handle = predictor.get_input_handle("x")
     out = predictor.get_output_handle(predictor.get_output_names()[0])
 
@@ -49,7 +50,8 @@ def _by_handles(prefix):
 
 def _by_run(prefix):
     predictor = paddle.inference.create_predictor(
-        paddle.inference.Config(prefix + ".json", prefix + ".pdiparams"))
+        paddle.inference.Config(prefix + ".json", prefix + ".pdiparams")
+    )
     return lambda x: predictor.run([paddle.to_tensor(x)])[0].numpy(), predictor._runner
 
 
@@ -80,8 +82,13 @@ def _by_executor(prefix):
     return call, program.loaded
 
 
-WAYS = {"handles": _by_handles, "run": _by_run, "layer": _by_layer, "layer of arrays": _by_layer_of_arrays,
-        "executor": _by_executor}
+WAYS = {
+    "handles": _by_handles,
+    "run": _by_run,
+    "layer": _by_layer,
+    "layer of arrays": _by_layer_of_arrays,
+    "executor": _by_executor,
+}
 
 
 @pytest.mark.parametrize("way", WAYS)

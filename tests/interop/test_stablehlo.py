@@ -33,8 +33,11 @@ assert not any(name.startswith("paddle") for name in sys.modules)
 class Squeeze(nn.Layer):
     def __init__(self, channels):
         super().__init__()
-        self.pool, self.first, self.second = (nn.AdaptiveAvgPool2D(1), nn.Conv2D(channels, 2, 1),
-                                              nn.Conv2D(2, channels, 1))
+        self.pool, self.first, self.second = (
+            nn.AdaptiveAvgPool2D(1),
+            nn.Conv2D(channels, 2, 1),
+            nn.Conv2D(2, channels, 1),
+        )
 
     def forward(self, x):
         return x * nn.functional.hardsigmoid(self.second(nn.functional.relu(self.first(self.pool(x)))))
@@ -52,16 +55,37 @@ class Chosen(nn.Layer):
 
 
 def mobile(_):
-    return nn.Sequential(nn.Conv2D(3, 8, 3, 2, 1), nn.BatchNorm2D(8), nn.Hardswish(),
-                         nn.Conv2D(8, 8, 3, 1, 1, groups=8), nn.BatchNorm2D(8), Squeeze(8),
-                         nn.MaxPool2D(3, 2, 1), nn.AdaptiveAvgPool2D(2), nn.Flatten(), nn.Linear(32, 5))
+    return nn.Sequential(
+        nn.Conv2D(3, 8, 3, 2, 1),
+        nn.BatchNorm2D(8),
+        nn.Hardswish(),
+        nn.Conv2D(8, 8, 3, 1, 1, groups=8),
+        nn.BatchNorm2D(8),
+        Squeeze(8),
+        nn.MaxPool2D(3, 2, 1),
+        nn.AdaptiveAvgPool2D(2),
+        nn.Flatten(),
+        nn.Linear(32, 5),
+    )
 
 
 CASES = {
-    "mlp": (lambda _: nn.Sequential(nn.Linear(3, 8), nn.GELU(), nn.LayerNorm(8), nn.Dropout(0.1),
-                                    nn.Linear(8, 2)), "float32", [None, 3], [2, 3], [5, 3]),
-    "lenet": (lambda P: P.vision.models.LeNet(), "float32", [None, 1, 28, 28], [2, 1, 28, 28],
-              [3, 1, 28, 28]),
+    "mlp": (
+        lambda _: nn.Sequential(
+            nn.Linear(3, 8), nn.GELU(), nn.LayerNorm(8), nn.Dropout(0.1), nn.Linear(8, 2)
+        ),
+        "float32",
+        [None, 3],
+        [2, 3],
+        [5, 3],
+    ),
+    "lenet": (
+        lambda P: P.vision.models.LeNet(),
+        "float32",
+        [None, 1, 28, 28],
+        [2, 1, 28, 28],
+        [3, 1, 28, 28],
+    ),
     "resnet18": NETWORKS["resnet18"],
     "mobile": (mobile, "float32", [None, 3, None, None], [2, 3, 32, 32], [3, 3, 24, 40]),
     "vit": (NETWORKS["vit"][0], "float32", [None, 3, 8, 8], [2, 3, 8, 8], [5, 3, 8, 8]),
@@ -85,15 +109,23 @@ def test_same_in_a_process_with_jax_alone(tmp_path):
         net.eval()
         given = {f"x{i}": example(dtype, shape, i) for i, shape in enumerate(shapes)}
         np.savez(tmp_path / f"{name}.npz", **given)
-        wanted[name] = {f"{key}_{i}": leaf for key, x in given.items()
-                        for i, leaf in enumerate(leaves(net(paddle.to_tensor(x))))}
+        wanted[name] = {
+            f"{key}_{i}": leaf
+            for key, x in given.items()
+            for i, leaf in enumerate(leaves(net(paddle.to_tensor(x))))
+        }
         back = paddle.interop.load_stablehlo(str(tmp_path / name))
         for key, x in given.items():
             for i, leaf in enumerate(leaves(back(paddle.to_tensor(x)))):
-                np.testing.assert_allclose(leaf, wanted[name][f"{key}_{i}"], rtol=2e-4, atol=2e-5,
-                                           err_msg=name)
-    subprocess.run([sys.executable, "-c", ALONE, *[str(tmp_path / name) for name in CASES]], check=True,
-                   cwd=tmp_path, timeout=300)
+                np.testing.assert_allclose(
+                    leaf, wanted[name][f"{key}_{i}"], rtol=2e-4, atol=2e-5, err_msg=name
+                )
+    subprocess.run(
+        [sys.executable, "-c", ALONE, *[str(tmp_path / name) for name in CASES]],
+        check=True,
+        cwd=tmp_path,
+        timeout=300,
+    )
     for name, expected in wanted.items():
         with np.load(tmp_path / f"{name}_out.npz") as file:
             found = dict(file)
@@ -107,8 +139,9 @@ def test_gradients_as_often_as_it_says(tmp_path):
     x = paddle.to_tensor(example("float32", [4, 3]), stop_gradient=False)
     for order in (0, 1, 2):
         path = str(tmp_path / str(order))
-        paddle.interop.save_stablehlo(net, path, [paddle.static.InputSpec([None, 3], "float32")],
-                                      vjp_order=order)
+        paddle.interop.save_stablehlo(
+            net, path, [paddle.static.InputSpec([None, 3], "float32")], vjp_order=order
+        )
         back = paddle.interop.load_stablehlo(path)
         assert [n for n, _ in back.named_parameters()] == [n for n, _ in net.named_parameters()]
         if order == 0:
@@ -124,8 +157,9 @@ def test_gradients_as_often_as_it_says(tmp_path):
 
 
 def test_training_what_was_loaded(tmp_path):
-    paddle.interop.save_stablehlo(nn.Linear(3, 1), str(tmp_path / "m"),
-                                  [paddle.static.InputSpec([None, 3], "float32")], vjp_order=1)
+    paddle.interop.save_stablehlo(
+        nn.Linear(3, 1), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")], vjp_order=1
+    )
     model = paddle.interop.load_stablehlo(str(tmp_path / "m"))
     sgd, x = paddle.optimizer.SGD(0.05, parameters=model.parameters()), paddle.ones([4, 3])
     losses = []
@@ -147,8 +181,9 @@ def test_other_dtypes(tmp_path, kind):
 
 
 def test_wrong_inputs(tmp_path):
-    paddle.interop.save_stablehlo(nn.Linear(3, 2), str(tmp_path / "m"),
-                                  [paddle.static.InputSpec([None, 3], "float32")])
+    paddle.interop.save_stablehlo(
+        nn.Linear(3, 2), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")]
+    )
     model, x = paddle.interop.load_stablehlo(str(tmp_path / "m")), paddle.ones([2, 3])
     for given in ((), (x, x), (paddle.ones([2, 4]),), (x.astype("float64"),)):
         with pytest.raises(ValueError):
@@ -156,8 +191,9 @@ def test_wrong_inputs(tmp_path):
 
 
 def test_platforms_in_one_file(tmp_path):
-    paddle.interop.save_stablehlo(nn.Linear(3, 1), str(tmp_path / "m"),
-                                  [paddle.static.InputSpec([None, 3], "float32")])
+    paddle.interop.save_stablehlo(
+        nn.Linear(3, 1), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")]
+    )
     assert paddle.interop.load_stablehlo(str(tmp_path / "m")).exported.platforms == ("cpu", "cuda", "tpu")
 
 
@@ -174,15 +210,20 @@ def by_value(x):
 
 @pytest.mark.parametrize("function", [by_length, by_value])
 def test_what_needs_a_number_says_so_and_leaves_no_file(tmp_path, function):
-    with pytest.raises(ValueError, match=fr"{function.__name__}: .*test_stablehlo.py:\d+.*; "
-                                         r"give that length as a number"):
-        paddle.interop.save_stablehlo(function, str(tmp_path / "m"),
-                                      [paddle.static.InputSpec([None, 3], "float32")])
+    with pytest.raises(
+        ValueError,
+        match=rf"{function.__name__}: .*test_stablehlo.py:\d+.*; "
+        r"give that length as a number",
+    ):
+        paddle.interop.save_stablehlo(
+            function, str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")]
+        )
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("bad",
-                         [{"platforms": ["gpu"]}, {"platforms": []}, {"vjp_order": -1}, {"input_spec": None}])
+@pytest.mark.parametrize(
+    "bad", [{"platforms": ["gpu"]}, {"platforms": []}, {"vjp_order": -1}, {"input_spec": None}]
+)
 def test_arguments(tmp_path, bad):
     given = {"input_spec": [paddle.static.InputSpec([None, 3], "float32")]} | bad
     with pytest.raises(ValueError, match=next(iter(bad))):

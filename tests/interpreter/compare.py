@@ -130,12 +130,41 @@ def values(dtype, seed=0):
         z.real, z.imag = parts[:, None], parts
         return np.concatenate([z.ravel(), (r.randn(100) + 1j * r.randn(100)).astype(dtype)])
     info = ml_dtypes.finfo(dtype)
-    edge = [0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 1.5, 2.5, -2.5, 3, 10, -10, 89, -700, 1e-5, -1e-5, 1e30,
-            np.inf, -np.inf, np.nan]
+    edge = [
+        0.0,
+        -0.0,
+        1,
+        -1,
+        0.5,
+        -0.5,
+        2,
+        -2,
+        1.5,
+        2.5,
+        -2.5,
+        3,
+        10,
+        -10,
+        89,
+        -700,
+        1e-5,
+        -1e-5,
+        1e30,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
     sizes = np.exp(r.uniform(-20, 20, 100))
     with np.errstate(all="ignore"):
-        parts = [edge, r.randn(100), r.uniform(-1, 1, 100), r.uniform(-30, 30, 100), sizes, -sizes,
-                 [info.max, info.min, info.eps]]
+        parts = [
+            edge,
+            r.randn(100),
+            r.uniform(-1, 1, 100),
+            r.uniform(-30, 30, 100),
+            sizes,
+            -sizes,
+            [info.max, info.min, info.eps],
+        ]
         return np.concatenate(parts).astype(dtype)
 
 

@@ -21,8 +21,12 @@ from tests.ops import harness as h
 
 def told(jaxpr):
     """All that equations say: primitives, parameters, which operands they have, and their full types."""
-    variables = [*jaxpr.constvars, *jaxpr.invars, *[v for each in jaxpr.eqns for v in each.outvars],
-                 *jaxpr.outvars]
+    variables = [
+        *jaxpr.constvars,
+        *jaxpr.invars,
+        *[v for each in jaxpr.eqns for v in each.outvars],
+        *jaxpr.outvars,
+    ]
     return re.sub(r"0x[0-9a-f]+", "", str(jaxpr)), [(v.aval, v.aval.weak_type) for v in variables]
 
 
@@ -57,13 +61,17 @@ class Record:
         """Texts of what differs from XLA's results."""
         ran = [each for each in self.ran if each[1].jaxpr.outvars]
         operands = [arrays for _, _, arrays, _ in ran]
-        theirs = jax.jit(lambda lists: [jex.jaxpr_as_fun(each[1])(*a)
-                                        for each, a in zip(ran, lists, strict=True)])(operands)
+        theirs = jax.jit(
+            lambda lists: [jex.jaxpr_as_fun(each[1])(*a) for each, a in zip(ran, lists, strict=True)]
+        )(operands)
         for (name, _, arrays, ours), want in zip(ran, theirs, strict=True):
             for k, (a, b) in enumerate(zip(ours, map(np.asarray, want), strict=True)):
                 shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in arrays)
-                if ((a.dtype, a.shape) != (b.dtype, b.shape) or type(a) is not np.ndarray
-                        or not a.flags.c_contiguous):
+                if (
+                    (a.dtype, a.shape) != (b.dtype, b.shape)
+                    or type(a) is not np.ndarray
+                    or not a.flags.c_contiguous
+                ):
                     yield f"{name}({shapes})[{k}]: {type(a)} {a.dtype}{a.shape}, XLA {b.dtype}{b.shape}"
                 elif a.dtype != jax.dtypes.float0 and (text := difference(a, b)):
                     yield f"{name}({shapes})[{k}]: {text}"
@@ -97,10 +105,19 @@ def run(public, case, record):
         try:
             out = eval(f"__call__({case.lstrip('~ ')})", {**maker.env(), "__call__": public})  # noqa: S307
             outs = h.flat(out, paddle_jax.Tensor)
-            first = h.first_gradient(paddle_jax, h.Result(tensors=outs, leaves=maker.leaves),
-                                     create_graph=True)
+            first = h.first_gradient(
+                paddle_jax, h.Result(tensors=outs, leaves=maker.leaves), create_graph=True
+            )
             if first:
                 h.second_gradient(paddle_jax, first, maker.leaves)
-        except (ValueError, TypeError, IndexError, RuntimeError, NotImplementedError, AssertionError,
-                KeyError, AttributeError):
+        except (
+            ValueError,
+            TypeError,
+            IndexError,
+            RuntimeError,
+            NotImplementedError,
+            AssertionError,
+            KeyError,
+            AttributeError,
+        ):
             pass  # cases of bad input; what ran before is still checked

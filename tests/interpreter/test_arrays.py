@@ -19,8 +19,10 @@ X = R.randn(3, 4, 5).astype("float32")
 
 LAYOUT = {
     "broadcast": lambda x: lax.broadcast_in_dim(x, (2, 3, 4, 5), (1, 2, 3)),
-    "new axis": lambda x: x[:, None, :, None], "reshape": lambda x: x.reshape(5, 12),
-    "transpose": lambda x: lax.transpose(x, (2, 0, 1)), "rev": lambda x: lax.rev(x, (0, 2)),
+    "new axis": lambda x: x[:, None, :, None],
+    "reshape": lambda x: x.reshape(5, 12),
+    "transpose": lambda x: lax.transpose(x, (2, 0, 1)),
+    "rev": lambda x: lax.rev(x, (0, 2)),
     "transposed reshape": lambda x: lax.reshape(x, (60,), (2, 1, 0)),
     "concatenate": lambda x: lax.concatenate([x, x[:1], x], 0),
     "slice": lambda x: lax.slice(x, (1, 0, 1), (3, 4, 5), (1, 2, 3)),
@@ -28,7 +30,8 @@ LAYOUT = {
     "negative pad": lambda x: lax.pad(x, np.float32(7), ((-1, 2, 0), (-2, -1, 2), (3, -4, 1))),
     "tile": lambda x: jnp.tile(x, (2, 1, 3)),
     "pad all away": lambda x: lax.pad(x, np.float32(7), ((-2, -1, 0), (0, 0, 0), (0, 0, 0))),
-    "split": lambda x: tuple(lax.split(x, (1, 3), 1)), "stack": lambda x: jnp.stack([x, -x], 1),
+    "split": lambda x: tuple(lax.split(x, (1, 3), 1)),
+    "stack": lambda x: jnp.stack([x, -x], 1),
     "iota": lambda x: x + lax.broadcasted_iota("float32", (3, 4, 5), 1),
     "unstack": lambda x: jnp.unstack(x, axis=1),
     "dynamic slice": lambda x: lax.dynamic_slice(x, (9, -3, 1), (2, 4, 3)),
@@ -43,20 +46,36 @@ def test_layout(shape):
 
 
 REDUCTIONS = {"sum": jnp.sum, "prod": jnp.prod, "max": jnp.max, "min": jnp.min}
-RUNNING = {"cumsum": lax.cumsum, "cumprod": lax.cumprod, "cummax": lax.cummax, "cummin": lax.cummin,
-           "cumlogsumexp": lax.cumlogsumexp}
+RUNNING = {
+    "cumsum": lax.cumsum,
+    "cumprod": lax.cumprod,
+    "cummax": lax.cummax,
+    "cummin": lax.cummin,
+    "cumlogsumexp": lax.cumlogsumexp,
+}
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "int32", "uint8", "bool", "complex64"])
 def test_reductions(dtype):
     x = R.randn(3, 4, 5).astype(dtype) if dtype != "uint8" else R.randint(0, 9, (3, 4, 5)).astype(dtype)
     reductions = {n: f for n, f in REDUCTIONS.items() if dtype != "complex64" or n in ("sum", "prod")}
-    every = {f"{n} {a}": lambda x, f=f, a=a: f(x, axis=a) for n, f in reductions.items()
-             for a in (None, 1, (0, 2), ())}
+    every = {
+        f"{n} {a}": lambda x, f=f, a=a: f(x, axis=a)
+        for n, f in reductions.items()
+        for a in (None, 1, (0, 2), ())
+    }
     check_all(every, x, ulp=32, scale=32)  # each sums in an order of its own
     running = {n: f for n, f in RUNNING.items() if dtype in FLOATS or n in ("cumsum", "cumprod")}
-    check_all({f"{n} {r}": lambda x, f=f, r=r: f(x, axis=1, reverse=r) for n, f in running.items()
-               for r in (False, True)}, x, ulp=8, scale=8)
+    check_all(
+        {
+            f"{n} {r}": lambda x, f=f, r=r: f(x, axis=1, reverse=r)
+            for n, f in running.items()
+            for r in (False, True)
+        },
+        x,
+        ulp=8,
+        scale=8,
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "complex64"])
@@ -65,15 +84,24 @@ def test_long_sums_are_precise(dtype):
     though not the same."""
     x, rtol = np.full((70_001, 2), 0.1, dtype), 1e-6 if dtype != "float16" else 1e-3
     y = x[:300].reshape(2, 50, 3, 2)
-    sums = lambda x, y: (x.sum(0), x.T.sum(1), x.sum(), lax.reduce(x, np.zeros((), dtype), lax.add, (0,)),  # noqa: E731
-                         y.sum((0, 1)), y.sum((1, 3)))
-    exact = [v.astype("complex128").sum(axes)
-             for v, axes in ((x, 0), (x, 0), (x, None), (x, 0), (y, (0, 1)), (y, (1, 3)))]
+    sums = lambda x, y: (
+        x.sum(0),
+        x.T.sum(1),
+        x.sum(),
+        lax.reduce(x, np.zeros((), dtype), lax.add, (0,)),  # noqa: E731
+        y.sum((0, 1)),
+        y.sum((1, 3)),
+    )
+    exact = [
+        v.astype("complex128").sum(axes)
+        for v, axes in ((x, 0), (x, 0), (x, None), (x, 0), (y, (0, 1)), (y, (1, 3)))
+    ]
     for got, want in zip(plan(jax.make_jaxpr(sums)(x, y))(x, y), exact, strict=True):
         np.testing.assert_allclose(got.astype("complex128"), want, rtol=rtol)
     (running,) = plan(jax.make_jaxpr(lambda x: lax.cumsum(x, 0))(x))(x)
-    np.testing.assert_allclose(running[:60_000].astype("complex128"),
-                               x[:60_000].astype("complex128").cumsum(0), rtol=rtol)
+    np.testing.assert_allclose(
+        running[:60_000].astype("complex128"), x[:60_000].astype("complex128").cumsum(0), rtol=rtol
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -87,16 +115,23 @@ def test_reductions_of_special_numbers(dtype):
 def test_reductions_of_nothing():
     x = np.zeros((0, 3), "float32")
     sums = {n: f for n, f in REDUCTIONS.items() if n in ("sum", "prod")}
-    check_all({n: lambda x, f=f: f(x, axis=0)
-               for n, f in sums.items()} | {"max": lambda x: jnp.max(x, axis=0, initial=-3)}, x)
+    check_all(
+        {n: lambda x, f=f: f(x, axis=0) for n, f in sums.items()}
+        | {"max": lambda x: jnp.max(x, axis=0, initial=-3)},
+        x,
+    )
     check(lambda x: (jnp.any(x, 0), jnp.all(x, 0), jnp.all(x)), np.zeros((0, 3), bool))
 
 
 def test_bitwise_and_general_reductions():
     i = R.randint(-9, 9, (3, 4)).astype("int32")
-    check(lambda x: [lax.reduce(x, np.int32(k), f, (1,))
-                     for f, k in ((lax.add, 0), (lax.bitwise_xor, 0), (lax.bitwise_and, -1), (lax.max, -5))],
-          i)
+    check(
+        lambda x: [
+            lax.reduce(x, np.int32(k), f, (1,))
+            for f, k in ((lax.add, 0), (lax.bitwise_xor, 0), (lax.bitwise_and, -1), (lax.max, -5))
+        ],
+        i,
+    )
     with pytest.raises(Refusal, match="one's own"):
         plan(jax.make_jaxpr(lambda x: lax.reduce(x, np.float32(0), lambda a, b: a * b + a, (0,)))(X))
 
@@ -110,9 +145,11 @@ def test_sorting(dtype):
         x = np.resize(values(dtype), 120) if "int" not in str(dtype) else R.randint(-4, 4, 120).astype(dtype)
     position = np.arange(len(x))
     again = x[::-1].copy()
-    functions = {"alone": lambda x, y, p: lax.sort(x),
-                 "with positions": lambda x, y, p: lax.sort((x, p), num_keys=1)[1],
-                 "two keys": lambda x, y, p: lax.sort((x, y, p), num_keys=2)[2]}
+    functions = {
+        "alone": lambda x, y, p: lax.sort(x),
+        "with positions": lambda x, y, p: lax.sort((x, p), num_keys=1)[1],
+        "two keys": lambda x, y, p: lax.sort((x, y, p), num_keys=2)[2],
+    }
     if dtype not in ("bool", "complex64"):
         functions["largest"] = lambda x, y, p: lax.top_k(x, 30)[1]
     check_all(functions, x, again, position, signs=False)
@@ -120,18 +157,25 @@ def test_sorting(dtype):
 
 
 def test_total_order():
-    x, y = (v.ravel()
-            for v in np.meshgrid(*[np.array([0, -0.0, 1, np.nan, -np.nan, np.inf, -1], "float32")] * 2))
+    x, y = (
+        v.ravel() for v in np.meshgrid(*[np.array([0, -0.0, 1, np.nan, -np.nan, np.inf, -1], "float32")] * 2)
+    )
     check(lambda x, y: jnp.searchsorted(jnp.sort(x), y), np.sort(R.randn(9)), np.append(R.randn(5), np.nan))
-    check(lambda x, y: [p.bind(x, y) for p in (primitives.lt_to_p, primitives.le_to_p, primitives.eq_to_p)],
-          x, y)
+    check(
+        lambda x, y: [p.bind(x, y) for p in (primitives.lt_to_p, primitives.le_to_p, primitives.eq_to_p)],
+        x,
+        y,
+    )
 
 
 PRODUCTS = [
-    ((3, 4), (4, 5), (((1,), (0,)), ((), ()))), ((4, 3), (5, 4), (((0,), (1,)), ((), ()))),
+    ((3, 4), (4, 5), (((1,), (0,)), ((), ()))),
+    ((4, 3), (5, 4), (((0,), (1,)), ((), ()))),
     ((2, 3, 4), (2, 4, 5), (((2,), (1,)), ((0,), (0,)))),
-    ((3, 2, 4), (4, 5, 2), (((2,), (0,)), ((1,), (2,)))), ((4,), (4,), (((0,), (0,)), ((), ()))),
-    ((2, 3, 4), (4, 3, 5), (((1, 2), (1, 0)), ((), ()))), ((3, 0), (0, 5), (((1,), (0,)), ((), ()))),
+    ((3, 2, 4), (4, 5, 2), (((2,), (0,)), ((1,), (2,)))),
+    ((4,), (4,), (((0,), (0,)), ((), ()))),
+    ((2, 3, 4), (4, 3, 5), (((1, 2), (1, 0)), ((), ()))),
+    ((3, 0), (0, 5), (((1,), (0,)), ((), ()))),
     ((3, 2), (4,), (((), ()), ((), ()))),
 ]
 
@@ -141,8 +185,12 @@ def test_products(dtype):
     cast = (lambda a: a.astype(dtype)) if dtype != "bool" else (lambda a: a > 0)
     source = np.random.RandomState(8)  # the same numbers whatever ran before
     operands = [cast(source.randn(*s) * 3) for a, b, _ in PRODUCTS for s in (a, b)]
-    check(lambda *x: [lax.dot_general(x[2 * k], x[2 * k + 1], d) for k, (_, _, d) in enumerate(PRODUCTS)],
-          *operands, ulp=4, scale=8)
+    check(
+        lambda *x: [lax.dot_general(x[2 * k], x[2 * k + 1], d) for k, (_, _, d) in enumerate(PRODUCTS)],
+        *operands,
+        ulp=4,
+        scale=8,
+    )
 
 
 def test_products_with_a_wider_result():

@@ -15,17 +15,56 @@ FLOATS = ["float32", "float64", "float16", ml_dtypes.bfloat16]
 COMPLEX = ["complex64", "complex128"]
 INTEGERS = ["int8", "int32", "int64", "uint8", "uint32", "uint64"]
 
-EXACT = {name: getattr(lax, name)
-         for name in ("abs", "neg", "floor", "ceil", "is_finite", "square", "sign", "real", "imag", "conj")}
-EXACT |= {"even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
-          "away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO)}
+EXACT = {
+    name: getattr(lax, name)
+    for name in ("abs", "neg", "floor", "ceil", "is_finite", "square", "sign", "real", "imag", "conj")
+}
+EXACT |= {
+    "even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
+    "away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
+}
 EXACT |= {f"power {n}": lambda x, n=n: lax.integer_pow(x, n) for n in (2, 3, 0, -1)}
 ELEMENTARY = (
-    "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "exp",
-    "log", "log1p", "expm1", "sqrt", "rsqrt", "cbrt",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asin",
+    "acos",
+    "atan",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
 )
-BINARY = ("add", "sub", "mul", "div", "rem", "nextafter", "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and",
-          "bitwise_or", "bitwise_xor", "shift_left", "shift_right_logical", "shift_right_arithmetic")
+BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "nextafter",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "shift_left",
+    "shift_right_logical",
+    "shift_right_arithmetic",
+)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -42,12 +81,20 @@ def test_elementary_functions(dtype):
         names = check_all({name: getattr(lax, name) for name in ELEMENTARY}, x, precise=True)
         assert len(names) == len(ELEMENTARY)
         return
-    numpy = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,
-             "acosh": np.arccosh, "atanh": np.arctanh}
+    numpy = {
+        "asin": np.arcsin,
+        "acos": np.arccos,
+        "atan": np.arctan,
+        "asinh": np.arcsinh,
+        "acosh": np.arccosh,
+        "atanh": np.arctanh,
+    }
     numpy["rsqrt"] = lambda x: 1 / np.sqrt(x)
     with np.errstate(all="ignore"):
-        better = [numpy.get(name, getattr(np, name, None))(x.astype(np.longdouble)).astype(dtype)
-                  for name in ELEMENTARY]
+        better = [
+            numpy.get(name, getattr(np, name, None))(x.astype(np.longdouble)).astype(dtype)
+            for name in ELEMENTARY
+        ]
     check(lambda x: [getattr(lax, name)(x) for name in ELEMENTARY], x, better=better)
 
 
@@ -56,8 +103,9 @@ def test_functions_that_xla_rounds_step_by_step(dtype):
     """exp2 is exp(x log 2) and logistic 1 / (1 + exp(-x)), each step in the dtype: both carry the error of
     the exponential."""
     x = values(dtype)
-    check_all({"exp2": lax.exp2, "logistic": lax.logistic}, x[np.abs(x.astype("float64")) < 60], ulp=4,
-              scale=2)
+    check_all(
+        {"exp2": lax.exp2, "logistic": lax.logistic}, x[np.abs(x.astype("float64")) < 60], ulp=4, scale=2
+    )
 
 
 # primitives of JAX 0.12
@@ -81,8 +129,12 @@ def test_one_minus_square_and_binary_logarithm(dtype):
 def test_polynomials(dtype, count):
     """Also of infinity: JAX runs long ones as a loop from zero, and zero times infinity is NaN."""
     coefficients = list(np.linspace(0.5, 2, count).astype(dtype))
-    check(lambda x: POLYNOMIAL(x, coefficients),
-          np.array([0, -0.0, 0.5, -0.5, 1.5, np.inf, -np.inf, np.nan], dtype), ulp=8, scale=1)
+    check(
+        lambda x: POLYNOMIAL(x, coefficients),
+        np.array([0, -0.0, 0.5, -0.5, 1.5, np.inf, -np.inf, np.nan], dtype),
+        ulp=8,
+        scale=1,
+    )
 
 
 @pytest.mark.parametrize("dtype", COMPLEX)
@@ -92,8 +144,9 @@ def test_complex_functions(dtype):
     exact = {name: EXACT[name] for name in ("neg", "real", "imag", "conj", "square")} | {"abs": lax.abs}
     z = values(dtype)
     check_all(exact, z, ulp=4, scale=2, signs=False)
-    functions = ({name: getattr(lax, name) for name in ELEMENTARY if name != "cbrt"}
-                 | {"logistic": lax.logistic})
+    functions = {name: getattr(lax, name) for name in ELEMENTARY if name != "cbrt"} | {
+        "logistic": lax.logistic
+    }
     moderate = z[(np.abs(z) < 10) & (np.abs(z) != 1) | (z == 0)]
     for name in ("acosh", "atanh", "log", "rsqrt", "log1p"):
         # poles: infinite parts
@@ -103,15 +156,21 @@ def test_complex_functions(dtype):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, *INTEGERS, "bool"])
 def test_operations_on_two_operands(dtype):
-    check_all({name: getattr(lax, name) for name in BINARY}, *pairs(dtype),
-              scale=2 if "complex" in str(dtype) else 0)
+    check_all(
+        {name: getattr(lax, name) for name in BINARY},
+        *pairs(dtype),
+        scale=2 if "complex" in str(dtype) else 0,
+    )
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
 def test_the_larger_and_the_smaller(dtype):
     """NaN goes through; of zeros with different signs NumPy and XLA may choose either."""
-    check_all({"max": lax.max, "min": lax.min, "clamp": lambda x, y: lax.clamp(jnp.ones_like(x), x, y)},
-              *pairs(dtype), signs=False)
+    check_all(
+        {"max": lax.max, "min": lax.min, "clamp": lambda x, y: lax.clamp(jnp.ones_like(x), x, y)},
+        *pairs(dtype),
+        signs=False,
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -123,8 +182,10 @@ def test_power_and_angle(dtype):
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers(dtype):
     names = ("population_count", "clz", "bitwise_not", "sign", "neg", "square")
-    check_all({name: getattr(lax, name) for name in names} | {"power": lambda x: lax.integer_pow(x, 5)},
-              values(dtype))
+    check_all(
+        {name: getattr(lax, name) for name in names} | {"power": lambda x: lax.integer_pow(x, 5)},
+        values(dtype),
+    )
 
 
 def test_selection():
@@ -133,10 +194,22 @@ def test_selection():
     check(lambda c, a, b: lax.select_n(c, a, b), np.bool_(True), x, -x)
     large = np.random.RandomState(1).randn(200, 300)
     for dtype in ("float64", "float32", "int32", "float16", "complex64"):
-        check(lambda a: (lax.select(a.real > 0, -a, a), a * (a.real > 1).astype(a.dtype),
-                         jnp.where(a.real < 0, 3, a)), large.astype(dtype), ulp=0)
-    check(lambda c, a, b, d: lax.select_n(c, a, b, d), np.arange(12, dtype="int32").reshape(3, 4) % 3, x, -x,
-          x * 2)
+        check(
+            lambda a: (
+                lax.select(a.real > 0, -a, a),
+                a * (a.real > 1).astype(a.dtype),
+                jnp.where(a.real < 0, 3, a),
+            ),
+            large.astype(dtype),
+            ulp=0,
+        )
+    check(
+        lambda c, a, b, d: lax.select_n(c, a, b, d),
+        np.arange(12, dtype="int32").reshape(3, 4) % 3,
+        x,
+        -x,
+        x * 2,
+    )
 
 
 def test_a_product_with_a_truth_value_selects():
@@ -144,8 +217,11 @@ def test_a_product_with_a_truth_value_selects():
     x = np.array([-1, np.nan, -np.inf, 2, -0.0, 0.25])
     with np.errstate(all="ignore"):
         for dtype in (*FLOATS, "complex64"):
-            check(lambda a: (a * (a.real > 1).astype(a.dtype), (a.real > 1).astype(a.dtype) * 2 * a),
-                  x.astype(dtype), ulp=0)
+            check(
+                lambda a: (a * (a.real > 1).astype(a.dtype), (a.real > 1).astype(a.dtype) * 2 * a),
+                x.astype(dtype),
+                ulp=0,
+            )
 
 
 def test_the_sign_of_zero_in_complex_division_and_its_infinities():

@@ -24,8 +24,9 @@ def test_gather(mode, dtype):
     def gathers(x, i):
         rows = x.at[i].get(mode=mode, wrap_negative_indices=False)
         columns = jnp.moveaxis(x, 1, 0).at[i].get(mode=mode, wrap_negative_indices=False)
-        dims = lax.GatherDimensionNumbers(offset_dims=(1, 2), collapsed_slice_dims=(1,),
-                                          start_index_map=(0, 1))
+        dims = lax.GatherDimensionNumbers(
+            offset_dims=(1, 2), collapsed_slice_dims=(1,), start_index_map=(0, 1)
+        )
         windows = lax.gather(x, i, dims, (2, 1, 3), mode=mode)
         points = x.at[i[:, 0], i[:, 1]].get(mode=mode, wrap_negative_indices=False)
         along = jnp.take_along_axis(x, jnp.clip(i[:2, :1, None], 0, 4) + jnp.zeros((1, 6, 4), int), axis=0)
@@ -36,12 +37,21 @@ def test_gather(mode, dtype):
 
 def test_gather_with_batching_dims_unsigned_indices_and_fill():
     batching = {"operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}
-    dims = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(), start_index_map=(1,),
-                                      **batching)
-    check(lambda x, i: lax.gather(x, i, dims, (1, 3), mode="fill", fill_value=-5.0), X[:3, :, 0],
-          np.array([[0], [5], [2]]), ulp=0)
-    check(lambda x, i: x.at[i].get(mode="fill", fill_value=3.0), X, np.array([0, 7, 2**64 - 1], np.uint64),
-          ulp=0)
+    dims = lax.GatherDimensionNumbers(
+        offset_dims=(1,), collapsed_slice_dims=(), start_index_map=(1,), **batching
+    )
+    check(
+        lambda x, i: lax.gather(x, i, dims, (1, 3), mode="fill", fill_value=-5.0),
+        X[:3, :, 0],
+        np.array([[0], [5], [2]]),
+        ulp=0,
+    )
+    check(
+        lambda x, i: x.at[i].get(mode="fill", fill_value=3.0),
+        X,
+        np.array([0, 7, 2**64 - 1], np.uint64),
+        ulp=0,
+    )
     check(lambda x, i: x[i], np.zeros((0, 3), "float32"), np.zeros((0,), "int64"), ulp=0)
     check(lambda x, i: x[i], X, np.zeros((0, 2), "int64"), ulp=0)
 
@@ -57,8 +67,9 @@ def test_scatter(mode, dtype):
         for name in SCATTERS:
             at = getattr(x.at[i[:, 0]], name)
             results.append(at(u, mode=mode, wrap_negative_indices=False))
-            results.append(getattr(x.at[i[:, 0], i[:, 1]],
-                                   name)(u[:, 0], mode=mode, wrap_negative_indices=False))
+            results.append(
+                getattr(x.at[i[:, 0], i[:, 1]], name)(u[:, 0], mode=mode, wrap_negative_indices=False)
+            )
         return results
 
     x, u = X, np.random.RandomState(11).randn(3, 6, 4) * 3
@@ -70,8 +81,9 @@ def test_scatter(mode, dtype):
 
 def test_scatter_of_windows_and_with_batching_dims():
     batching = {"operand_batching_dims": (0,), "scatter_indices_batching_dims": (0,)}
-    dims = lax.ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(),
-                                       scatter_dims_to_operand_dims=(1,), **batching)
+    dims = lax.ScatterDimensionNumbers(
+        update_window_dims=(1,), inserted_window_dims=(), scatter_dims_to_operand_dims=(1,), **batching
+    )
     x, u, i = X[:3, :, 0], R.randn(3, 1, 2).astype("float32")[:, 0], np.array([[0], [5], [2]])
     check(lambda x, i, u: (lax.scatter_add(x, i, u, dims), lax.scatter(x, i, u, dims, mode="clip")), x, i, u)
     check(lambda x, i: x.at[i].add(1.0), np.zeros((0, 3), "float32"), np.zeros((0,), "int64"))
@@ -79,20 +91,26 @@ def test_scatter_of_windows_and_with_batching_dims():
 
 
 def test_scatter_with_a_function_of_ones_own_is_refused():
-    dims = lax.ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,),
-                                       scatter_dims_to_operand_dims=(0,))
+    dims = lax.ScatterDimensionNumbers(
+        update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,)
+    )
     function = lambda x, i: lax.scatter_apply(x, i, lambda v: v * 2 + 1, dims, update_shape=(2,))  # noqa: E731
     with pytest.raises(Refusal, match="one's own"):
         plan(jax.make_jaxpr(function)(X[0, 0], ROWS[:2, :1]))
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 5), st.lists(st.integers(-7, 7), min_size=0, max_size=6),
-       st.sampled_from(["clip", "fill"]))
+@given(
+    st.integers(1, 4),
+    st.integers(1, 5),
+    st.lists(st.integers(-7, 7), min_size=0, max_size=6),
+    st.sampled_from(["clip", "fill"]),
+)
 def test_rows_taken(n, m, indices, mode):
     x, i = np.arange(float(n * m)).reshape(n, m), np.array(indices, np.int64)
-    (got,) = plan(jax.make_jaxpr(lambda x, i: x.at[i].get(mode=mode, wrap_negative_indices=False))(x, i))(x,
-                                                                                                          i)
+    (got,) = plan(jax.make_jaxpr(lambda x, i: x.at[i].get(mode=mode, wrap_negative_indices=False))(x, i))(
+        x, i
+    )
     inside = (i >= 0) & (i < n)
     want = np.where(inside[:, None] | (mode == "clip"), x[np.clip(i, 0, n - 1)], np.nan)
     np.testing.assert_array_equal(got, want)
@@ -102,12 +120,24 @@ IMAGE, KERNEL = R.randn(2, 4, 7, 8).astype("float32"), R.randn(6, 2, 3, 2).astyp
 CONVOLUTIONS = {
     "groups": {"feature_group_count": 2, "window_strides": (1, 1), "padding": "SAME"},
     "strides": {"feature_group_count": 2, "window_strides": (2, 3), "padding": ((1, 2), (0, 1))},
-    "dilated": {"feature_group_count": 2, "window_strides": (1, 2), "padding": ((2, 2), (2, 2)),
-                "rhs_dilation": (2, 3)},
-    "transposed": {"feature_group_count": 2, "window_strides": (1, 1), "padding": ((2, 1), (1, 0)),
-                   "lhs_dilation": (2, 3)},
-    "negative padding": {"feature_group_count": 2, "window_strides": (1, 1), "padding": ((-1, 2), (-2, -1)),
-                         "lhs_dilation": (1, 2)},
+    "dilated": {
+        "feature_group_count": 2,
+        "window_strides": (1, 2),
+        "padding": ((2, 2), (2, 2)),
+        "rhs_dilation": (2, 3),
+    },
+    "transposed": {
+        "feature_group_count": 2,
+        "window_strides": (1, 1),
+        "padding": ((2, 1), (1, 0)),
+        "lhs_dilation": (2, 3),
+    },
+    "negative padding": {
+        "feature_group_count": 2,
+        "window_strides": (1, 1),
+        "padding": ((-1, 2), (-2, -1)),
+        "lhs_dilation": (1, 2),
+    },
     "reversed": {"feature_group_count": 2, "window_strides": (1, 1), "padding": "VALID"},
 }
 
@@ -129,25 +159,38 @@ def test_convolution_in_other_layouts_in_groups_of_the_batch_and_its_gradients()
     check(grouped, IMAGE, R.randn(6, 4, 3, 2).astype("float32"), ulp=8, scale=8)
     loss = lambda x, w: (lax.conv_general_dilated(x, w, **CONVOLUTIONS["strides"]) ** 2).sum()  # noqa: E731
     check(jax.grad(loss, (0, 1)), IMAGE, KERNEL, ulp=16, scale=16)
-    check(lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"), IMAGE[0, :, :, :],
-          R.randn(3, 7, 2).astype("float32"), ulp=8, scale=8)
+    check(
+        lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"),
+        IMAGE[0, :, :, :],
+        R.randn(3, 7, 2).astype("float32"),
+        ulp=8,
+        scale=8,
+    )
     with pytest.raises(Refusal, match="integers"):
-        plan(jax.make_jaxpr(lambda x: lax.conv_general_dilated(x, x[:, :, :1, :1], (1, 1), "VALID"))(
-            IMAGE.astype("int32")))
+        plan(
+            jax.make_jaxpr(lambda x: lax.conv_general_dilated(x, x[:, :, :1, :1], (1, 1), "VALID"))(
+                IMAGE.astype("int32")
+            )
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
 def test_windows(dtype):
     low = np.asarray(-np.inf if dtype != "int32" else np.iinfo(dtype).min, dtype)
-    options = {"window_dimensions": (1, 1, 3, 2), "window_strides": (1, 1, 2, 1),
-               "padding": ((0, 0), (0, 0), (1, 1), (0, 1))}
+    options = {
+        "window_dimensions": (1, 1, 3, 2),
+        "window_strides": (1, 1, 2, 1),
+        "padding": ((0, 0), (0, 0), (1, 1), (0, 1)),
+    }
 
     def windows(x):
         zero = np.zeros((), dtype)
         dilated = options | {"window_dilation": (1, 1, 2, 1), "base_dilation": (1, 1, 1, 2)}
         least = lax.reduce_window(x, -low, lax.min, **options) if dtype != "int32" else x
-        most, total = (lax.reduce_window(x, low, lax.max, **options),
-                       lax.reduce_window(x, zero, lax.add, **options))
+        most, total = (
+            lax.reduce_window(x, low, lax.max, **options),
+            lax.reduce_window(x, zero, lax.add, **options),
+        )
         return most, total, lax.reduce_window(x, zero + 1, lax.mul, **dilated), least
 
     check(windows, (IMAGE * 3).astype(dtype), ulp=4, scale=4)

@@ -27,12 +27,22 @@ def test_factorisations(dtype):
         wide = tall.swapaxes(1, 2)
         results = [lax.linalg.cholesky(spd), lax.linalg.lu(a), lax.linalg.lu(tall), lax.linalg.lu(wide)]
         results += [lax.linalg.eigh(spd), lax.linalg.eigh(spd, lower=False)]
-        results += [lax.linalg.qr(tall, full_matrices=False), lax.linalg.qr(tall, full_matrices=True),
-                    lax.linalg.qr(wide, full_matrices=False)]
-        results += [lax.linalg.svd(tall, full_matrices=False), lax.linalg.svd(wide, full_matrices=True),
-                    lax.linalg.svd(tall, compute_uv=False)]
-        results += [lax.linalg.eig(a), lax.linalg.schur(a), lax.linalg.hessenberg(a),
-                    lax.linalg.tridiagonal(spd)]
+        results += [
+            lax.linalg.qr(tall, full_matrices=False),
+            lax.linalg.qr(tall, full_matrices=True),
+            lax.linalg.qr(wide, full_matrices=False),
+        ]
+        results += [
+            lax.linalg.svd(tall, full_matrices=False),
+            lax.linalg.svd(wide, full_matrices=True),
+            lax.linalg.svd(tall, compute_uv=False),
+        ]
+        results += [
+            lax.linalg.eig(a),
+            lax.linalg.schur(a),
+            lax.linalg.hessenberg(a),
+            lax.linalg.tridiagonal(spd),
+        ]
         return jax.tree.leaves(results)
 
     check(factors, a, tall, spd, ulp=8, scale=64, signs=False)
@@ -45,13 +55,22 @@ def test_solvers(dtype):
     def solved(a, b):
         results = []
         for lower in (True, False):
-            for options in ({"transpose_a": True}, {"conjugate_a": True, "transpose_a": True},
-                            {"unit_diagonal": True}, {"conjugate_a": True}):
+            for options in (
+                {"transpose_a": True},
+                {"conjugate_a": True, "transpose_a": True},
+                {"unit_diagonal": True},
+                {"conjugate_a": True},
+            ):
                 results.append(lax.linalg.triangular_solve(a, b, left_side=True, lower=lower, **options))
             results.append(lax.linalg.triangular_solve(a, b.swapaxes(1, 2), left_side=False, lower=lower))
         diagonals = [a[..., k] for k in range(3)]
-        return [*results, jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.det(a),
-                lax.linalg.tridiagonal_solve(*diagonals, b)]
+        return [
+            *results,
+            jnp.linalg.solve(a, b),
+            jnp.linalg.inv(a),
+            jnp.linalg.det(a),
+            lax.linalg.tridiagonal_solve(*diagonals, b),
+        ]
 
     check(solved, a, b, ulp=8, scale=256, signs=False)
 
@@ -59,14 +78,23 @@ def test_solvers(dtype):
 def test_failures_give_nan():
     bad = np.array([[1.0, 2], [2, 1]])
     check(lambda a: (lax.linalg.cholesky(a), lax.linalg.eigh(a), lax.linalg.lu(a)), bad, ulp=8)
-    check(lambda a: (lax.linalg.lu(a), lax.linalg.eig(a)[0], lax.linalg.svd(a, compute_uv=False)),
-          bad * np.nan)
+    check(
+        lambda a: (lax.linalg.lu(a), lax.linalg.eig(a)[0], lax.linalg.svd(a, compute_uv=False)), bad * np.nan
+    )
 
 
 def test_gradients_of_factorisations():
     a = matrix("float64", 3, 3) + 3 * np.eye(3)
-    check(jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.linalg.svd(a, compute_uv=False).sum()
-                   + jnp.linalg.inv(a).sum()), a, ulp=64, scale=64)
+    check(
+        jax.grad(
+            lambda a: (
+                jnp.linalg.slogdet(a)[1] + jnp.linalg.svd(a, compute_uv=False).sum() + jnp.linalg.inv(a).sum()
+            )
+        ),
+        a,
+        ulp=64,
+        scale=64,
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -76,8 +104,15 @@ def test_fourier(dtype):
     def transforms(x):
         z = jnp.fft.fft2(x)
         half = jnp.fft.rfftn(x)
-        return [jnp.fft.fft(x), z, jnp.fft.ifft2(z), half, jnp.fft.irfftn(half, s=x.shape),
-                jnp.fft.irfft(z, n=10), jnp.fft.rfft(x[..., :1])]
+        return [
+            jnp.fft.fft(x),
+            z,
+            jnp.fft.ifft2(z),
+            half,
+            jnp.fft.irfftn(half, s=x.shape),
+            jnp.fft.irfft(z, n=10),
+            jnp.fft.rfft(x[..., :1]),
+        ]
 
     check(transforms, x, ulp=4, scale=16)
     check(jax.grad(lambda x: jnp.abs(jnp.fft.rfft(x)).sum()), x, ulp=8, scale=16)

@@ -30,16 +30,20 @@ PROGRAMS = {
     "scan without slices": (lambda x: lax.scan(lambda c, _: (c * 2, None), x, None, length=3), X),
     "scan whose result is an operand": (lambda x: lax.scan(lambda c, a: (c + a, (a, c * a)), x[0], x), X),
     "search": (lambda x, y: jnp.searchsorted(x, y), np.sort(X[0]), X[1]),
-    "scan reversed": (jax.grad(lambda x: lax.scan(lambda c, a: (jnp.tanh(c + a), c * a), x[0], x)[1].sum()),
-                      X),
+    "scan reversed": (
+        jax.grad(lambda x: lax.scan(lambda c, a: (jnp.tanh(c + a), c * a), x[0], x)[1].sum()),
+        X,
+    ),
     "cond": (lambda x: lax.cond(x[0, 0] > 0, lambda v: v + 1, lambda v: v - 1, x), X),
     "switch": (lambda i, x: lax.switch(i, [lambda v: v, lambda v: -v], x), np.int32(7), X),
     "rows": (lambda x, i: x[i], X, np.array([0, 3, -1, 9])),
     "columns": (lambda x, i: x[:, i], X, np.array([0, 3, -1, 9])),
     "scatter": (lambda x, i: x.at[i].add(1.0), X, np.array([1, 1, 9])),
     "sort gradient": (jax.grad(lambda x: jnp.sort(x)[:, 1].sum()), X),
-    "uniform": (lambda k: jax.random.uniform(jax.random.fold_in(jax.random.wrap_key_data(k), 7), (1000,)),
-                KEY),
+    "uniform": (
+        lambda k: jax.random.uniform(jax.random.fold_in(jax.random.wrap_key_data(k), 7), (1000,)),
+        KEY,
+    ),
     "solve": (lambda a, b: lax.custom_linear_solve(lambda v: a * v, b, lambda _, v: v / a), X[0], X[1]),
 }
 
@@ -87,8 +91,10 @@ def test_refusals_say_why():
         jax.debug.print("{}", x)
         return x
 
-    for function, word in ((printing, "effects"),
-                           (lambda x: jax.pure_callback(lambda v: v, x, x), "pure_callback")):
+    for function, word in (
+        (printing, "effects"),
+        (lambda x: jax.pure_callback(lambda v: v, x, x), "pure_callback"),
+    ):
         with pytest.raises(Refusal, match=word):
             plan(jax.make_jaxpr(function)(X))
     with pytest.raises(Refusal, match="limit"):
@@ -96,8 +102,9 @@ def test_refusals_say_why():
 
 
 def test_cost_grows_with_the_work_and_does_not_change():
-    small, large = (plan(jax.make_jaxpr(lambda x: jnp.tanh(x @ x.T))(np.zeros((n, n), "float32")))
-                    for n in (8, 512))
+    small, large = (
+        plan(jax.make_jaxpr(lambda x: jnp.tanh(x @ x.T))(np.zeros((n, n), "float32"))) for n in (8, 512)
+    )
     assert small.cost < 1e-5 < large.cost
     assert small.compile_cost == large.compile_cost
     assert small.cost == plan(jax.make_jaxpr(lambda x: jnp.tanh(x @ x.T))(np.zeros((8, 8), "float32"))).cost

@@ -25,8 +25,10 @@ def test_keys():
         pair = jax.random.split(key)
         many = jax.random.split(jax.random.fold_in(key, n), (2, 3))
         bits = jax.vmap(jax.random.bits)(pair)
-        return [jax.random.key_data(k) for k in (key, pair, pair[1], many, many[1, 2], jax.random.key(7),
-                                                 jax.random.key(n))] + [bits]
+        return [
+            jax.random.key_data(k)
+            for k in (key, pair, pair[1], many, many[1, 2], jax.random.key(7), jax.random.key(n))
+        ] + [bits]
 
     check(derived, KEY, np.int32(-5))
     check(lambda n: jax.random.key_data(jax.random.key(n)), np.int64(-(2**40)))

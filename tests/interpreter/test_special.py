@@ -14,8 +14,12 @@ from paddle_jax._core.interpreter import plan, special
 from tests.interpreter.compare import both, check, ulps, values
 
 ONE = {
-    "erf": scipy.special.erf, "erfc": scipy.special.erfc, "erf_inv": scipy.special.erfinv,
-    "lgamma": scipy.special.gammaln, "digamma": scipy.special.psi, "bessel_i0e": scipy.special.i0e,
+    "erf": scipy.special.erf,
+    "erfc": scipy.special.erfc,
+    "erf_inv": scipy.special.erfinv,
+    "lgamma": scipy.special.gammaln,
+    "digamma": scipy.special.psi,
+    "bessel_i0e": scipy.special.i0e,
     "bessel_i1e": scipy.special.i1e,
 }
 # to 1.7 units; SciPy's erfc to 7, far out to 500
@@ -28,10 +32,14 @@ def near(ours, theirs, exact, ulp=2):
     with np.errstate(all="ignore"):
         good = (ulps(ours, theirs) <= ulp) | (ulps(ours, exact.astype(ours.dtype)) <= ulp)
         rtol = 3e-2 if ours.dtype.itemsize == 2 else 1e-4
-        far = ~np.isclose(ours.astype("float64"), theirs.astype("float64"), rtol=rtol, atol=1e-5,
-                          equal_nan=True)
-    assert good.all() and not far.any(), (np.argwhere(~good | far)[:3], ours[~good | far][:3],
-                                          theirs[~good | far][:3])
+        far = ~np.isclose(
+            ours.astype("float64"), theirs.astype("float64"), rtol=rtol, atol=1e-5, equal_nan=True
+        )
+    assert good.all() and not far.any(), (
+        np.argwhere(~good | far)[:3],
+        ours[~good | far][:3],
+        theirs[~good | far][:3],
+    )
 
 
 @pytest.mark.parametrize("spent", [0, 10**9], ids=["by Python", "by SciPy"])
@@ -45,8 +53,9 @@ def test_functions_of_one_number(dtype, spent, monkeypatch):
         with np.errstate(all="ignore"):
             want = exact(x.astype("float64"))
         keep = np.isfinite(b) & np.isfinite(want) if name in ("lgamma", "digamma") else np.ones(x.shape, bool)
-        assert ((np.isnan(a) == np.isnan(b)).all()
-                and (np.isinf(a) == np.isinf(b))[np.abs(x.astype("float64")) < 1e30].all()), name
+        assert (np.isnan(a) == np.isnan(b)).all() and (np.isinf(a) == np.isinf(b))[
+            np.abs(x.astype("float64")) < 1e30
+        ].all(), name
         near(a[keep], b[keep], want[keep], 4)
 
 
@@ -58,8 +67,11 @@ def test_functions_of_two_numbers(dtype):
     for name, x, y in zip(TWO, ours, theirs, strict=True):
         want = TWO[name](a.astype("float64"), b.astype("float64"))
         near(x, y, want, 8)
-    check(lambda a, x: (lax.igamma(a, x), lax.igammac(a, x)), np.array([0, -1, 1, 1, np.nan, 2], dtype),
-          np.array([1, 1, -1, np.inf, 1, 0], dtype))
+    check(
+        lambda a, x: (lax.igamma(a, x), lax.igammac(a, x)),
+        np.array([0, -1, 1, 1, np.nan, 2], dtype),
+        np.array([1, 1, -1, np.inf, 1, 0], dtype),
+    )
 
 
 def test_incomplete_beta_and_polygamma():
@@ -83,8 +95,10 @@ def test_digamma_of_zero_inside_a_trace():
 
 
 def test_polygamma_of_zero_infinity_and_at_poles():
-    n, x = (v.ravel()
-            for v in np.meshgrid([0.0, 1, 2, 3, 4], [0.0, -0.0, -1, -2, -2.5, 0.5, np.inf, -np.inf, np.nan]))
+    n, x = (
+        v.ravel()
+        for v in np.meshgrid([0.0, 1, 2, 3, 4], [0.0, -0.0, -1, -2, -2.5, 0.5, np.inf, -np.inf, np.nan])
+    )
     ours, theirs = both(lax.polygamma, n, x)
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-11)
 
@@ -92,5 +106,8 @@ def test_polygamma_of_zero_infinity_and_at_poles():
 def test_normal_draws_follow_the_same_bits():
     # XLA's polynomial in float64 is off by some dozen units
     for dtype, ulp in (("float32", 8), ("float64", 64)):
-        check(lambda k, d=dtype: jax.random.normal(jax.random.wrap_key_data(k), (2000,), d),
-              np.array([1, 2], np.uint32), ulp=ulp)
+        check(
+            lambda k, d=dtype: jax.random.normal(jax.random.wrap_key_data(k), (2000,), d),
+            np.array([1, 2], np.uint32),
+            ulp=ulp,
+        )

@@ -19,15 +19,26 @@ EXCHANGED = {"matrix_exp"}  # compares in a loop with what is outside: a < b, or
 ILL_POSED = {"pca_lowrank", "svd_lowrank"}  # vectors of vanishing singular values: the last bit decides
 
 WITHOUT_RULE = {
-    "between devices": {"all_gather", "all_to_all", "axis_index", "pmax", "pmin", "ppermute", "psum",
-                        "ragged_all_to_all"},
+    "between devices": {
+        "all_gather",
+        "all_to_all",
+        "axis_index",
+        "pmax",
+        "pmin",
+        "ppermute",
+        "psum",
+        "ragged_all_to_all",
+    },
     "order of effects, and references": {"after_all", "create_token", "get", "swap"},
     "inside a linearisation only": {"custom_lin"},
     "opened by flatten": {"custom_linear_solve"},
     "loops of their own, met by no op": {"igamma_grad_a", "random_gamma"},
     "another generator's bits": {"rng_bit_generator", "rng_uniform"},
     "approximate, or the derivative of a window's choice, met by no op": {
-        "approx_top_k", "select_and_gather_add", "select_and_scatter"},
+        "approx_top_k",
+        "select_and_gather_add",
+        "select_and_scatter",
+    },
 }
 
 

@@ -60,7 +60,8 @@ LOADERS = {
     "shuffle": lambda m, R, D, T, S: m.io.DataLoader(R(9), batch_size=2, shuffle=True),
     "no_batches": lambda m, R, D, T, S: m.io.DataLoader(R(3), batch_size=None),
     "batch_sampler": lambda m, R, D, T, S: m.io.DataLoader(
-        R(), batch_sampler=m.io.BatchSampler(R(), batch_size=4)),
+        R(), batch_sampler=m.io.BatchSampler(R(), batch_size=4)
+    ),
     "batch_list": lambda m, R, D, T, S: m.io.DataLoader(R(), batch_sampler=[[0, 1], [3]]),
     "collate": lambda m, R, D, T, S: m.io.DataLoader(R(), batch_size=2, collate_fn=pick),
     "collate_nested": lambda m, R, D, T, S: m.io.DataLoader(
@@ -101,12 +102,15 @@ BAD = {
     "no_dataset": lambda m, R, S: m.io.DataLoader(None),
     "batch_zero": lambda m, R, S: m.io.DataLoader(R(), batch_size=0),
     "batch_float": lambda m, R, S: m.io.DataLoader(R(), batch_size=2.0),
-    "sampler_and_size": lambda m, R, S: m.io.DataLoader(R(), batch_sampler=m.io.BatchSampler(R()),
-                                                        batch_size=2),
-    "sampler_and_shuffle": lambda m, R, S: m.io.DataLoader(R(), batch_sampler=m.io.BatchSampler(R()),
-                                                           shuffle=True),
-    "sampler_and_drop": lambda m, R, S: m.io.DataLoader(R(), batch_sampler=m.io.BatchSampler(R()),
-                                                        drop_last=True),
+    "sampler_and_size": lambda m, R, S: m.io.DataLoader(
+        R(), batch_sampler=m.io.BatchSampler(R()), batch_size=2
+    ),
+    "sampler_and_shuffle": lambda m, R, S: m.io.DataLoader(
+        R(), batch_sampler=m.io.BatchSampler(R()), shuffle=True
+    ),
+    "sampler_and_drop": lambda m, R, S: m.io.DataLoader(
+        R(), batch_sampler=m.io.BatchSampler(R()), drop_last=True
+    ),
     "stream_shuffle": lambda m, R, S: m.io.DataLoader(S(), shuffle=True),
     "stream_sampler": lambda m, R, S: m.io.DataLoader(S(), batch_sampler=m.io.BatchSampler(R())),
     "stream_len": lambda m, R, S: len(m.io.DataLoader(S())),
@@ -114,8 +118,8 @@ BAD = {
     "exhausted": lambda m, R, S: [next(i) for i in [iter(m.io.DataLoader(R(1)))] for _ in range(2)],
     "length": lambda m, R, S: [len(m.io.DataLoader(R(), batch_size=b)) for b in (1, 2, None)],
     "attributes": lambda m, R, S: [
-        [d.batch_size, d.drop_last, d.num_workers, d.return_list,
-         d.batch_sampler.batch_size] for d in [m.io.DataLoader(R(), None)]
+        [d.batch_size, d.drop_last, d.num_workers, d.return_list, d.batch_sampler.batch_size]
+        for d in [m.io.DataLoader(R(), None)]
     ],
 }
 
@@ -214,8 +218,12 @@ def test_worker_info_shards_a_stream():
 def test_whole_stream_per_worker():
     """Without sharding every worker reads the whole stream, as in Paddle."""
     stream = make(ours)[3]
-    assert ([b[1].tolist() for b in ours.io.DataLoader(stream(), batch_size=3, num_workers=2)]
-            == [[0, 1, 2], [0, 1, 2], [3, 4], [3, 4]])
+    assert [b[1].tolist() for b in ours.io.DataLoader(stream(), batch_size=3, num_workers=2)] == [
+        [0, 1, 2],
+        [0, 1, 2],
+        [3, 4],
+        [3, 4],
+    ]
 
 
 @pytest.mark.parametrize("persistent, starts", [(False, [0, 1, 0, 1]), (True, [0, 1])])
@@ -223,8 +231,9 @@ def test_init_of_threads(persistent, starts):
     seen = []
     data = make(ours)[0]()
     data.kept = Threads()
-    loader = ours.io.DataLoader(data, num_workers=2, worker_init_fn=seen.append,
-                                persistent_workers=persistent)
+    loader = ours.io.DataLoader(
+        data, num_workers=2, worker_init_fn=seen.append, persistent_workers=persistent
+    )
     with pytest.warns(UserWarning, match="threads"):
         list(loader)
     list(loader)
@@ -283,16 +292,24 @@ def test_feed_names_and_places():
         def __init__(self, name):
             self.name = name
 
-    loader = ours.io.DataLoader(make(ours)[0](2), feed_list=[Variable("x"), Variable("y")], return_list=False,
-                                batch_size=2, places="cpu")
+    loader = ours.io.DataLoader(
+        make(ours)[0](2),
+        feed_list=[Variable("x"), Variable("y")],
+        return_list=False,
+        batch_size=2,
+        places="cpu",
+    )
     (feed,) = next(iter(loader))
     assert list(feed) == ["x", "y"] and feed["y"].tolist() == [0, 1] and str(feed["x"].place) == "Place(cpu)"
 
 
 def test_two_epochs_at_once():
     loader = ours.io.DataLoader(make(ours)[0](3))
-    assert [(a[1].item(), b[1].item())
-            for a, b in zip(loader, loader(), strict=True)] == [(0, 0), (1, 1), (2, 2)]
+    assert [(a[1].item(), b[1].item()) for a, b in zip(loader, loader(), strict=True)] == [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+    ]
     assert len(iter(loader)) == 3
 
 
@@ -314,16 +331,22 @@ def test_what_iterates(paddle, oracle):
         loader = module.io.DataLoader(data, batch_size=2)
         found = iter(loader)
         iterators = importlib.import_module(f"{module.__name__}.io.dataloader.dataloader_iter")
-        assert (isinstance(found, iterators._DataLoaderIterBase)
-                and not isinstance(loader, iterators._DataLoaderIterBase))
+        assert isinstance(found, iterators._DataLoaderIterBase) and not isinstance(
+            loader, iterators._DataLoaderIterBase
+        )
         assert found._dataset is data and found._batch_sampler.batch_size == 2
         assert len(list(found)) == 2
 
 
-@pytest.mark.parametrize("options", [
-    {"batch_size": 2}, {"batch_size": None}, {"batch_size": 2, "collate_fn": lambda batch: batch},
-    {"batch_size": 2, "collate_fn": lambda batch: (batch[0], [batch[1]])},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": 2},
+        {"batch_size": None},
+        {"batch_size": 2, "collate_fn": lambda batch: batch},
+        {"batch_size": 2, "collate_fn": lambda batch: (batch[0], [batch[1]])},
+    ],
+)
 def test_tensors_of_the_data_set_are_not_handed_out_themselves(options, paddle, oracle):
     found = []
     for engine in (oracle, paddle):

@@ -85,34 +85,45 @@ ITEMS = {
         [len(p) for p in m.io.random_split(R(n), f)]
         for n, f in ((5, [2, 3]), (5, [0.5, 0.5]), (11, [0.3, 0.3, 0.2, 0.1, 0.1]))
     ],
-    "split_covers": lambda m, R, S: sorted(itertools.chain(*[p.indices
-                                                             for p in m.io.random_split(R(9), [4, 5])])),
+    "split_covers": lambda m, R, S: sorted(
+        itertools.chain(*[p.indices for p in m.io.random_split(R(9), [4, 5])])
+    ),
     "sampler": lambda m, R, S: iter(m.io.Sampler(R())),
     "sequence": lambda m, R, S: [list(m.io.SequenceSampler(R())), len(m.io.SequenceSampler(R()))],
-    "random": lambda m, R, S: [list(m.io.RandomSampler(R(20))),
-                               list(m.io.RandomSampler(R(20), num_samples=7))],
+    "random": lambda m, R, S: [
+        list(m.io.RandomSampler(R(20))),
+        list(m.io.RandomSampler(R(20), num_samples=7)),
+    ],
     "random_replacement": lambda m, R, S: [list(m.io.RandomSampler(R(20), True, n)) for n in (3, 30, None)],
-    "random_generator": lambda m, R, S: [list(m.io.RandomSampler(R(), generator=g))
-                                         for g in (itertools.cycle([1, 2]), iter([3]))],
-    "random_len": lambda m, R, S: [len(m.io.RandomSampler(R(), num_samples=3)),
-                                   m.io.RandomSampler(R()).num_samples],
+    "random_generator": lambda m, R, S: [
+        list(m.io.RandomSampler(R(), generator=g)) for g in (itertools.cycle([1, 2]), iter([3]))
+    ],
+    "random_len": lambda m, R, S: [
+        len(m.io.RandomSampler(R(), num_samples=3)),
+        m.io.RandomSampler(R()).num_samples,
+    ],
     "random_many": lambda m, R, S: m.io.RandomSampler(R(), num_samples=10),
     "random_zero": lambda m, R, S: m.io.RandomSampler(R(), True, 0),
     "random_float": lambda m, R, S: m.io.RandomSampler(R(), True, 2.0),
     "random_flag": lambda m, R, S: m.io.RandomSampler(R(), replacement=1),
-    "weighted": lambda m, R, S: [list(m.io.WeightedRandomSampler(np.arange(9.0), 20)),
-                                 list(m.io.WeightedRandomSampler(np.arange(9.0), 8, False))],
+    "weighted": lambda m, R, S: [
+        list(m.io.WeightedRandomSampler(np.arange(9.0), 20)),
+        list(m.io.WeightedRandomSampler(np.arange(9.0), 8, False)),
+    ],
     "weighted_negative": lambda m, R, S: list(m.io.WeightedRandomSampler([-0.1, 0.5], 3)),
     "weighted_few": lambda m, R, S: list(m.io.WeightedRandomSampler([0.0, 0.5], 2, False)),
     "weighted_none": lambda m, R, S: list(m.io.WeightedRandomSampler([0, 0], 2)),
     "weighted_zero": lambda m, R, S: m.io.WeightedRandomSampler([0.1], 0),
     "weighted_flag": lambda m, R, S: m.io.WeightedRandomSampler([0.1], 1, 1),
-    "subset_random": lambda m, R, S: [sorted(m.io.SubsetRandomSampler([4, 2, 7])),
-                                      len(m.io.SubsetRandomSampler([4]))],
+    "subset_random": lambda m, R, S: [
+        sorted(m.io.SubsetRandomSampler([4, 2, 7])),
+        len(m.io.SubsetRandomSampler([4])),
+    ],
     "subset_random_none": lambda m, R, S: m.io.SubsetRandomSampler([]),
     "batch": lambda m, R, S: [list(m.io.BatchSampler(R(), batch_size=2, drop_last=d)) for d in (True, False)],
-    "batch_len": lambda m, R, S: [len(m.io.BatchSampler(R(), batch_size=2, drop_last=d))
-                                  for d in (True, False)],
+    "batch_len": lambda m, R, S: [
+        len(m.io.BatchSampler(R(), batch_size=2, drop_last=d)) for d in (True, False)
+    ],
     "batch_shuffle": lambda m, R, S: list(m.io.BatchSampler(R(), shuffle=True, batch_size=2)),
     "batch_sampler": lambda m, R, S: list(m.io.BatchSampler(sampler=[5, 6, 7], batch_size=2)),
     "batch_nothing": lambda m, R, S: m.io.BatchSampler(),
@@ -132,11 +143,13 @@ ITEMS = {
         for b in [m.io.DistributedBatchSampler(R(n), 2, 3, r, shuffle=s, drop_last=d)]
     ],
     "distributed_epochs": lambda m, R, S: [
-        [list(b), b.epoch, b.set_epoch(7), list(b),
-         b.epoch] for b in [m.io.DistributedBatchSampler(R(7), 2, 2, 0, True)]
+        [list(b), b.epoch, b.set_epoch(7), list(b), b.epoch]
+        for b in [m.io.DistributedBatchSampler(R(7), 2, 2, 0, True)]
     ],
-    "distributed_alone": lambda m, R, S: [list(m.io.DistributedBatchSampler(R(7), 2)),
-                                          m.io.DistributedBatchSampler(R(7), 2).nranks],
+    "distributed_alone": lambda m, R, S: [
+        list(m.io.DistributedBatchSampler(R(7), 2)),
+        m.io.DistributedBatchSampler(R(7), 2).nranks,
+    ],
     "distributed_batch": lambda m, R, S: m.io.DistributedBatchSampler(R(7), 0),
     "distributed_replicas": lambda m, R, S: m.io.DistributedBatchSampler(R(7), 2, 0, 0),
     "distributed_rank": lambda m, R, S: m.io.DistributedBatchSampler(R(7), 2, 2, -1),

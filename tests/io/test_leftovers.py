@@ -26,8 +26,9 @@ from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 from tests.io.test_workers import is_gone
 
-pytestmark = pytest.mark.skipif(not forkserver.available or sys.platform != "linux",
-                                reason="looks into /proc")
+pytestmark = pytest.mark.skipif(
+    not forkserver.available or sys.platform != "linux", reason="looks into /proc"
+)
 LIMIT = 60  # seconds
 
 
@@ -76,12 +77,18 @@ def held():
     gc.collect()
     server = forkserver._Server.process.pid
     helpers = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-    mappings = sum("paddle_jax batch" in line or "/dev/shm/" in line
-                   for line in Path("/proc/self/maps").read_text().splitlines())
+    mappings = sum(
+        "paddle_jax batch" in line or "/dev/shm/" in line
+        for line in Path("/proc/self/maps").read_text().splitlines()
+    )
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208  counted with as little as possible open
     helpers = sum(not is_gone(pid) for pid in helpers)
-    return {"helpers": helpers, "threads": threading.active_count(), "descriptors": descriptors,
-            "mappings": mappings}
+    return {
+        "helpers": helpers,
+        "threads": threading.active_count(),
+        "descriptors": descriptors,
+        "mappings": mappings,
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -90,8 +97,10 @@ def nothing_left():
         raise AssertionError(f"not done after {LIMIT} s")
 
     assert len(list(ours.io.DataLoader(Rows(), num_workers=1))) == 12  # the server is there
-    handlers = {number: signal.signal(number, handler)
-                for number, handler in ((signal.SIGALRM, late), (signal.SIGINT, signal.default_int_handler))}
+    handlers = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGALRM, late), (signal.SIGINT, signal.default_int_handler))
+    }
     before = held()
     signal.alarm(LIMIT)
     try:
@@ -117,13 +126,17 @@ def loader(action=None, kind=Rows, **settings):
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("batches", [1, 4, None])
 def test_read_or_broken_off(settings, batches):
-    found = [batch[1].tolist()
-             for number, batch in zip(range(batches or 99), loader(**settings), strict=False)]
+    found = [
+        batch[1].tolist() for number, batch in zip(range(batches or 99), loader(**settings), strict=False)
+    ]
     assert found == [[i, i + 1] for i in range(0, 2 * (batches or 6), 2)]
 
 
-FAILURES = {boom: (KeyError, "boom"), killed: (WorkerError, "SIGKILL"),
-            hang: (WorkerError, "no batch within timeout=0.5 s")}
+FAILURES = {
+    boom: (KeyError, "boom"),
+    killed: (WorkerError, "SIGKILL"),
+    hang: (WorkerError, "no batch within timeout=0.5 s"),
+}
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -153,8 +166,9 @@ def test_a_data_set_that_cannot_be_pickled(action):
     """Threads read it, after a warning that names what stood in the way."""
     with pytest.warns(UserWarning, match=r"threads, not processes.*cannot pickle '_thread.lock' object"):
         if action is None:
-            assert [batch[1].tolist()
-                    for batch in loader(kind=Stays)] == [[i, i + 1] for i in range(0, 12, 2)]
+            assert [batch[1].tolist() for batch in loader(kind=Stays)] == [
+                [i, i + 1] for i in range(0, 12, 2)
+            ]
         else:
             with pytest.raises(KeyError, match="boom"):
                 list(loader(action, kind=Stays))
@@ -185,8 +199,9 @@ def refuse_memory(kind):
 def test_memory_that_is_refused_in_a_worker(kind):
     """Batches come through the socket."""
     found = list(loader(worker_init_fn=refuse_memory(kind)))
-    np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in found])[:, 3, 4],
-                                  np.arange(12.0))
+    np.testing.assert_array_equal(
+        np.concatenate([batch[0].numpy() for batch in found])[:, 3, 4], np.arange(12.0)
+    )
 
 
 class Large(Rows):
@@ -210,8 +225,9 @@ def test_memory_and_mappings_that_are_refused_in_the_program(monkeypatch):
     monkeypatch.setattr(exchange, "_filled", lambda parts, sizes: None)
     found.append(list(loader(kind=Large)))
     for batches in found:
-        np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in batches])[:, -1],
-                                      np.arange(12.0) + 29_999)
+        np.testing.assert_array_equal(
+            np.concatenate([batch[0].numpy() for batch in batches])[:, -1], np.arange(12.0) + 29_999
+        )
 
 
 PROGRAM = """
@@ -231,11 +247,23 @@ def test_a_small_or_unwritable_dev_shm(readable, tmp_path):
     """Batches of 2.4 MB do not need it."""
     if not shutil.which("unshare"):
         pytest.skip("no unshare")
-    mount = ["unshare", "-rm", "sh", "-c",
-             f"mount -t tmpfs -o {readable} none /dev/shm || exit 77; exec \"$@\"", "sh"]
+    mount = [
+        "unshare",
+        "-rm",
+        "sh",
+        "-c",
+        f'mount -t tmpfs -o {readable} none /dev/shm || exit 77; exec "$@"',
+        "sh",
+    ]
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = subprocess.run([*mount, sys.executable, "-m", "paddle_jax", str(tmp_path / "program.py")],
-                          capture_output=True, text=True, timeout=LIMIT, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [*mount, sys.executable, "-m", "paddle_jax", str(tmp_path / "program.py")],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        cwd=tmp_path,
+        check=False,
+    )
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("no mounts of one's own on this system")
     assert (done.returncode, done.stderr) == (0, "")

@@ -81,14 +81,19 @@ ORDERS = {
     "shuffled, last one dropped": lambda data, seed: {"batch_size": 3, "shuffle": True, "drop_last": True},
     "single samples": lambda data, seed: {"batch_size": None},
     "distributed": lambda data, seed: {
-        "batch_sampler": ours.io.DistributedBatchSampler(data, 2, num_replicas=2, rank=1, shuffle=True)},
+        "batch_sampler": ours.io.DistributedBatchSampler(data, 2, num_replicas=2, rank=1, shuffle=True)
+    },
     "weighted": lambda data, seed: over(ours.io.WeightedRandomSampler(np.arange(1, COUNT + 1), COUNT)),
     "subset": lambda data, seed: over(ours.io.SubsetRandomSampler(np.arange(COUNT))),
     "lazy": lambda data, seed: over(Lazy()),
     "own state": lambda data, seed: over(Own(seed)),
 }
-WORKERS = [0, pytest.param(2, marks=pytest.mark.skipif(not forkserver.available,
-                                                       reason="no worker processes on this system"))]
+WORKERS = [
+    0,
+    pytest.param(
+        2, marks=pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
+    ),
+]
 
 
 def sow(seed):
@@ -98,8 +103,11 @@ def sow(seed):
 
 
 def plain(batch):
-    return ([np.asarray(field).tolist() for field in batch] if isinstance(batch, list)
-            else np.asarray(batch).tolist())
+    return (
+        [np.asarray(field).tolist() for field in batch]
+        if isinstance(batch, list)
+        else np.asarray(batch).tolist()
+    )
 
 
 def read(loader):
@@ -147,7 +155,8 @@ def test_the_missing_batches_come(name, workers, tmp_path):
 @pytest.mark.parametrize("stop", [1, 5, 6])
 def test_wherever_it_stops(stop, tmp_path):
     left, resumed = stopped_and_resumed(
-        lambda seed: ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True), stop, epoch=0)
+        lambda seed: ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True), stop, epoch=0
+    )
     assert resumed == left and len(left[0]) == 6 - stop
 
 
@@ -185,9 +194,11 @@ def test_twice_and_in_the_same_loader(tmp_path):
 
 def test_distributed_epochs_that_the_program_sets(tmp_path):
     """set_epoch before each loop, as programs do it, also in the one that goes on."""
+
     def make(epoch):
-        sampler = ours.io.DistributedBatchSampler(Drawn(tmp_path / "log"), 2, num_replicas=2, rank=0,
-                                                  shuffle=True)
+        sampler = ours.io.DistributedBatchSampler(
+            Drawn(tmp_path / "log"), 2, num_replicas=2, rank=0, shuffle=True
+        )
         sampler.set_epoch(epoch)
         return ours.io.DataLoader(Drawn(tmp_path / "log"), batch_sampler=sampler)
 
@@ -216,9 +227,11 @@ def test_paddle_save_takes_it(tmp_path):
 def test_the_number_of_workers_may_change(tmp_path):
     """Processes give the same random numbers, however many there are; a loop without workers has its own,
     and the same order."""
+
     def make(workers, **settings):
-        return ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True, num_workers=workers,
-                                  **settings)
+        return ours.io.DataLoader(
+            Drawn(tmp_path / "log"), batch_size=2, shuffle=True, num_workers=workers, **settings
+        )
 
     sow(3)
     loader = make(3)
@@ -229,8 +242,9 @@ def test_the_number_of_workers_may_change(tmp_path):
         other = make(workers, **settings)
         other.load_state_dict(state)
         rest = read(other)
-        assert (rest == expected if workers
-                else [batch[0] for batch in rest] == [batch[0] for batch in expected])
+        assert (
+            rest == expected if workers else [batch[0] for batch in rest] == [batch[0] for batch in expected]
+        )
         if workers == 2:
             other.load_state_dict(state)
             assert read(other) == expected
@@ -247,8 +261,10 @@ class Broken(Drawn):
 def test_after_an_exception_the_batch_is_read_again(workers, tmp_path):
     bad = tmp_path / "log.bad"
     sow(3)
-    expected = [plain(batch)
-                for batch in ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers)]
+    expected = [
+        plain(batch)
+        for batch in ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers)
+    ]
     sow(3)
     bad.touch()
     loader, seen = ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers), []
@@ -440,8 +456,15 @@ def test_a_program_that_was_killed(workers, tmp_path):
     path.write_text(PROGRAM)
 
     def lines(name, stop, code):
-        command = [sys.executable, "-m", "paddle_jax", str(path), str(tmp_path / name), str(workers),
-                   str(stop)]
+        command = [
+            sys.executable,
+            "-m",
+            "paddle_jax",
+            str(path),
+            str(tmp_path / name),
+            str(workers),
+            str(stop),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
         assert done.returncode == code, done.stderr
         return done.stdout.splitlines()

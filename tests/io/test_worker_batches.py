@@ -21,11 +21,18 @@ class Arrays(Base):
 
     def __getitem__(self, idx):
         grid = np.random.default_rng(idx).standard_normal((40, 60)).astype("float32")
-        return {"plain": grid, "turned": grid.T, "flags": grid > 0,
-                "mixed": grid.astype(("float32", "float64")[idx % 2]), "small": grid[0, :2],
-                "tensor": ours.to_tensor(grid), "half": ours.to_tensor(grid).astype("bfloat16"),
-                "none": np.zeros([0, 3]), "listed": [grid.astype("complex64"), ours.to_tensor(grid > 0)],
-                "computed": ours.to_tensor(grid) * 2}
+        return {
+            "plain": grid,
+            "turned": grid.T,
+            "flags": grid > 0,
+            "mixed": grid.astype(("float32", "float64")[idx % 2]),
+            "small": grid[0, :2],
+            "tensor": ours.to_tensor(grid),
+            "half": ours.to_tensor(grid).astype("bfloat16"),
+            "none": np.zeros([0, 3]),
+            "listed": [grid.astype("complex64"), ours.to_tensor(grid > 0)],
+            "computed": ours.to_tensor(grid) * 2,
+        }
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -35,10 +42,15 @@ def test_batches_are_laid_out_as_in_one_process(shared):
     assert len(batches) == len(plain) == 3
     for batch, expected in zip(batches, plain, strict=True):
         for name in expected:
-            for ours_, wanted in zip(*([x[name]] if not isinstance(x[name], list) else x[name]
-                                       for x in (batch, expected)), strict=True):
-                assert (isinstance(ours_, ours.Tensor) and ours_.dtype == wanted.dtype
-                        and ours_.shape == wanted.shape), name
+            for ours_, wanted in zip(
+                *([x[name]] if not isinstance(x[name], list) else x[name] for x in (batch, expected)),
+                strict=True,
+            ):
+                assert (
+                    isinstance(ours_, ours.Tensor)
+                    and ours_.dtype == wanted.dtype
+                    and ours_.shape == wanted.shape
+                ), name
                 np.testing.assert_array_equal(ours_.numpy(), wanted.numpy())
     batches[0]["plain"].add_(ours.ones([1]))
     np.testing.assert_array_equal(batches[0]["turned"].numpy(), plain[0]["turned"].numpy())
@@ -65,16 +77,18 @@ class Pictures(Base):
 
         T = ours.vision.transforms
         image = Image.fromarray(np.random.default_rng(idx).integers(0, 256, (24, 20, 3), "uint8"))
-        steps = T.Compose([T.Resize(18), T.CenterCrop(16), T.ToTensor(),
-                           T.Normalize([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])])
+        steps = T.Compose(
+            [T.Resize(18), T.CenterCrop(16), T.ToTensor(), T.Normalize([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])]
+        )
         return steps(image), int(gate.opened())
 
 
 def test_images_are_read_without_a_device():
     pytest.importorskip("PIL")
     plain = list(ours.io.DataLoader(Pictures(4), batch_size=2))
-    for batch, expected in zip(ours.io.DataLoader(Pictures(4), batch_size=2, num_workers=2), plain,
-                               strict=True):
+    for batch, expected in zip(
+        ours.io.DataLoader(Pictures(4), batch_size=2, num_workers=2), plain, strict=True
+    ):
         np.testing.assert_array_equal(batch[0].numpy(), expected[0].numpy())
         assert batch[1].tolist() == [0, 0]
 
@@ -107,8 +121,11 @@ def test_a_later_worker_that_cannot_load_its_data(tmp_path, monkeypatch):
         give(worker, packed)
 
     monkeypatch.setattr(ProcessWorker, "give", later)
-    with pytest.raises(WorkerError, match=r"worker 1 \(pid \d+\) cannot load what the first worker could: "
-                                          r"FileExistsError"):
+    with pytest.raises(
+        WorkerError,
+        match=r"worker 1 \(pid \d+\) cannot load what the first worker could: "
+        r"FileExistsError",
+    ):
         list(ours.io.DataLoader(Base(8), num_workers=2, worker_init_fn=Moody(str(tmp_path))))
 
 

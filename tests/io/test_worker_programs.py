@@ -40,11 +40,20 @@ paddle.ones([2]).sum().item()  # JAX runs, its threads too
 def program(tmp_path, text):
     path = tmp_path / "program.py"
     path.write_text(HEAD + textwrap.dedent(text))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(
-        [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
-    return subprocess.Popen([sys.executable, "-m", "paddle_jax", str(path)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path,
-                            start_new_session=True)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        )
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "paddle_jax", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
 
 
 def finished(process, code=0, seconds=120):
@@ -64,7 +73,10 @@ def shared_blocks():
 def test_a_script_without_a_guard(tmp_path):
     """Data set, collate function and named tuple of the main module; results have its classes."""
     before = shared_blocks()
-    out, err = finished(program(tmp_path, """
+    out, err = finished(
+        program(
+            tmp_path,
+            """
         collate = lambda rows: Row([value for value, _ in rows], rows[0][1])
         loader = DataLoader(Data(), batch_size=2, num_workers=2, collate_fn=collate)
         batches = list(loader)
@@ -77,7 +89,9 @@ def test_a_script_without_a_guard(tmp_path):
             list(DataLoader(Bad(), num_workers=1))
         except Mine as error:
             print("caught", error, "in __getitem__" in str(error.__cause__))
-    """))
+    """,
+        )
+    )
     assert out.startswith("[[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]") and "caught here True" in out and err == ""
     assert_gone(map(int, out.splitlines()[0].split("]]")[1].split()))
     assert shared_blocks() <= before
@@ -99,13 +113,17 @@ NAMED = """
 
 def test_ctrl_c(tmp_path):
     before = shared_blocks()
-    process = program(tmp_path, NAMED + """
+    process = program(
+        tmp_path,
+        NAMED
+        + """
     try:
         for batch in batches:
             pass
     except KeyboardInterrupt:
         print("interrupted")
-    """)
+    """,
+    )
     pids = started(process)
     assert len(pids) == 3
     time.sleep(0.3)
@@ -119,7 +137,10 @@ def test_ctrl_c(tmp_path):
 
 def test_workers_that_are_not_wanted_any_more_say_nothing(tmp_path):
     """The program was interrupted before they had their data, or had said that they can use it."""
-    out, err = finished(program(tmp_path, """
+    out, err = finished(
+        program(
+            tmp_path,
+            """
         from paddle_jax.io.dataloader.process import ProcessWorker
         def interrupted(*args):
             raise KeyboardInterrupt
@@ -133,24 +154,37 @@ def test_workers_that_are_not_wanted_any_more_say_nothing(tmp_path):
             setattr(ProcessWorker, name, whole)
         time.sleep(1)
         print(len(list(DataLoader(Data(), num_workers=2))))
-    """))
+    """,
+        )
+    )
     assert (out, err) == ("interrupted\ninterrupted\n6\n", "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the program is forked on Linux only")
 def test_ctrl_c_while_the_program_is_forked(tmp_path):
     path = tmp_path / "program.py"
-    path.write_text(HEAD.replace("paddle.ones([2]).sum().item()", """
+    path.write_text(
+        HEAD.replace(
+            "paddle.ones([2]).sum().item()",
+            """
 os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
 try:
     paddle.device.get_available_device()
 except KeyboardInterrupt:
     print("interrupted")
 print(paddle.ones([2]).sum().item())
-"""))
+""",
+        )
+    )
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True,
-                          env=environment, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", str(path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
     assert (done.stdout, done.stderr) == ("interrupted\n2.0\n", "")
 
 
@@ -160,8 +194,13 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("end", [pytest.param(end, marks=([] if end in ("falls off the end", "killed")
-                                                          else pytest.mark.slow)) for end in ENDS])
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(end, marks=([] if end in ("falls off the end", "killed") else pytest.mark.slow))
+        for end in ENDS
+    ],
+)
 def test_no_process_outlives_the_program(tmp_path, end):
     process = program(tmp_path, NAMED + ENDS[end][0])
     pids = started(process)
@@ -171,13 +210,17 @@ def test_no_process_outlives_the_program(tmp_path, end):
 
 
 def test_a_fork_of_the_program_leaves_the_workers_alone(tmp_path):
-    process = program(tmp_path, NAMED + """
+    process = program(
+        tmp_path,
+        NAMED
+        + """
     child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
     print(int(next(batches)[1][0]) in pids)
-    """)
+    """,
+    )
     pids = started(process)
     assert finished(process)[0] == "True\n"
     assert_gone(pids)
@@ -195,21 +238,41 @@ WHO = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the program is forked on Linux only")
-@pytest.mark.parametrize("before, made, then", [
-    ("", "_Twin", "_Twin"),
-    ("del DataLoader", "NoneType", "Popen"),
-    ("import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()", "NoneType",
-     "Popen"),
-], ids=["foreseen", "unforeseen", "with threads"])
+@pytest.mark.parametrize(
+    "before, made, then",
+    [
+        ("", "_Twin", "_Twin"),
+        ("del DataLoader", "NoneType", "Popen"),
+        (
+            "import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+            "NoneType",
+            "Popen",
+        ),
+    ],
+    ids=["foreseen", "unforeseen", "with threads"],
+)
 def test_the_program_is_forked_before_it_has_threads(tmp_path, before, made, then):
-    text = (HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\n"
-                         "paddle.device.get_available_device()\npaddle.ones([2])")
-            + "from paddle.io import DataLoader\n")
+    text = (
+        HEAD.replace(
+            "paddle.ones([2])",
+            f"print('once', end=' ')\n{before}\npaddle.device.get_available_device()\npaddle.ones([2])",
+        )
+        + "from paddle.io import DataLoader\n"
+    )
     path = tmp_path / "program.py"
-    path.write_text(text + textwrap.dedent(WHO).replace("num_workers",
-                                                        "**{'num_' 'workers'") .replace("=2)", ": 2})"))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(
-        [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True,
-                          env=environment, timeout=120)
+    path.write_text(
+        text + textwrap.dedent(WHO).replace("num_workers", "**{'num_' 'workers'").replace("=2)", ": 2})")
+    )
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        )
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_jax", str(path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
     assert (done.stdout, done.stderr) == (f"once made {made}\n[0, 2, 4, 6]\nthen {then}\n", "")

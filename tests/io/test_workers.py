@@ -72,15 +72,19 @@ def assert_gone(pids, seconds=10.0):
 
 
 def read(loader):
-    return [[np.asarray(field).tolist() for field in batch] if isinstance(batch, list) else batch.tolist()
-            for batch in loader]
+    return [
+        [np.asarray(field).tolist() for field in batch] if isinstance(batch, list) else batch.tolist()
+        for batch in loader
+    ]
 
 
 # order and random numbers -----------------------------------------------------------------------------------
 
 
-BATCHES, TRANSPORT = ([{}, {"batch_size": 2, "drop_last": True}, {"batch_size": None}],
-                      [{}, {"use_shared_memory": False}, {"prefetch_factor": 1}])
+BATCHES, TRANSPORT = (
+    [{}, {"batch_size": 2, "drop_last": True}, {"batch_size": None}],
+    [{}, {"use_shared_memory": False}, {"prefetch_factor": 1}],
+)
 
 
 @pytest.mark.parametrize("transport", TRANSPORT)
@@ -138,8 +142,14 @@ def test_seeds_that_the_user_sets_stay():
 
 
 def test_worker_info_shards_a_stream():
-    assert (read(ours.io.DataLoader(Stream(), batch_size=2, num_workers=3))
-            == [[0, 3], [1, 4], [2, 5], [6, 9], [7], [8]])
+    assert read(ours.io.DataLoader(Stream(), batch_size=2, num_workers=3)) == [
+        [0, 3],
+        [1, 4],
+        [2, 5],
+        [6, 9],
+        [7],
+        [8],
+    ]
     loader = ours.io.DataLoader(Stream(), batch_size=4, num_workers=2, persistent_workers=True)
     assert read(loader) == read(loader) == [[0, 2, 4, 6], [1, 3, 5, 7], [8], [9]]
 
@@ -180,8 +190,9 @@ def test_persistent_workers_stay_and_are_right_after_a_break():
 def test_two_epochs_at_once():
     for persistent in (False, True):
         loader = ours.io.DataLoader(Base(5), num_workers=2, persistent_workers=persistent)
-        assert [(a[1].item(), b[1].item())
-                for a, b in zip(loader, loader(), strict=True)] == [(i, i) for i in range(5)]
+        assert [(a[1].item(), b[1].item()) for a, b in zip(loader, loader(), strict=True)] == [
+            (i, i) for i in range(5)
+        ]
 
 
 def test_an_abandoned_epoch_ends_its_workers():
@@ -196,8 +207,9 @@ def test_an_abandoned_epoch_ends_its_workers():
 def test_batches_stay_when_the_workers_are_gone():
     kept = list(ours.io.DataLoader(TensorDataset(), batch_size=3, num_workers=2))
     gc.collect()
-    np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in kept])[:, 0, 0],
-                                  np.arange(6.0))
+    np.testing.assert_array_equal(
+        np.concatenate([batch[0].numpy() for batch in kept])[:, 0, 0], np.arange(6.0)
+    )
     for batch in kept:
         batch[0][0] = -1.0
         batch[0].add_(batch[0])
@@ -219,8 +231,10 @@ class Tensors(Base):
 def test_workers_may_compute():
     assert read(ours.io.DataLoader(Tensors(3), num_workers=1)) == [[[0.0, 2.0]], [[2.0, 2.0]], [[4.0, 2.0]]]
     data = ours.io.TensorDataset([ours.to_tensor([[1.0], [2.0], [3.0]]), ours.to_tensor([4, 5, 6])])
-    assert (read(ours.io.DataLoader(data, batch_size=2, num_workers=2))
-            == [[[[1.0], [2.0]], [4, 5]], [[[3.0]], [6]]])
+    assert read(ours.io.DataLoader(data, batch_size=2, num_workers=2)) == [
+        [[[1.0], [2.0]], [4, 5]],
+        [[[3.0]], [6]],
+    ]
 
 
 class Surroundings(Base):
@@ -235,8 +249,11 @@ def test_workers_have_the_surroundings_of_the_program(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     ours.set_default_dtype("float64")
     try:
-        assert ([field[0] for field in next(iter(ours.io.DataLoader(Surroundings(1), num_workers=1)))]
-                == ["paddle.float64", "here", str(tmp_path)])
+        assert [field[0] for field in next(iter(ours.io.DataLoader(Surroundings(1), num_workers=1)))] == [
+            "paddle.float64",
+            "here",
+            str(tmp_path),
+        ]
     finally:
         ours.set_default_dtype("float32")
 
@@ -276,8 +293,9 @@ def test_an_exception_arrives_with_its_traceback(settings):
         for batch in ours.io.DataLoader(Base(action=boom), num_workers=2, **settings):
             seen.append(batch[1].item())
     assert seen == [0, 1, 2]
-    assert ("in boom" in str(caught.value.__cause__)
-            and 'raise KeyError("boom")' in str(caught.value.__cause__))
+    assert "in boom" in str(caught.value.__cause__) and 'raise KeyError("boom")' in str(
+        caught.value.__cause__
+    )
     assert "worker 1 (pid" in caught.value.__notes__[0]
 
 
@@ -329,8 +347,9 @@ def test_a_worker_that_is_killed_while_it_waits():
 
 def test_a_worker_that_hangs():
     start = time.monotonic()
-    with pytest.raises(WorkerError,
-                       match=r"worker 1 \(pid \d+\) gave no batch within timeout=0.5 s") as caught:
+    with pytest.raises(
+        WorkerError, match=r"worker 1 \(pid \d+\) gave no batch within timeout=0.5 s"
+    ) as caught:
         list(ours.io.DataLoader(Base(action=hang), num_workers=2, timeout=0.5))
     assert time.monotonic() - start < 20
     assert_gone([int(str(caught.value).split("pid ")[1].split(")")[0])])
@@ -347,15 +366,17 @@ def test_init_that_fails():
 
 def test_a_batch_that_cannot_travel():
     with pytest.raises(TypeError, match="pickle"):
-        list(ours.io.DataLoader(Base(), num_workers=1,
-                                collate_fn=lambda batch: __import__("threading").Lock()))
+        list(
+            ours.io.DataLoader(Base(), num_workers=1, collate_fn=lambda batch: __import__("threading").Lock())
+        )
 
 
 def test_without_cloudpickle_lambdas_are_read_by_threads(monkeypatch):
     monkeypatch.setattr(exchange, "by_value", lambda: None)
     with pytest.warns(UserWarning, match="threads, not processes.*cloudpickle"):
-        assert (list(ours.io.DataLoader(Base(2), num_workers=2, collate_fn=lambda batch: {"n": len(batch)}))
-                == [{"n": 1}, {"n": 1}])
+        assert list(
+            ours.io.DataLoader(Base(2), num_workers=2, collate_fn=lambda batch: {"n": len(batch)})
+        ) == [{"n": 1}, {"n": 1}]
     # what a module has needs no cloudpickle
     assert len(read(ours.io.DataLoader(Base(2), num_workers=2))) == 2
 
@@ -382,8 +403,10 @@ def test_the_server_comes_back():
 
 def test_an_interrupt_while_workers_are_made(monkeypatch):
     """Neither answers nor batches of what was interrupted are taken for those of what comes next."""
-    for name, module in (("_receive", forkserver),
-                         ("receive", sys.modules["paddle_jax.io.dataloader.process"])):
+    for name, module in (
+        ("_receive", forkserver),
+        ("receive", sys.modules["paddle_jax.io.dataloader.process"]),
+    ):
         real = getattr(module, name)
 
         def interrupted(*args, real=real):

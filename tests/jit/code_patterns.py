@@ -17,8 +17,9 @@ def mask(paddle, x):
     F = paddle.nn.functional
     n = x.shape[1]
     m = paddle.tril(paddle.ones([n, n]))
-    return F.softmax(paddle.where(m > 0, paddle.matmul(x, x, transpose_y=True),
-                                  paddle.full_like(m, -1000000000.0)), -1)
+    return F.softmax(
+        paddle.where(m > 0, paddle.matmul(x, x, transpose_y=True), paddle.full_like(m, -1000000000.0)), -1
+    )
 
 
 def mask2(paddle, x):
@@ -91,8 +92,14 @@ def interp(paddle, x):
 
 
 def bool_ops(paddle, x):
-    return ((x > 0) & (x < 1), ~(x > 0), paddle.logical_or(x > 0, x < -1), (x > 0).any(1), (x > 0).all(-1),
-            (x == x).astype("int32").sum())
+    return (
+        (x > 0) & (x < 1),
+        ~(x > 0),
+        paddle.logical_or(x > 0, x < -1),
+        (x > 0).any(1),
+        (x > 0).all(-1),
+        (x == x).astype("int32").sum(),
+    )
 
 
 def topk(paddle, x):
@@ -101,13 +108,29 @@ def topk(paddle, x):
 
 
 def dtypes(paddle, x):
-    return (x.astype("float16").astype("float32"), x.astype("int32") + 1, x.astype("bool"),
-            (x * 10).astype("int64") // 3, (x * 10).astype("int64") % 3)
+    return (
+        x.astype("float16").astype("float32"),
+        x.astype("int32") + 1,
+        x.astype("bool"),
+        (x * 10).astype("int64") // 3,
+        (x * 10).astype("int64") % 3,
+    )
 
 
 def numbers(paddle, x):
-    return (x * 2 + 1, 1 - x, 2 / x.abs().clip(min=0.1), x ** 2, 2 ** x, -x, abs(x), x // 0.5, x % 0.7,
-            x.pow(3), x * True)
+    return (
+        x * 2 + 1,
+        1 - x,
+        2 / x.abs().clip(min=0.1),
+        x**2,
+        2**x,
+        -x,
+        abs(x),
+        x // 0.5,
+        x % 0.7,
+        x.pow(3),
+        x * True,
+    )
 
 
 def cumul(paddle, x):
@@ -120,8 +143,11 @@ def meshgrid(paddle, x):
 
 
 def where3(paddle, x):
-    return (paddle.where(x > 0, x, paddle.zeros_like(x)), paddle.where(x > 0, x, -x),
-            paddle.masked_fill(x, x < 0, 0.0))
+    return (
+        paddle.where(x > 0, x, paddle.zeros_like(x)),
+        paddle.where(x > 0, x, -x),
+        paddle.masked_fill(x, x < 0, 0.0),
+    )
 
 
 def chunk(paddle, x):
@@ -132,8 +158,13 @@ def chunk(paddle, x):
 
 
 def repeat(paddle, x):
-    return (x.tile([1, 2, 1]), paddle.repeat_interleave(x, 2, 1), x[:1].expand([3, x.shape[1], 4]),
-            x[:1].expand_as(x), paddle.broadcast_to(x[:, :1], x.shape))
+    return (
+        x.tile([1, 2, 1]),
+        paddle.repeat_interleave(x, 2, 1),
+        x[:1].expand([3, x.shape[1], 4]),
+        x[:1].expand_as(x),
+        paddle.broadcast_to(x[:, :1], x.shape),
+    )
 
 
 def flip(paddle, x):
@@ -151,19 +182,33 @@ def scalar_tensor(paddle, x):
 
 
 def numel(paddle, x):
-    return (x.sum() / x.shape[0], x.sum() / float(x.shape[1]), x.reshape([-1]).shape[0] * x.mean(),
-            paddle.numel(x).astype("float32") * x.mean())
+    return (
+        x.sum() / x.shape[0],
+        x.sum() / float(x.shape[1]),
+        x.reshape([-1]).shape[0] * x.mean(),
+        paddle.numel(x).astype("float32") * x.mean(),
+    )
 
 
 def view(paddle, x):
-    return (x.reshape([x.shape[0], -1]), x.reshape([-1, x.shape[-1]]), x.flatten(),
-            x.reshape([x.shape[1], x.shape[0], 4]), x.unsqueeze(0).squeeze(0))
+    return (
+        x.reshape([x.shape[0], -1]),
+        x.reshape([-1, x.shape[-1]]),
+        x.flatten(),
+        x.reshape([x.shape[1], x.shape[0], 4]),
+        x.unsqueeze(0).squeeze(0),
+    )
 
 
 def norms(paddle, x):
     F = paddle.nn.functional
-    return (F.normalize(x, axis=-1), F.layer_norm(x, [4]), paddle.linalg.norm(x, axis=-1),
-            F.cosine_similarity(x, x * 2, axis=-1), x / (x.norm(p=2, axis=-1, keepdim=True) + 1e-06))
+    return (
+        F.normalize(x, axis=-1),
+        F.layer_norm(x, [4]),
+        paddle.linalg.norm(x, axis=-1),
+        F.cosine_similarity(x, x * 2, axis=-1),
+        x / (x.norm(p=2, axis=-1, keepdim=True) + 1e-06),
+    )
 
 
 def sdpa(paddle, x):
@@ -173,13 +218,14 @@ def sdpa(paddle, x):
 
 
 def half(paddle, x):
-    return (x[:, :(x.shape[1] + 1) // 2], x[:, x.shape[1] // 2:])
+    return (x[:, : (x.shape[1] + 1) // 2], x[:, x.shape[1] // 2 :])
 
 
 def spatial(paddle, x):
     F = paddle.nn.functional
-    return x * F.sigmoid(paddle.concat([x.max(1, keepdim=True), x.mean(1, keepdim=True)],
-                                       1).mean(1, keepdim=True))
+    return x * F.sigmoid(
+        paddle.concat([x.max(1, keepdim=True), x.mean(1, keepdim=True)], 1).mean(1, keepdim=True)
+    )
 
 
 def shuffle(paddle, x):
@@ -193,8 +239,12 @@ def focus(paddle, x):
 
 def window(paddle, x):
     b, c, h, w = x.shape
-    y = x.transpose([0, 2, 3, 1]).reshape([b, h // 4, 4, w // 4, 4,
-                                           c]).transpose([0, 1, 3, 2, 4, 5]).reshape([-1, 16, c])
+    y = (
+        x.transpose([0, 2, 3, 1])
+        .reshape([b, h // 4, 4, w // 4, 4, c])
+        .transpose([0, 1, 3, 2, 4, 5])
+        .reshape([-1, 16, c])
+    )
     return y.reshape([b, h // 4, w // 4, 4, 4, c]).transpose([0, 1, 3, 2, 4, 5]).reshape([b, h, w, c])
 
 
@@ -204,8 +254,13 @@ def rollwin(paddle, x):
 
 def pools(paddle, x):
     F = paddle.nn.functional
-    return (F.avg_pool2d(x, 3, 1, 1), F.max_pool2d(x, 2, 2), F.adaptive_avg_pool2d(x, 1).flatten(1),
-            F.adaptive_max_pool2d(x, 1), x.mean([2, 3]))
+    return (
+        F.avg_pool2d(x, 3, 1, 1),
+        F.max_pool2d(x, 2, 2),
+        F.adaptive_avg_pool2d(x, 1).flatten(1),
+        F.adaptive_max_pool2d(x, 1),
+        x.mean([2, 3]),
+    )
 
 
 def spp(paddle, x):
@@ -215,8 +270,11 @@ def spp(paddle, x):
 
 def pads(paddle, x):
     F = paddle.nn.functional
-    return (F.pad(x, [1, 1, 2, 2]), F.pad(x, [1, 1, 1, 1], mode="reflect"),
-            F.pad(x, [0, 1, 0, 1], mode="replicate"))
+    return (
+        F.pad(x, [1, 1, 2, 2]),
+        F.pad(x, [1, 1, 1, 1], mode="reflect"),
+        F.pad(x, [0, 1, 0, 1], mode="replicate"),
+    )
 
 
 def unfold(paddle, x):
@@ -250,8 +308,13 @@ def gridsample(paddle, x):
 
 def norms_of_images(paddle, x):
     F = paddle.nn.functional
-    return (F.instance_norm(x), F.group_norm(x, 2), F.local_response_norm(x, 3), F.normalize(x, axis=1),
-            F.layer_norm(x.transpose([0, 2, 3, 1]), [4]))
+    return (
+        F.instance_norm(x),
+        F.group_norm(x, 2),
+        F.local_response_norm(x, 3),
+        F.normalize(x, axis=1),
+        F.layer_norm(x.transpose([0, 2, 3, 1]), [4]),
+    )
 
 
 def rope(paddle, x):
@@ -285,8 +348,11 @@ def quant(paddle, x):
 
 
 def comp(paddle, x):
-    return (paddle.complex(x, x * 2).abs(), paddle.fft.rfft(x).real(),
-            paddle.as_real(paddle.as_complex(x.reshape([x.shape[0], 4, -1, 2]))))
+    return (
+        paddle.complex(x, x * 2).abs(),
+        paddle.fft.rfft(x).real(),
+        paddle.as_real(paddle.as_complex(x.reshape([x.shape[0], 4, -1, 2]))),
+    )
 
 
 def conv1(paddle, x):
@@ -297,17 +363,66 @@ def conv1(paddle, x):
 
 def geo(paddle, x):
     F = paddle.nn.functional
-    return (F.interpolate(x, scale_factor=0.5, mode="bilinear"),
-            F.interpolate(x, scale_factor=[2, 3], mode="nearest"),
-            F.upsample(x, scale_factor=2, mode="bicubic"))
+    return (
+        F.interpolate(x, scale_factor=0.5, mode="bilinear"),
+        F.interpolate(x, scale_factor=[2, 3], mode="nearest"),
+        F.upsample(x, scale_factor=2, mode="bicubic"),
+    )
 
 
 SEQUENCES = [
-    setitem, mask, mask2, loop, gather_last, onehot, norm_pool, split_heads, neg_slice, pos, sincos,
-    dropout_train, mean_dims, kw, interp, bool_ops, topk, dtypes, numbers, cumul, meshgrid, where3, chunk,
-    repeat, flip, batch_index, scalar_tensor, numel, view, norms, sdpa, half,
+    setitem,
+    mask,
+    mask2,
+    loop,
+    gather_last,
+    onehot,
+    norm_pool,
+    split_heads,
+    neg_slice,
+    pos,
+    sincos,
+    dropout_train,
+    mean_dims,
+    kw,
+    interp,
+    bool_ops,
+    topk,
+    dtypes,
+    numbers,
+    cumul,
+    meshgrid,
+    where3,
+    chunk,
+    repeat,
+    flip,
+    batch_index,
+    scalar_tensor,
+    numel,
+    view,
+    norms,
+    sdpa,
+    half,
 ]
 IMAGES = [
-    spatial, shuffle, focus, window, rollwin, pools, spp, pads, unfold, anchors, decode, gridsample,
-    norms_of_images, rope, relpos, lengths, quant, comp, conv1, geo,
+    spatial,
+    shuffle,
+    focus,
+    window,
+    rollwin,
+    pools,
+    spp,
+    pads,
+    unfold,
+    anchors,
+    decode,
+    gridsample,
+    norms_of_images,
+    rope,
+    relpos,
+    lengths,
+    quant,
+    comp,
+    conv1,
+    geo,
 ]

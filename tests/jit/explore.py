@@ -50,29 +50,43 @@ class Rewritten:
         for node in ast.walk(own):  # what was seen is returned
             if isinstance(node, ast.Name) and node.id == "see":
                 node.id = "look"
-        lines = ["def body(k, given):", "    seen = []",
-                 "    look = lambda tag, *values: seen.extend((tag, v) for v in values)"]
+        lines = [
+            "def body(k, given):",
+            "    seen = []",
+            "    look = lambda tag, *values: seen.extend((tag, v) for v in values)",
+        ]
         lines += [f"    if {n!r} in given: {n} = given[{n!r}]" for n in names]
         lines += [textwrap.indent(ast.unparse(own), "    ")]
         lines += ["    new, here = {}, locals()"]
         lines += [f"    if {n!r} in here: new[{n!r}] = here[{n!r}]" for n in names]
         lines += ["    return seen, new"]
         wrap = "body = paddle.jit.to_static(body)" if self.compiled else ""
-        loop = [f"for k in range({p.repeats}):",
-                (f"    given = {{n: globals()[n] for n in {names!r} if n in globals() and not "
-                 "callable(globals()[n])}"),
-                f"    found, new = body(k if {'k' in body.split()!r} else 0, given)",
-                "    globals().update(new)",
-                "    for tag, v in found: see(tag, v)"]
-        parts = [f"paddle.seed({p.seed})", *[u.text for u in p.setup], *lines, wrap, *loop,
-                 *[u.text for u in p.last]]
+        loop = [
+            f"for k in range({p.repeats}):",
+            (
+                f"    given = {{n: globals()[n] for n in {names!r} if n in globals() and not "
+                "callable(globals()[n])}"
+            ),
+            f"    found, new = body(k if {'k' in body.split()!r} else 0, given)",
+            "    globals().update(new)",
+            "    for tag, v in found: see(tag, v)",
+        ]
+        parts = [
+            f"paddle.seed({p.seed})",
+            *[u.text for u in p.setup],
+            *lines,
+            wrap,
+            *loop,
+            *[u.text for u in p.last],
+        ]
         return "\n".join(parts) + "\n"
 
 
 def differs(program):
     """The difference between the body run as it is and compiled, as text; None if there is none."""
-    plain, compiled = (Rewritten(program, way, program.mixed, program.tainted, program.seed)
-                       for way in (False, True))
+    plain, compiled = (
+        Rewritten(program, way, program.mixed, program.tainted, program.seed) for way in (False, True)
+    )
     with differential.flags(paddle_jax, deferred="off"):
         want = differential.run(plain, paddle_jax)
     got = differential.run(compiled, paddle_jax)
@@ -104,8 +118,10 @@ def main():
             bad.append(seed)
             print(f"=== seed {seed}: {found}\n{Rewritten(program, True).text()}", flush=True)
     count = options.end - options.first - left
-    print(f"{count} programs, {eager} of them run eagerly, {len(bad)} differ: "
-          f"{bad}, {time.monotonic() - began:.0f} s")
+    print(
+        f"{count} programs, {eager} of them run eagerly, {len(bad)} differ: "
+        f"{bad}, {time.monotonic() - began:.0f} s"
+    )
     sys.exit(bool(bad))
 
 

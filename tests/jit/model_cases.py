@@ -358,5 +358,5 @@ LAYERS = {
     """,
     "f(-1,2,4,4,4)": "nn.Conv3D(2,3,2) ;; nn.Conv3DTranspose(2,3,2) ;; nn.BatchNorm3D(2)",
     "i(-1,5)": "nn.Embedding(10,4) ;; nn.Embedding(10,4,padding_idx=0) ;; "
-               "nn.Sequential(nn.Embedding(10,8),nn.Linear(8,2))",
+    "nn.Sequential(nn.Embedding(10,8),nn.Linear(8,2))",
 }

@@ -9,8 +9,12 @@ def vit(paddle):
 
         def __init__(self):
             super().__init__()
-            self.patches, self.qkv, self.out, self.norm = (nn.Conv2D(3, 16, 4, 4), nn.Linear(16, 48),
-                                                           nn.Linear(16, 16), nn.LayerNorm(16))
+            self.patches, self.qkv, self.out, self.norm = (
+                nn.Conv2D(3, 16, 4, 4),
+                nn.Linear(16, 48),
+                nn.Linear(16, 16),
+                nn.LayerNorm(16),
+            )
             self.token, self.drop = self.create_parameter([1, 1, 16]), nn.Dropout(0.1)
 
         def forward(self, x):
@@ -20,8 +24,9 @@ def vit(paddle):
             x = paddle.concat([self.token.expand([b, -1, -1]), x], 1)
             b, n, c = x.shape
             q, k, v = self.qkv(self.norm(x)).reshape([b, n, 3, 4, c // 4]).transpose([2, 0, 3, 1, 4])
-            weights = nn.functional.softmax(paddle.matmul(q, k.transpose([0, 1, 3, 2])) * (c // 4) ** -0.5,
-                                            -1)
+            weights = nn.functional.softmax(
+                paddle.matmul(q, k.transpose([0, 1, 3, 2])) * (c // 4) ** -0.5, -1
+            )
             x = x + self.drop(self.out(paddle.matmul(weights, v).transpose([0, 2, 1, 3]).reshape([b, n, c])))
             return x[:, 0], x[:, 1:].mean(1)
 
@@ -36,8 +41,11 @@ def bert(paddle):
 
         def __init__(self):
             super().__init__()
-            self.words, self.places, self.norm = (nn.Embedding(50, 16, padding_idx=0), nn.Embedding(40, 16),
-                                                  nn.LayerNorm(16))
+            self.words, self.places, self.norm = (
+                nn.Embedding(50, 16, padding_idx=0),
+                nn.Embedding(40, 16),
+                nn.LayerNorm(16),
+            )
             self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, activation="gelu"), 2)
             self.pool = nn.Linear(16, 16)
 
@@ -59,8 +67,11 @@ def lstm(paddle):
 
         def __init__(self):
             super().__init__()
-            self.words, self.rnn, self.scores = (nn.Embedding(50, 8), nn.LSTM(8, 6, 2, direction="bidirect"),
-                                                 nn.Linear(12, 5))
+            self.words, self.rnn, self.scores = (
+                nn.Embedding(50, 8),
+                nn.LSTM(8, 6, 2, direction="bidirect"),
+                nn.Linear(12, 5),
+            )
 
         def forward(self, ids):
             h, (last, _) = self.rnn(self.words(ids))
@@ -78,8 +89,12 @@ def detector(paddle):
 
         def __init__(self):
             super().__init__()
-            self.stem, self.norm, self.down, self.head = (nn.Conv2D(3, 8, 3, 2, 1), nn.BatchNorm2D(8),
-                                                          nn.Conv2D(8, 8, 3, 2, 1), nn.Conv2D(16, 6, 1))
+            self.stem, self.norm, self.down, self.head = (
+                nn.Conv2D(3, 8, 3, 2, 1),
+                nn.BatchNorm2D(8),
+                nn.Conv2D(8, 8, 3, 2, 1),
+                nn.Conv2D(16, 6, 1),
+            )
 
         def forward(self, x):
             fine = nn.functional.hardswish(self.norm(self.stem(x)))

@@ -12,9 +12,11 @@ from tests.jit.control_flow_models import MODELS
 from tests.jit.dy2static.test_conversion import CASES, filled, leaves, tensors
 
 pytestmark = pytest.mark.own_process
-NOT_SAVED = {"gradient_taken_inside_a_branch": "grad",
-             "shared_values_with_own_gradients": "a gradient is taken inside it, too",
-             "state_in_buffers": "a file does not keep what buffers have become"}
+NOT_SAVED = {
+    "gradient_taken_inside_a_branch": "grad",
+    "shared_values_with_own_gradients": "a gradient is taken inside it, too",
+    "state_in_buffers": "a file does not keep what buffers have become",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -38,16 +40,18 @@ def inputs(factory):
     rng = np.random.RandomState(0)
     found = [rng.randn(length, 3).astype("f4") * scale for length in (1, 2, 5) for scale in (0.5, -1, 3)]
     found += [np.full((3, 3), s, "f4") for s in (0.5, -0.5)]
-    return [(x, np.array(i % 4)) if "n" in factory.__code__.co_varnames else (x,)
-            for i, x in enumerate(found)]
+    return [
+        (x, np.array(i % 4)) if "n" in factory.__code__.co_varnames else (x,) for i, x in enumerate(found)
+    ]
 
 
 def both(name, oracle):
     """The two engines' Layers with the same parameters, InputSpecs of each, inputs."""
     factory = MODELS[name][0]
     theirs, ours = factory(oracle), factory(paddle_jax)
-    ours.set_state_dict({key: paddle_jax.to_tensor(value.numpy())
-                         for key, value in theirs.state_dict().items()})
+    ours.set_state_dict(
+        {key: paddle_jax.to_tensor(value.numpy()) for key, value in theirs.state_dict().items()}
+    )
     forward = type(theirs).forward
     kinds = [([None, 3], "float32", "x"), ([], "int64", "n")][: forward.__code__.co_argcount - 1]
     specs = [[P.static.InputSpec(*kind) for kind in kinds] for P in (oracle, paddle_jax)]
@@ -74,16 +78,22 @@ def test_saved_by_paddle(oracle, tmp_path, name):
         same(arrays(here(*tensors(paddle_jax, values))), arrays(there(*tensors(oracle, values))))
 
 
-@pytest.mark.parametrize("name",
-                         [name for name, case in CASES.items() if case.why is None and name not in NOT_SAVED])
+@pytest.mark.parametrize(
+    "name", [name for name, case in CASES.items() if case.why is None and name not in NOT_SAVED]
+)
 def test_cases_of_conversion(oracle, tmp_path, name):
     case = CASES[name]
     ours, theirs = filled(case.build(paddle_jax)), filled(case.build(oracle))
     if hasattr(theirs, "eval"):
         theirs.eval()
     first = [np.asarray(a) for a in case.inputs[0]]
-    save(ours, str(tmp_path / "m"), input_spec=[
-        paddle_jax.static.InputSpec(list(a.shape), str(a.dtype), f"x{i}") for i, a in enumerate(first)])
+    save(
+        ours,
+        str(tmp_path / "m"),
+        input_spec=[
+            paddle_jax.static.InputSpec(list(a.shape), str(a.dtype), f"x{i}") for i, a in enumerate(first)
+        ],
+    )
     there = oracle.jit.load(str(tmp_path / "m"))
     for arguments in case.inputs:
         same(arrays(there(*tensors(oracle, arguments))), arrays(theirs(*tensors(oracle, arguments))))
@@ -93,8 +103,11 @@ def test_what_cannot_be_saved_names_the_line(tmp_path):
     for name, (factory, _, why) in MODELS.items():
         if why is not None:
             with pytest.raises(ValueError, match=r"control_flow_models.py:\d+") as refusal:
-                save(factory(paddle_jax), str(tmp_path / name),
-                     input_spec=[paddle_jax.static.InputSpec([None, 3], "float32", "x")])
+                save(
+                    factory(paddle_jax),
+                    str(tmp_path / name),
+                    input_spec=[paddle_jax.static.InputSpec([None, 3], "float32", "x")],
+                )
             assert ";" in str(refusal.value)
             assert list(tmp_path.iterdir()) == []
 
@@ -103,12 +116,15 @@ def test_inference_of_a_branch(oracle, tmp_path):
     theirs, ours, _, specs, given = both("if_elif_else", oracle)
     save(ours, str(tmp_path / "m"), input_spec=specs)
     predictor = paddle_jax.inference.create_predictor(
-        paddle_jax.inference.Config(str(tmp_path / "m.json"), str(tmp_path / "m.pdiparams")))
+        paddle_jax.inference.Config(str(tmp_path / "m.json"), str(tmp_path / "m.pdiparams"))
+    )
     for (x,) in given:
         predictor.get_input_handle("x").copy_from_cpu(x)
         predictor.run()
-        same([predictor.get_output_handle(n).copy_to_cpu() for n in predictor.get_output_names()],
-             arrays(theirs(oracle.to_tensor(x))))
+        same(
+            [predictor.get_output_handle(n).copy_to_cpu() for n in predictor.get_output_names()],
+            arrays(theirs(oracle.to_tensor(x))),
+        )
 
 
 def test_static_recording_of_a_compiled_function(oracle):
@@ -180,9 +196,13 @@ def test_names_and_number_of_inputs(oracle, tmp_path):
 
 def test_infinite_constants(oracle, tmp_path):
     """Paddle cannot read the attributes it writes for them."""
-    save(lambda x: paddle_jax.stack([x + paddle_jax.full([2], float("-inf")),
-                                     x * paddle_jax.full([2], float("nan"))]),
-         str(tmp_path / "m"), input_spec=[paddle_jax.static.InputSpec([None, 2], "float32", "x")])
+    save(
+        lambda x: paddle_jax.stack(
+            [x + paddle_jax.full([2], float("-inf")), x * paddle_jax.full([2], float("nan"))]
+        ),
+        str(tmp_path / "m"),
+        input_spec=[paddle_jax.static.InputSpec([None, 2], "float32", "x")],
+    )
     x = np.array([[1, -1]], "f4")
     want = np.stack([np.full_like(x, -np.inf), np.full_like(x, np.nan)])
     same(arrays(oracle.jit.load(str(tmp_path / "m"))(oracle.to_tensor(x))), [want])
@@ -210,8 +230,10 @@ def test_static_recording_of_loops_over_unknown_lengths():
             y = paddle_jax.jit.to_static(over_rows)(x)
             for rows in (2, 3):
                 value = np.array([[1, 2, 3], [-4, 1, 1], [1, 1, 1]], "f4")[:rows]
-                same(paddle_jax.static.Executor().run(feed={"x": value}, fetch_list=[y]),
-                     [value[value.sum(1) > 0].sum(0)])
+                same(
+                    paddle_jax.static.Executor().run(feed={"x": value}, fetch_list=[y]),
+                    [value[value.sum(1) > 0].sum(0)],
+                )
             with pytest.raises(RuntimeError, match=r"range\(paddle.shape\(x\)\[0\]\)"):
                 paddle_jax.jit.to_static(over_numbers)(x)
     finally:

@@ -37,7 +37,11 @@ CASES = {
     "V.psroi_pool(x, y, z, 2, 0.5)": (normal(2, 8, 8, 9), BOXES, COUNTS),
     "V.deform_conv2d(x, y, z, padding=1)": (normal(1, 3, 6, 6), normal(1, 18, 6, 6), normal(2, 3, 3, 3)),
     "V.deform_conv2d(x, y, z, stride=2, mask=w)": (
-        normal(1, 3, 7, 7), normal(1, 18, 3, 3), normal(2, 3, 3, 3), normal(1, 9, 3, 3)),
+        normal(1, 3, 7, 7),
+        normal(1, 18, 3, 3),
+        normal(2, 3, 3, 3),
+        normal(1, 9, 3, 3),
+    ),
     "V.prior_box(x, y, [4.], [8.], [2.], flip=True)": (normal(1, 1, 2, 3), normal(1, 3, 10, 20)),
     "V.box_coder(x, [.1, .1, .2, .2], y)": (PRIORS, PRIORS[::-1] * 0.9),
     "V.box_coder(x, y, z)": (PRIORS, PRIORS + 0.1, PRIORS[::-1] * 0.9),
@@ -50,24 +54,39 @@ CASES = {
     "V.yolo_box(x, y, [10, 13], 2, .01, 32)": (normal(1, 7, 4, 4), ints([[90, 70]], "int32")),
     "V.distribute_fpn_proposals(x, 2, 5, 4, 8, rois_num=y)": (BOXES * 9, COUNTS),
     "V.generate_proposals(x, y, z, w, w * 0 + 1, 20, 5, .3, return_rois_num=True)": (
-        np.abs(normal(1, 3, 4, 5)), normal(1, 12, 4, 5) * 0.1, np.array([[40, 50]], "float32"),
-        np.abs(normal(4, 5, 3, 4)).cumsum(-1) * 4),
+        np.abs(normal(1, 3, 4, 5)),
+        normal(1, 12, 4, 5) * 0.1,
+        np.array([[40, 50]], "float32"),
+        np.abs(normal(4, 5, 3, 4)).cumsum(-1) * 4,
+    ),
     "V.yolo_loss(x, y, z, [10, 13, 16, 30], [1], 2, .7, 32)": (
-        normal(1, 7, 3, 3), np.abs(normal(1, 2, 4)) * 0.2, ints([[0, 1]], "int32")),
-    "paddle.geometric.reindex_graph(x, y, z)": (ints([0, 1, 2]), ints([8, 9, 0, 4, 7, 6, 7]),
-                                                ints([2, 3, 2], "int32")),
+        normal(1, 7, 3, 3),
+        np.abs(normal(1, 2, 4)) * 0.2,
+        ints([[0, 1]], "int32"),
+    ),
+    "paddle.geometric.reindex_graph(x, y, z)": (
+        ints([0, 1, 2]),
+        ints([8, 9, 0, 4, 7, 6, 7]),
+        ints([2, 3, 2], "int32"),
+    ),
     "paddle.geometric.segment_sum(x, y)": (NODES, ints([0, 0, 1, 1, 2])),
     "paddle.geometric.segment_mean(x, y)": (NODES, ints([0, 0, 1, 1, 2])),
     "paddle.geometric.segment_max(x, y)": (NODES, ints([0, 0, 1, 1, 2])),
     "paddle.geometric.segment_min(x, y)": (NODES, ints([0, 0, 1, 1, 2])),
-    "F.gather_tree(x, y)": (ints([[[2, 2], [6, 1]], [[3, 9], [6, 1]], [[0, 1], [9, 0]]]),
-                            ints([[[0, 0], [1, 1]], [[1, 0], [1, 0]], [[0, 0], [0, 1]]])),
+    "F.gather_tree(x, y)": (
+        ints([[[2, 2], [6, 1]], [[3, 9], [6, 1]], [[0, 1], [9, 0]]]),
+        ints([[[0, 0], [1, 1]], [[1, 0], [1, 0]], [[0, 0], [0, 1]]]),
+    ),
     "F.fractional_max_pool2d(x, 3, random_u=.3)": (normal(1, 2, 8, 8),),
     "F.fractional_max_pool2d(x, 3, 2, random_u=.3, return_mask=True)": (normal(1, 2, 8, 8),),
     "F.fractional_max_pool3d(x, 3, random_u=.3)": (normal(1, 2, 8, 8, 8),),
     "F.class_center_sample(x, 20, 3)": (ints([11, 5, 1, 5]),),  # no class is left to draw
-    "F.rnnt_loss(x, y, z, w, reduction='none')": (normal(1, 3, 3, 4), ints([[1, 2]], "int32"),
-                                                  ints([3], "int32"), ints([2], "int32")),
+    "F.rnnt_loss(x, y, z, w, reduction='none')": (
+        normal(1, 3, 3, 4),
+        ints([[1, 2]], "int32"),
+        ints([3], "int32"),
+        ints([2], "int32"),
+    ),
 }
 
 
@@ -100,8 +119,10 @@ def arrays(result):
 
 def specs_of(engine, values):
     """InputSpecs of arrays."""
-    return [engine.static.InputSpec(list(one.shape), str(one.dtype), name)
-            for one, name in zip(values, "xyzw", strict=False)]
+    return [
+        engine.static.InputSpec(list(one.shape), str(one.dtype), name)
+        for one, name in zip(values, "xyzw", strict=False)
+    ]
 
 
 def check(got, want, text=""):
@@ -117,8 +138,10 @@ def test_reads_what_paddle_writes(oracle, tmp_path, expression):
     values = CASES[expression]
     model = layer(oracle, expression)
     oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs_of(oracle, values))
-    check(arrays(load(str(tmp_path / "m"))(*map(paddle_jax.to_tensor, values))),
-          arrays(model(*map(oracle.to_tensor, values))))
+    check(
+        arrays(load(str(tmp_path / "m"))(*map(paddle_jax.to_tensor, values))),
+        arrays(model(*map(oracle.to_tensor, values))),
+    )
 
 
 def together(engine, expressions):
@@ -132,8 +155,9 @@ def together(engine, expressions):
         return [list(one) if isinstance(one, list | tuple) else [one] for one in found]
 
     values = [value for one in expressions for value in CASES[one]]
-    specs = [engine.static.InputSpec(list(one.shape), str(one.dtype), f"v{i}")
-             for i, one in enumerate(values)]
+    specs = [
+        engine.static.InputSpec(list(one.shape), str(one.dtype), f"v{i}") for i, one in enumerate(values)
+    ]
     return model, specs, list(map(engine.to_tensor, values))
 
 

@@ -113,8 +113,9 @@ def test_what_a_branch_gives_may_be_the_argument():
     compiled = paddle.jit.to_static(step)
     for limit in (paddle.to_tensor(10.0), paddle.to_tensor(0.0)):
         given, other = data(2).abs(), data(2).abs()
-        np.testing.assert_allclose(quiet(compiled, given, limit).numpy(), step(other, limit).numpy(),
-                                   rtol=1e-6)
+        np.testing.assert_allclose(
+            quiet(compiled, given, limit).numpy(), step(other, limit).numpy(), rtol=1e-6
+        )
         np.testing.assert_allclose(given.numpy(), other.numpy(), rtol=1e-6)
 
 

@@ -42,8 +42,13 @@ def test_what_is_said_to_be_written_is_named_by_the_code(table):
     known = {name for op in RECORDED if op.record.pir for name in parsed(op.record.pir).names}
     written = [name for name, (_, written, _) in table.rows().items() if written]
     assert len(written) > 300
-    assert [name for name in written if name not in known and f'"{name}"' not in sources
-            and f'"{name.replace("2d", "{n}d").replace("3d", "{n}d")}"' not in sources] == []
+    assert [
+        name
+        for name in written
+        if name not in known
+        and f'"{name}"' not in sources
+        and f'"{name.replace("2d", "{n}d").replace("3d", "{n}d")}"' not in sources
+    ] == []
 
 
 def test_a_model_has_what_the_page_says_is_written(table):

@@ -24,8 +24,10 @@ def split(text):
 
 def specs(engine, text):
     """InputSpecs from descriptions such as `f(-1,3) i(-1,1)`."""
-    return [engine.static.InputSpec(list(shape(one)), DTYPES[one[0]], name)
-            for one, name in zip(text.split(), "xyz", strict=False)]
+    return [
+        engine.static.InputSpec(list(shape(one)), DTYPES[one[0]], name)
+        for one, name in zip(text.split(), "xyz", strict=False)
+    ]
 
 
 def shape(one):
@@ -39,9 +41,14 @@ def arrays(text, lengths):
     for one in text.split():
         size = [lengths[i] if n == -1 else n for i, n in enumerate(shape(one))]
         real = rng.randn(*size)
-        found.append({"f": lambda r=real: r.astype("float32"), "i": lambda s=size: rng.randint(0, 4, s),
-                      "b": lambda r=real: r > 0,
-                      "c": lambda r=real, s=size: (r + 1j * rng.randn(*s)).astype("complex64")}[one[0]]())
+        found.append(
+            {
+                "f": lambda r=real: r.astype("float32"),
+                "i": lambda s=size: rng.randint(0, 4, s),
+                "b": lambda r=real: r > 0,
+                "c": lambda r=real, s=size: (r + 1j * rng.randn(*s)).astype("complex64"),
+            }[one[0]]()
+        )
     return found
 
 
@@ -109,8 +116,12 @@ def test_reads_what_paddle_writes(oracle, tmp_path, inputs):
     oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs(oracle, inputs))
     ours, theirs = load(str(tmp_path / "m")), oracle.jit.load(str(tmp_path / "m"))
     values = arrays(inputs, [3, 5, 7, 9])
-    check(expressions, model.counts, flat(ours(*tensors(paddle_jax, values))),
-          flat(theirs(*tensors(oracle, values))))
+    check(
+        expressions,
+        model.counts,
+        flat(ours(*tensors(paddle_jax, values))),
+        flat(theirs(*tensors(oracle, values))),
+    )
 
 
 @pytest.mark.slow
@@ -121,8 +132,9 @@ def test_reads_more(oracle, tmp_path, inputs):
     oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs(oracle, inputs))
     values = arrays(inputs, [2, 5, 7, 9])
     want = model(*tensors(oracle, values))
-    check(expressions, model.counts, flat(load(str(tmp_path / "m"))(*tensors(paddle_jax, values))),
-          flat(want))
+    check(
+        expressions, model.counts, flat(load(str(tmp_path / "m"))(*tensors(paddle_jax, values))), flat(want)
+    )
 
 
 @pytest.mark.parametrize("inputs", joined(BOTH, WRITE))
@@ -144,8 +156,12 @@ def test_shapes_that_hang_on_values(oracle, tmp_path):
     ours, theirs = load(str(tmp_path / "m")), oracle.jit.load(str(tmp_path / "m"))
     for seed in (2, 3):
         values = arrays(inputs, [seed])
-        check(expressions, model.counts, flat(ours(*tensors(paddle_jax, values))),
-              flat(theirs(*tensors(oracle, values))))
+        check(
+            expressions,
+            model.counts,
+            flat(ours(*tensors(paddle_jax, values))),
+            flat(theirs(*tensors(oracle, values))),
+        )
 
 
 def stack(engine, inputs):
@@ -154,8 +170,12 @@ def stack(engine, inputs):
     class Stack(engine.nn.Layer):
         def __init__(self):
             super().__init__()
-            self.parts = engine.nn.LayerList([eval(text, {"nn": engine.nn})  # noqa: S307
-                                              for text in split(LAYERS[inputs])])
+            self.parts = engine.nn.LayerList(
+                [
+                    eval(text, {"nn": engine.nn})  # noqa: S307
+                    for text in split(LAYERS[inputs])
+                ]
+            )
 
         def forward(self, x):
             out = []
@@ -170,14 +190,18 @@ def stack(engine, inputs):
 @pytest.mark.parametrize("inputs", LAYERS)
 def test_layers_both_ways(oracle, tmp_path, inputs):
     theirs, ours = stack(oracle, inputs), stack(paddle_jax, inputs)
-    ours.set_state_dict({name: paddle_jax.to_tensor(value.numpy())
-                         for name, value in theirs.state_dict().items()})
+    ours.set_state_dict(
+        {name: paddle_jax.to_tensor(value.numpy()) for name, value in theirs.state_dict().items()}
+    )
     theirs.eval()
     oracle.jit.save(theirs, str(tmp_path / "theirs"), input_spec=specs(oracle, inputs))
     save(ours, str(tmp_path / "ours"), input_spec=specs(paddle_jax, inputs))
     assert ours.training  # saving leaves the mode as it was
-    read, written, again = (load(str(tmp_path / "theirs")), oracle.jit.load(str(tmp_path / "ours")),
-                            load(str(tmp_path / "ours")))
+    read, written, again = (
+        load(str(tmp_path / "theirs")),
+        oracle.jit.load(str(tmp_path / "ours")),
+        load(str(tmp_path / "ours")),
+    )
     names = split(LAYERS[inputs])
     for lengths in ([2, 4, 6, 8], [3, 6, 7, 9]):
         values = arrays(inputs, lengths)

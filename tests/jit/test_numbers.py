@@ -20,8 +20,15 @@ def sizes_of(x):
         left -= 1
         rows.append(x[:, :, left])
     tail = x[:, :, : height - 1] if width > 2 else x
-    return (wide, x + grid.astype(x.dtype), half, paddle.stack(rows, 2), tail,
-            paddle.zeros([shape[0], paddle.numel(x)]), left)
+    return (
+        wide,
+        x + grid.astype(x.dtype),
+        half,
+        paddle.stack(rows, 2),
+        tail,
+        paddle.zeros([shape[0], paddle.numel(x)]),
+        left,
+    )
 
 
 def test_numbers_that_depend_on_shapes_alone_are_constants():

@@ -89,8 +89,17 @@ def many_forms(n, *rest, key="b", **named):
     if (m := inner(1)) > 2 and n or m:
         total += m
     text = f"{total:>5}|{thing.factor}"
-    return [total, *thing.items, thing.extra, *generate(2), Local().get(), text, named.get("z", -1),
-            {*others}, n if n > 1 else -n]
+    return [
+        total,
+        *thing.items,
+        thing.extra,
+        *generate(2),
+        Local().get(),
+        text,
+        named.get("z", -1),
+        {*others},
+        n if n > 1 else -n,
+    ]
 
 
 def observed(function, *args, **named):
@@ -126,8 +135,16 @@ def test_what_is_read_is_a_fact_and_nothing_else():
 STREAM, MANY = iter([1]), list(range(10_000))
 
 
-@pytest.mark.parametrize("function", [lambda: time.time(), lambda: eval("1"), lambda: np.random.rand(),
-                                      lambda: next(STREAM), lambda: random.random()])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: time.time(),
+        lambda: eval("1"),
+        lambda: np.random.rand(),
+        lambda: next(STREAM),
+        lambda: random.random(),
+    ],
+)
 def test_what_cannot_be_observed_is_known(function):
     from paddle_jax._core.errors import Unsupported
 
@@ -153,11 +170,25 @@ def test_a_file_that_was_edited_is_not_the_source(tmp_path):
         syntax_of(scope["f"])
 
 
-@pytest.mark.parametrize("a, b, expected", [
-    (1, 1, True), (1, 1.0, False), (0.0, -0.0, False), (float("nan"), float("nan"), True), ("a", "b", False),
-    ((1, (2,)), (1, (2,)), True), ((1, 2), (1, 3), False), (np.float32(1), np.float32(1), True),
-    (True, 1, False), ([1], [1], True), ({"a": 1}, {"a": 2}, False), (Upper().weigh, Upper().weigh, False),
-    (object(), object(), False), (frozenset("ab"), frozenset("ba"), True)])
+@pytest.mark.parametrize(
+    "a, b, expected",
+    [
+        (1, 1, True),
+        (1, 1.0, False),
+        (0.0, -0.0, False),
+        (float("nan"), float("nan"), True),
+        ("a", "b", False),
+        ((1, (2,)), (1, (2,)), True),
+        ((1, 2), (1, 3), False),
+        (np.float32(1), np.float32(1), True),
+        (True, 1, False),
+        ([1], [1], True),
+        ({"a": 1}, {"a": 2}, False),
+        (Upper().weigh, Upper().weigh, False),
+        (object(), object(), False),
+        (frozenset("ab"), frozenset("ba"), True),
+    ],
+)
 def test_same(a, b, expected):
     assert same(a, b) is expected
 
@@ -170,8 +201,15 @@ def test_content_of_arrays_counts():
     assert not facts.hold()
 
 
-@pytest.mark.parametrize("function", [lambda: len(MANY), lambda: paddle.is_grad_enabled(),
-                                      lambda: os.path.basename("a/b"), lambda: 1 if MANY else 2])  # noqa: PTH119
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: len(MANY),
+        lambda: paddle.is_grad_enabled(),
+        lambda: os.path.basename("a/b"),
+        lambda: 1 if MANY else 2,
+    ],
+)  # noqa: PTH119
 def test_what_takes_one_fact(function):
     got, reads = observed(function)
     assert got == function() and reads.reason is None and len(reads.facts) <= 8
@@ -251,6 +289,7 @@ class Counting:
 
 def test_going_through_objects_reads_no_more_than_that():
     """Objects in a container may change; what the function asks them for counts."""
+
     class Part:
         def __init__(self, scale):
             self.scale, self.calls = scale, 0
@@ -318,12 +357,15 @@ def test_expressions_as_text():
 
 @pytest.mark.slow
 def test_a_program_on_the_command_line_has_source():
-    program = ("import paddle_jax as paddle, warnings; warnings.simplefilter('error')\nscale = 2.0\nf = "
-               "paddle.jit.to_static(lambda x: x * scale)\n"
-               "print(f(paddle.ones([1])).tolist()); scale = 3.0; print(f(paddle.ones([1])).tolist(), "
-               "f.get_traced_count())")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
-                          check=False)
+    program = (
+        "import paddle_jax as paddle, warnings; warnings.simplefilter('error')\nscale = 2.0\nf = "
+        "paddle.jit.to_static(lambda x: x * scale)\n"
+        "print(f(paddle.ones([1])).tolist()); scale = 3.0; print(f(paddle.ones([1])).tolist(), "
+        "f.get_traced_count())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.stdout.split("\n") == ["[2.0]", "[3.0] 2", ""], done.stderr
 
 

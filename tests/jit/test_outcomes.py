@@ -32,13 +32,19 @@ CASES = {  # function of one Tensor; a value that is allowed; values that are no
     "embedding": (lambda i: F.embedding(i, table()), ids(0, 3), [ids(4), ids(-2)]),
     "embedding with padding": (lambda i: F.embedding(i, table(), padding_idx=1), ids(1, 3), [ids(4)]),
     "one_hot": (lambda i: F.one_hot(i, 5), ids(4), [ids(5), ids(-1)]),
-    "cross_entropy": (lambda i: F.cross_entropy(table(), i), ids(0, 2, 1, -100),
-                      [ids(0, 3, 1, 2), ids(0, 1, 2, -1)]),
+    "cross_entropy": (
+        lambda i: F.cross_entropy(table(), i),
+        ids(0, 2, 1, -100),
+        [ids(0, 3, 1, 2), ids(0, 1, 2, -1)],
+    ),
     "nll_loss": (lambda i: F.nll_loss(table(), i), ids(0, 2, 1, 0), [ids(0, 3, 1, 2)]),
     "floor_divide": (lambda i: ids(7, 8) // i, ids(2, 3), [ids(1, 0)]),
     "remainder": (lambda i: ids(7, 8) % i, ids(2, 3), [ids(0, 3)]),
-    "binary_cross_entropy": (lambda p: F.binary_cross_entropy(p, paddle.ones([2])),
-                             ids(0, 1, dtype="float32"), [ids(0.5, 1.5, dtype="float32")]),
+    "binary_cross_entropy": (
+        lambda p: F.binary_cross_entropy(p, paddle.ones([2])),
+        ids(0, 1, dtype="float32"),
+        [ids(0.5, 1.5, dtype="float32")],
+    ),
     "computed in the function": (lambda i: F.embedding(i * 2 - 1, table()), ids(1, 2), [ids(-1), ids(3)]),
 }
 
@@ -62,8 +68,9 @@ def test_the_error_is_that_of_the_immediate_tier(name, tier):
             function(value).numpy()
         with pytest.raises(type(there.value)) as here:
             compiled(value).numpy()
-        assert (str(here.value).partition("got")[0] == str(there.value).partition("got")[0]
-                or str(there.value) in str(here.value))
+        assert str(here.value).partition("got")[0] == str(there.value).partition("got")[0] or str(
+            there.value
+        ) in str(here.value)
         assert "test_outcomes.py" in str(here.value)
         assert not Outcomes.waiting
     np.testing.assert_allclose(compiled(good).numpy(), want, rtol=1e-6)
@@ -72,10 +79,12 @@ def test_the_error_is_that_of_the_immediate_tier(name, tier):
 @pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
 def test_a_training_step_changes_nothing(optimizer):
     """Parameters, state of the optimizer and buffers stay as before the step, and training goes on."""
+
     def make():
         paddle.seed(1)
-        net = paddle.nn.Sequential(paddle.nn.Embedding(5, 4), paddle.nn.BatchNorm1D(4),
-                                   paddle.nn.Linear(4, 3))
+        net = paddle.nn.Sequential(
+            paddle.nn.Embedding(5, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Linear(4, 3)
+        )
         opt = getattr(paddle.optimizer, optimizer)(0.1, parameters=net.parameters())
 
         def step(i, label):
@@ -88,8 +97,13 @@ def test_a_training_step_changes_nothing(optimizer):
         return net, opt, paddle.jit.to_static(step, full_graph=True)
 
     def state(net, opt):
-        return [v.numpy().copy() for v in (*net.state_dict().values(), *[v for v in opt.state_dict().values()
-                                                                         if isinstance(v, paddle.Tensor)])]
+        return [
+            v.numpy().copy()
+            for v in (
+                *net.state_dict().values(),
+                *[v for v in opt.state_dict().values() if isinstance(v, paddle.Tensor)],
+            )
+        ]
 
     (net, opt, step), (net2, opt2, plain) = make(), make()
     batches = [(ids(0, 1, 4, 2), ids(0, 1, 2, 2)), (ids(3, 1, 4, 2), ids(0, 0, 2, 2))]
@@ -118,8 +132,14 @@ def test_gradients_through_a_compiled_function():
     assert net.weight.grad.numpy().sum(1).tolist() == [0, 4, 0, 0, 4]
 
 
-ASKED = {"numpy": lambda t: t.numpy(), "item": lambda t: t.item(), "float": float, "print": str, "bool": bool,
-         "array": np.asarray}
+ASKED = {
+    "numpy": lambda t: t.numpy(),
+    "item": lambda t: t.item(),
+    "float": float,
+    "print": str,
+    "bool": bool,
+    "array": np.asarray,
+}
 
 
 @pytest.mark.parametrize("tier", ["sync", "async", "off"])
@@ -131,8 +151,14 @@ def test_what_is_not_computed_yet_when_it_is_refused(ask, tier):
     w = paddle.to_tensor([0.5, 1.5], stop_gradient=False)
     for bad, times in ((False, 3), (True, 12), (False, 2)):  # the twelfth is compiled whole
         for _ in range(times):
-            with pytest.raises(ValueError, match=("probabilities lie in.*test_outcomes.py" if tier != "off"
-                                                  else "got 1.8")) if bad else nullcontext():
+            with (
+                pytest.raises(
+                    ValueError,
+                    match=("probabilities lie in.*test_outcomes.py" if tier != "off" else "got 1.8"),
+                )
+                if bad
+                else nullcontext()
+            ):
                 loss = F.binary_cross_entropy(w * (1.2 if bad else 0.5), paddle.ones([2]))
                 loss.backward()
                 ASKED[ask](loss)
@@ -154,6 +180,7 @@ def test_told_once_and_at_the_next_call():
 
 def test_where_a_check_cannot_leave():
     """In a branch or a loop, and inside a recomputed part, the function compiles as before."""
+
     @paddle.jit.to_static(full_graph=True)
     def branch(x, i):
         if x.sum() > 0:
@@ -164,19 +191,22 @@ def test_where_a_check_cannot_leave():
 
     assert branch(paddle.ones([1]), ids(1)).tolist() == [1 + 12 + 12]
     net = paddle.nn.Embedding(5, 4)
-    again = paddle.jit.to_static(lambda i: paddle.distributed.fleet.utils.recompute(net, i).sum(),
-                                 full_graph=True)
+    again = paddle.jit.to_static(
+        lambda i: paddle.distributed.fleet.utils.recompute(net, i).sum(), full_graph=True
+    )
     assert float(again(ids(1, 2))) == pytest.approx(float(net(ids(1, 2)).sum()), rel=1e-5)
 
 
 def test_index_kept_outside():
     """What the function takes from outside may hold other values at the next call."""
+
     class Kept:
         index = ids(0, 1)
 
     kept = {"a": [Kept]}
-    step = paddle.jit.to_static(lambda x: x[kept["a"][0].index] + paddle.gather(x, kept["a"][0].index),
-                                full_graph=True)
+    step = paddle.jit.to_static(
+        lambda x: x[kept["a"][0].index] + paddle.gather(x, kept["a"][0].index), full_graph=True
+    )
     x = paddle.to_tensor([1.0, 2.0, 3.0])
     assert step(x).tolist() == [2, 4]
     Kept.index.set_value(ids(2, 0))

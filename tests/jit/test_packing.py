@@ -117,9 +117,12 @@ def train(wrap, change, every, mode="on"):
         if i % every == every - 1:
             change(net, adam, kept)
     seen = [t.numpy() if isinstance(t, paddle.Tensor) else t for t in (*losses, *kept)]
-    return [*seen, *see(net),
-            *[v.numpy() for v in adam.state_dict().values() if isinstance(v, paddle.Tensor)],
-            np.array([p.inplace_version for p in net.parameters()])], step
+    return [
+        *seen,
+        *see(net),
+        *[v.numpy() for v in adam.state_dict().values() if isinstance(v, paddle.Tensor)],
+        np.array([p.inplace_version for p in net.parameters()]),
+    ], step
 
 
 def compiled(function):

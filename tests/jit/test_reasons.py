@@ -91,13 +91,17 @@ def of_cell():
 MODULE = sys.modules[__name__]
 
 
-@pytest.mark.parametrize("function, store, key, new, words", [
-    (of_global, MODULE.__dict__, "RATE", 0.25, "RATE was 0.5 and is 0.25"),
-    (of_attribute, CONFIG.deep.__dict__, "rate", 4, "CONFIG.deep.rate was 2 and is 4"),
-    (of_item, TABLE["b"], "c", 4, "TABLE['b']['c'] was 3 and is 4"),
-    (of_list, TABLE["a"], 1, 7, "TABLE['a'] (the content of a list) was (1, 2) and is (1, 7)"),
-    (of_array, ARRAY, 0, 5.0, "ARRAY (a NumPy array) has changed"),
-], ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize(
+    "function, store, key, new, words",
+    [
+        (of_global, MODULE.__dict__, "RATE", 0.25, "RATE was 0.5 and is 0.25"),
+        (of_attribute, CONFIG.deep.__dict__, "rate", 4, "CONFIG.deep.rate was 2 and is 4"),
+        (of_item, TABLE["b"], "c", 4, "TABLE['b']['c'] was 3 and is 4"),
+        (of_list, TABLE["a"], 1, 7, "TABLE['a'] (the content of a list) was (1, 2) and is (1, 7)"),
+        (of_array, ARRAY, 0, 5.0, "ARRAY (a NumPy array) has changed"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
 def test_a_change_is_told_by_the_name_that_code_uses(function, store, key, new, words):
     old = store[key]
     assert f": {words} (read at " in told(function, put(store, key, new), put(store, key, old))
@@ -139,15 +143,22 @@ def of_loud(x):
 def test_code_of_the_user_is_not_called_for_a_message():
     old = LOUD
     line = told(of_loud, put(MODULE.__dict__, "LOUD", [Loud()]), put(MODULE.__dict__, "LOUD", old))
-    assert told(of_loud, put(MODULE.__dict__, "LOUD", Loud()),
-                put(MODULE.__dict__, "LOUD", old)).count("LOUD is another Loud") == 1
+    assert (
+        told(of_loud, put(MODULE.__dict__, "LOUD", Loud()), put(MODULE.__dict__, "LOUD", old)).count(
+            "LOUD is another Loud"
+        )
+        == 1
+    )
     assert "LOUD was an object of class Loud and is an object of class list" in line
 
 
-@pytest.mark.parametrize("function, args, reason", [
-    (lambda x, n: paddle.where(x > 0, x, n), (2.0,), None),
-    (lambda x, n: x.reshape([int(n), 1]), (2,), "with integers counted as constant"),
-])
+@pytest.mark.parametrize(
+    "function, args, reason",
+    [
+        (lambda x, n: paddle.where(x > 0, x, n), (2.0,), None),
+        (lambda x, n: x.reshape([int(n), 1]), (2,), "with integers counted as constant"),
+    ],
+)
 def test_a_further_run_of_the_code_has_a_reason(function, args, reason):
     compiled = paddle.jit.to_static(function)
     compiled(paddle.ones([2]), *map(paddle.to_tensor, args))

@@ -58,8 +58,9 @@ CASES = {
     "masked_scatter": lambda P, b, s: P.masked_scatter(s, s > 0.3, s * 2),
     "gather_nd": lambda P, b, s: P.gather_nd(b, P.nonzero(b > 20)),
     "unique": lambda P, b, s: P.unique(P.round(s * 4)),
-    "unique, all": lambda P, b, s: P.unique(P.round(s * 4), return_index=True, return_inverse=True,
-                                            return_counts=True),
+    "unique, all": lambda P, b, s: P.unique(
+        P.round(s * 4), return_index=True, return_inverse=True, return_counts=True
+    ),
     "unique, counts": lambda P, b, s: P.unique(P.round(s * 4), return_counts=True, dtype="int32"),
     "unique rows": lambda P, b, s: P.unique(P.round(b / 20), axis=0),
     "unique_consecutive": lambda P, b, s: P.unique_consecutive(P.round(s * 2), return_counts=True),
@@ -145,8 +146,20 @@ def test_categories_are_refused_with_the_line(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["nonzero", "mask", "masked_select", "unique, all", "nms by score",
-                                  "bincount with weights", "repeat_interleave", "sequence_mask", "detector"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nonzero",
+        "mask",
+        "masked_select",
+        "unique, all",
+        "nms by score",
+        "bincount with weights",
+        "repeat_interleave",
+        "sequence_mask",
+        "detector",
+    ],
+)
 def test_static_programs(oracle, tmp_path, name):
     P = paddle_jax
     P.enable_static()
@@ -189,18 +202,30 @@ def _with_number(P, function):
 @pytest.mark.parametrize("name", SIZES)
 def test_a_tensor_sets_a_size(tmp_path, name):
     net = _with_number(paddle_jax, SIZES[name])
-    save(net, str(tmp_path / "m"), input_spec=[paddle_jax.static.InputSpec([8, 3], "float32", "x"),
-                                               paddle_jax.static.InputSpec([], "int64", "n")])
+    save(
+        net,
+        str(tmp_path / "m"),
+        input_spec=[
+            paddle_jax.static.InputSpec([8, 3], "float32", "x"),
+            paddle_jax.static.InputSpec([], "int64", "n"),
+        ],
+    )
     here = load(str(tmp_path / "m"))
     x = np.arange(24, dtype="float32").reshape(8, 3)
     for n in (1, 2, 7):
         same(arrays(paddle_jax, here, (x, n)), arrays(paddle_jax, net, (x, n)))
 
 
-@pytest.mark.parametrize("function", [lambda P, x, n: P.tril_indices(n, n, 0),
-                                      lambda P, x, n: P.unfold(x, 0, n, 1)])
+@pytest.mark.parametrize(
+    "function", [lambda P, x, n: P.tril_indices(n, n, 0), lambda P, x, n: P.unfold(x, 0, n, 1)]
+)
 def test_a_number_that_would_be_fixed_is_refused(tmp_path, function):
     with pytest.raises(ValueError, match="for different lengths"):
-        save(_with_number(paddle_jax, function), str(tmp_path / "m"),
-             input_spec=[paddle_jax.static.InputSpec([8, 3], "float32", "x"),
-                         paddle_jax.static.InputSpec([], "int64", "n")])
+        save(
+            _with_number(paddle_jax, function),
+            str(tmp_path / "m"),
+            input_spec=[
+                paddle_jax.static.InputSpec([8, 3], "float32", "x"),
+                paddle_jax.static.InputSpec([], "int64", "n"),
+            ],
+        )

@@ -58,19 +58,28 @@ def decided(self, x, y=None):
 X, Y = np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3), np.arange(8, dtype="float32").reshape(4, 2)
 CALLS = {
     "keyword": (optional, lambda x, y: ((x,), {"y": y}), ["_jst.0.x.0", "_jst.1.y.0"]),
-    "keywords in another order": (optional, lambda x, y: ((), {"y": y, "x": x}),
-                                  ["_jst.0.x.0", "_jst.1.y.0"]),
+    "keywords in another order": (
+        optional,
+        lambda x, y: ((), {"y": y, "x": x}),
+        ["_jst.0.x.0", "_jst.1.y.0"],
+    ),
     "a number by keyword": (optional, lambda x, y: ((x,), {"scale": 2.0}), ["_jst.0.x.0"]),
     "None": (optional, lambda x, y: ((x, None), {}), ["_jst.0.x.0"]),
     "an array": (optional, lambda x, y: ((x,), {"y": y.numpy()}), ["_jst.0.x.0", "_jst.1.y.0"]),
     "dict": (mapping, lambda x, y: (({"y": y, "x": x},), {}), ["_jst.0.d.0", "_jst.0.d.1"]),
-    "dict by keyword": (mapping, lambda x, y: ((), {"d": {"x": x, "y": y, "n": 3}}),
-                        ["_jst.0.d.0", "_jst.0.d.1"]),
+    "dict by keyword": (
+        mapping,
+        lambda x, y: ((), {"d": {"x": x, "y": y, "n": 3}}),
+        ["_jst.0.d.0", "_jst.0.d.1"],
+    ),
     "order of a dict": (ordered, lambda x, y: (({"z": x, "a": x * 3},), {}), ["_jst.0.d.0", "_jst.0.d.1"]),
     "nested": (nested, lambda x, y: (([x, [y]],), {}), ["_jst.0.xs.0", "_jst.0.xs.1"]),
     "nested tuple": (nested, lambda x, y: (((x, (y,)), False), {}), ["_jst.0.xs.0", "_jst.0.xs.1"]),
-    "nested by keyword": (nested, lambda x, y: ((), {"add": False, "xs": [x, (y,)]}),
-                          ["_jst.0.xs.0", "_jst.0.xs.1"]),
+    "nested by keyword": (
+        nested,
+        lambda x, y: ((), {"add": False, "xs": [x, (y,)]}),
+        ["_jst.0.xs.0", "_jst.0.xs.1"],
+    ),
     "named tuple": (pair, lambda x, y: ((Pair(x, y),), {}), ["_jst.0.xs.0", "_jst.0.xs.1"]),
     "any keywords": (anything, lambda x, y: ((x,), {"y": y}), ["_jst.0.xs.0", "_jst.2.y.0"]),
     "by name only": (by_name_only, lambda x, y: ((x,), {"y": y}), ["_jst.0.x.0", "_jst.1.y.0"]),
@@ -136,8 +145,9 @@ def test_methods_with_keywords(tmp_path):
     net(paddle.ones([4, 3]))
     want = net.shifted(paddle.ones([2, 3]), by={"b": paddle.ones([2, 2])}).numpy()
     paddle.jit.save(net, path)
-    np.testing.assert_allclose(paddle.jit.load(path).shifted(paddle.ones([2, 3]),
-                                                             paddle.ones([2, 2])).numpy(), want, rtol=1e-6)
+    np.testing.assert_allclose(
+        paddle.jit.load(path).shifted(paddle.ones([2, 3]), paddle.ones([2, 2])).numpy(), want, rtol=1e-6
+    )
 
 
 def test_what_cannot_be_told_again_is_refused(tmp_path):
@@ -152,12 +162,17 @@ def test_what_cannot_be_told_again_is_refused(tmp_path):
 
 SPECS = {
     "dict": (mapping, [{"y": InputSpec([None, 2]), "x": InputSpec([None, 3])}], ["x", "y"]),
-    "named dict": (mapping, [{"y": InputSpec([None, 2], name="yy"), "x": InputSpec([None, 3], name="xx")}],
-                   ["xx", "yy"]),
+    "named dict": (
+        mapping,
+        [{"y": InputSpec([None, 2], name="yy"), "x": InputSpec([None, 3], name="xx")}],
+        ["xx", "yy"],
+    ),
     "nested": (nested, [[InputSpec([None, 3]), [InputSpec([None, 2])]]], ["xs_0", "xs_1_0"]),
-    "list in a dict": (lambda self, d: d["a"][0] + d["a"][1] + d["b"]["c"],
-                       [{"b": {"c": InputSpec([2])}, "a": [InputSpec([2]), InputSpec([2])]}],
-                       ["a_0", "a_1", "c"]),
+    "list in a dict": (
+        lambda self, d: d["a"][0] + d["a"][1] + d["b"]["c"],
+        [{"b": {"c": InputSpec([2])}, "a": [InputSpec([2]), InputSpec([2])]}],
+        ["a_0", "a_1", "c"],
+    ),
 }
 
 

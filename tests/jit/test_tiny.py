@@ -50,6 +50,8 @@ def test_a_differential_equation_is_fitted():
         y, gradient = step()
         a, b, h = 0.5, 0.2, 1e-5
         np.testing.assert_allclose(y.numpy(), [closed(a, b), 1.5 - closed(a, b)], rtol=1e-5)
-        slopes = [(closed(a + h, b) - closed(a - h, b)) / (2 * h),
-                  (closed(a, b + h) - closed(a, b - h)) / (2 * h)]
+        slopes = [
+            (closed(a + h, b) - closed(a - h, b)) / (2 * h),
+            (closed(a, b + h) - closed(a, b - h)) / (2 * h),
+        ]
         np.testing.assert_allclose(gradient.numpy(), slopes, rtol=1e-3, atol=1e-6)

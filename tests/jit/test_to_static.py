@@ -309,7 +309,8 @@ def test_errors_and_arguments():
     with pytest.raises(RuntimeError, match="input_spec"):
         paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([2])])(3)
     assert paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([None, 3])])(
-        paddle.ones([2, 4])).shape == [2, 4]
+        paddle.ones([2, 4])
+    ).shape == [2, 4]
 
 
 def test_forms():
@@ -318,8 +319,11 @@ def test_forms():
         return x * 2
 
     g = paddle.jit.to_static(f)
-    assert ((g.__name__, g.__doc__) == ("f", "Doubles.") and paddle.jit.to_static(g) is g
-            and isinstance(g, StaticFunction))
+    assert (
+        (g.__name__, g.__doc__) == ("f", "Doubles.")
+        and paddle.jit.to_static(g) is g
+        and isinstance(g, StaticFunction)
+    )
     assert paddle.jit.to_static(full_graph=True)(f)(paddle.ones([1])).item() == 2.0
     layer = nn.Linear(2, 2)
     assert paddle.jit.to_static(layer) is layer and isinstance(layer.forward, StaticFunction)
@@ -340,16 +344,21 @@ def test_forms():
     counted = paddle.jit.to_static(function)
     counted(x), counted(x)
     assert counted.get_traced_count() == len(counted.program_cache) == 1 and "return x * 2" in g.code
-    assert (counted.rollback() is function and layer.forward.rollback()(x).tolist() == layer(x).tolist()
-            and "forward" not in layer.__dict__)
+    assert (
+        counted.rollback() is function
+        and layer.forward.rollback()(x).tolist() == layer(x).tolist()
+        and "forward" not in layer.__dict__
+    )
 
     with pytest.raises(ValueError, match="input_spec"):
         paddle.jit.to_static(f).concrete_program
     net = paddle.jit.to_static(nn.Linear(2, 3), input_spec=[paddle.static.InputSpec([None, 2])]).forward
-    assert ([list(v.shape) for v in (*net.inputs, *net.outputs)] == [[-1, 2], [-1, 3]]
-            and len(net.concrete_program.parameters[0]) == 2)
-    assert (counted.main_program is counted.concrete_program.main_program
-            and list(counted.inputs[0].shape) == [1, 2])
+    assert [list(v.shape) for v in (*net.inputs, *net.outputs)] == [[-1, 2], [-1, 3]] and len(
+        net.concrete_program.parameters[0]
+    ) == 2
+    assert counted.main_program is counted.concrete_program.main_program and list(
+        counted.inputs[0].shape
+    ) == [1, 2]
 
     class Static:
         @staticmethod
@@ -386,8 +395,9 @@ def test_inside_jax_and_func():
     x = data(2, 3)
     expected = net(x).sum().item()
     assert abs(jax.jit(lambda t: f(t))(x).item() - expected) < 1e-6
-    np.testing.assert_allclose(paddle.func.grad(f)(x).numpy(),
-                               paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(
+        paddle.func.grad(f)(x).numpy(), paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6
+    )
     assert paddle.func.vmap(f)(x).shape == [2]
 
 
@@ -405,8 +415,9 @@ def test_threads_share_what_is_compiled():
     f = compiled(lambda x: net(x))
     expected = {n: net(data(n, 3)).numpy() for n in range(1, 9)}
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        for n, got in zip([*expected] * 3, pool.map(lambda n: f(data(n, 3)).numpy(), [*expected] * 3),
-                          strict=True):
+        for n, got in zip(
+            [*expected] * 3, pool.map(lambda n: f(data(n, 3)).numpy(), [*expected] * 3), strict=True
+        ):
             np.testing.assert_allclose(got, expected[n], rtol=1e-6)
 
 
@@ -415,8 +426,11 @@ def test_explains():
     f = compiled(lambda x: x - 1)
     f(paddle.ones([2])), f(paddle.ones([3], "float64"))
     text = str(paddle.explain())
-    assert ("the first call" in text and "argument 0: axis 0 is 3, before 2" in text
-            and "test_to_static.py" in text)
+    assert (
+        "the first call" in text
+        and "argument 0: axis 0 is 3, before 2" in text
+        and "test_to_static.py" in text
+    )
 
 
 def test_a_counter_the_code_does_not_name_does_not_matter():
@@ -579,8 +593,9 @@ def test_dicts_keep_their_order(paddle):
 
     for _ in range(2):
         got = f(paddle.ones([1]), second=paddle.zeros([1]), first=1)
-        assert (list(got) == ["z", "a", "m"] and list(got["a"][0]) == ["y", 3]
-                and got["m"] == ["second", "first"])
+        assert (
+            list(got) == ["z", "a", "m"] and list(got["a"][0]) == ["y", 3] and got["m"] == ["second", "first"]
+        )
         assert got["z"].tolist() == [2.0] and got["a"][0][3].tolist() == [1.0]
 
 

@@ -67,8 +67,9 @@ def test_networks_both_ways(oracle, tmp_path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["resnet50", "mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_1",
-                                  "shufflenet_v2_x0_25"])
+@pytest.mark.parametrize(
+    "name", ["resnet50", "mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_1", "shufflenet_v2_x0_25"]
+)
 def test_networks_of_paddle(oracle, tmp_path, name):
     model = getattr(oracle.vision.models, name)(num_classes=10)
     model.eval()
@@ -85,13 +86,15 @@ def test_control_flow(oracle, tmp_path):
     class Flow(oracle.nn.Layer):
         def forward(self, x):
             one = nn.cond(x.sum() > 0, lambda: (x + 1, x.sum()), lambda: (x - 1, x.max()))
-            two = nn.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, a * 2],
-                                [oracle.zeros([], "int64"), x])[1]
+            two = nn.while_loop(
+                lambda i, a: i < 3, lambda i, a: [i + 1, a * 2], [oracle.zeros([], "int64"), x]
+            )[1]
             three = nn.while_loop(lambda a: a.sum() < 50, lambda a: [a * 2 + 1], [oracle.abs(x)])
             return [*one, two, *(three if isinstance(three, list | tuple) else [three])]
 
-    oracle.jit.save(Flow(), str(tmp_path / "m"),
-                    input_spec=[oracle.static.InputSpec([None, 3], "float32", "x")])
+    oracle.jit.save(
+        Flow(), str(tmp_path / "m"), input_spec=[oracle.static.InputSpec([None, 3], "float32", "x")]
+    )
     theirs, mine = oracle.jit.load(str(tmp_path / "m")), ours.jit.load(str(tmp_path / "m"))
     for sign in (1.0, -1.0):
         x = np.abs(example("float32", [2, 3])) * np.float32(sign)
@@ -108,14 +111,19 @@ def test_control_flow_of_ours(oracle, tmp_path):
             self.line = ours.nn.Linear(3, 3)
 
         def forward(self, x):
-            a, b = nn.cond(x.sum() > 0, lambda: (self.line(x) + 1, x.sum()),
-                           lambda: (x - self.line(x).mean(), x.max()))
-            _, c = nn.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, self.line(a) * 2],
-                                 [ours.zeros([], "int64"), x])
+            a, b = nn.cond(
+                x.sum() > 0, lambda: (self.line(x) + 1, x.sum()), lambda: (x - self.line(x).mean(), x.max())
+            )
+            _, c = nn.while_loop(
+                lambda i, a: i < 3, lambda i, a: [i + 1, self.line(a) * 2], [ours.zeros([], "int64"), x]
+            )
             (d,) = nn.while_loop(lambda a: a.sum() < 50, lambda a: [a * 2 + 1], [ours.abs(x)])
             flat = x.reshape([x.shape[0] * 3])
-            e = nn.cond(x.mean() > 0.1, lambda: nn.cond(x.max() > 1, lambda: x * 2, lambda: x * 3),
-                        lambda: flat.reshape([-1, 3]))
+            e = nn.cond(
+                x.mean() > 0.1,
+                lambda: nn.cond(x.max() > 1, lambda: x * 2, lambda: x * 3),
+                lambda: flat.reshape([-1, 3]),
+            )
             return a, b, c, d, e
 
     flow = Flow()
@@ -275,18 +283,37 @@ def test_operations_of_ours(tmp_path, monkeypatch):
 WRONG = {
     "no spec": (lambda path: ours.jit.save(net(ours), path), ValueError, "input_spec"),
     "no layer": (lambda path: ours.jit.save(3, path), TypeError, "Layer or a function"),
-    "spec no list": (lambda path: ours.jit.save(net(ours), path, input_spec=Spec([None, 3])), TypeError,
-                     "list"),
-    "no name": (lambda path: ours.jit.save(net(ours), str(Path(path).parent) + "/",
-                                           input_spec=[Spec([None, 3])]), ValueError, "file name"),
-    "setting": (lambda path: ours.jit.save(net(ours), path, input_spec=[Spec([None, 3])], foo=1), ValueError,
-                "foo"),
+    "spec no list": (
+        lambda path: ours.jit.save(net(ours), path, input_spec=Spec([None, 3])),
+        TypeError,
+        "list",
+    ),
+    "no name": (
+        lambda path: ours.jit.save(net(ours), str(Path(path).parent) + "/", input_spec=[Spec([None, 3])]),
+        ValueError,
+        "file name",
+    ),
+    "setting": (
+        lambda path: ours.jit.save(net(ours), path, input_spec=[Spec([None, 3])], foo=1),
+        ValueError,
+        "foo",
+    ),
     "missing": (lambda path: ours.jit.load(path), ValueError, "does not exist"),
     "setting of load": (lambda path: ours.jit.load(path, foo=1), ValueError, "foo"),
-    "value": (lambda path: ours.jit.save(lambda x: x * float(np.asarray(x).sum()), path,
-                                         input_spec=[Spec([None, 3])]), ValueError, "value of a tensor"),
-    "lengths": (lambda path: ours.jit.save(lambda x: sum(x[i] for i in range(x.shape[0])), path,
-                                           input_spec=[Spec([None, 3])]), ValueError, "give these lengths"),
+    "value": (
+        lambda path: ours.jit.save(
+            lambda x: x * float(np.asarray(x).sum()), path, input_spec=[Spec([None, 3])]
+        ),
+        ValueError,
+        "value of a tensor",
+    ),
+    "lengths": (
+        lambda path: ours.jit.save(
+            lambda x: sum(x[i] for i in range(x.shape[0])), path, input_spec=[Spec([None, 3])]
+        ),
+        ValueError,
+        "give these lengths",
+    ),
     "shape": (lambda path: ours.jit.save(net(ours), path, input_spec=[Spec([None, 5])]), ValueError, "5"),
 }
 
@@ -302,8 +329,12 @@ def test_errors(tmp_path, case):
 def test_errors_of_calls(tmp_path):
     saved(ours, tmp_path / "m")
     model, x = ours.jit.load(str(tmp_path / "m")), ours.ones([2, 3])
-    for args, error in (((x, x), IndexError), ((), ValueError), ((x.astype("float64"),), ValueError),
-                        ((ours.ones([2, 4]),), ValueError)):
+    for args, error in (
+        ((x, x), IndexError),
+        ((), ValueError),
+        ((x.astype("float64"),), ValueError),
+        ((ours.ones([2, 4]),), ValueError),
+    ):
         with pytest.raises(error):
             model(*args)
     assert model(np.ones([2, 3], "float32")).shape == [2, 2]

@@ -106,9 +106,22 @@ def clamped(P, x):
     return x + few, first[:, :, first.shape[2] // 2 :], pooled
 
 
-FUNCTIONS = (cut_with_steps, looked_up, clamped, upright, without_the_odd_row, padded_and_cropped, fractions,
-             whole_numbers, counts, halves,
-             first_columns, loops, conditions, early_return)
+FUNCTIONS = (
+    cut_with_steps,
+    looked_up,
+    clamped,
+    upright,
+    without_the_odd_row,
+    padded_and_cropped,
+    fractions,
+    whole_numbers,
+    counts,
+    halves,
+    first_columns,
+    loops,
+    conditions,
+    early_return,
+)
 
 
 def tensors(value):
@@ -150,11 +163,23 @@ def test_paddle_reads_it(oracle, tmp_path, function):
 def test_expressions_follow_python():
     """An expression has, for other lengths, the value that Python computes."""
     n, m = Length((97, 264), ("dim", 0, 0)), Length((103, 244), ("dim", 0, 1))
-    programs = (lambda n, m: (16 - n % 16) % 16, lambda n, m: n // 3 * 2 - m, lambda n, m: n / m + 0.5,
-                lambda n, m: -n // 4, lambda n, m: round(n / 8), lambda n, m: math.ceil(n / 7) * m,
-                lambda n, m: divmod(n * m, 5)[0], lambda n, m: abs(n - m) ** 2, lambda n, m: 2.0 * n - 1 / m,
-                lambda n, m: math.floor(-n / 3), lambda n, m: math.trunc((n - m) / 2), lambda n, m: n**0.5,
-                lambda n, m: sum([n, m, 3]), lambda n, m: math.prod([n, m, 2]), lambda n, m: 7 % n)
+    programs = (
+        lambda n, m: (16 - n % 16) % 16,
+        lambda n, m: n // 3 * 2 - m,
+        lambda n, m: n / m + 0.5,
+        lambda n, m: -n // 4,
+        lambda n, m: round(n / 8),
+        lambda n, m: math.ceil(n / 7) * m,
+        lambda n, m: divmod(n * m, 5)[0],
+        lambda n, m: abs(n - m) ** 2,
+        lambda n, m: 2.0 * n - 1 / m,
+        lambda n, m: math.floor(-n / 3),
+        lambda n, m: math.trunc((n - m) / 2),
+        lambda n, m: n**0.5,
+        lambda n, m: sum([n, m, 3]),
+        lambda n, m: math.prod([n, m, 2]),
+        lambda n, m: 7 % n,
+    )
     for program in programs:
         node = node_of(program(n, m))
         for pair in ((1, 1), (2, 9), (30, 7), (64, 64), (511, 1024)):

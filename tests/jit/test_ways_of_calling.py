@@ -18,8 +18,21 @@ def scaled(x, n=2, *rest, flag=False, **more):
     return -y if flag else y
 
 
-CALLS = ["x", "x, 3", "x, n=3", "n=3, x=x", "x=x", "x, 3, 4", "x, 3, x", "x, 3, x, flag=True", "x, flag=True",
-         "x, a=1", "x, b=1, a=x", "x, a=x, b=1", "x, n=2.5"]
+CALLS = [
+    "x",
+    "x, 3",
+    "x, n=3",
+    "n=3, x=x",
+    "x=x",
+    "x, 3, 4",
+    "x, 3, x",
+    "x, 3, x, flag=True",
+    "x, flag=True",
+    "x, a=1",
+    "x, b=1, a=x",
+    "x, a=x, b=1",
+    "x, n=2.5",
+]
 
 
 def called(function, arguments):
@@ -37,8 +50,12 @@ def test_every_way_after_every_other(first):
 def test_what_differs_is_said_of_any_two_descriptions():
     tensor = ("t", (2,), "float32", True)
     values = [tensor, (int, 3), (list, (int, 3)), (list, tensor), (dict, ("a", tensor))]
-    keys = [*[(1, value, ()) for value in values], *[(0, ("n", value), ()) for value in values],
-            (0, ("m", (int, 3)), ()), (0, ("t", (int, 3)), ())]
+    keys = [
+        *[(1, value, ()) for value in values],
+        *[(0, ("n", value), ()) for value in values],
+        (0, ("m", (int, 3)), ()),
+        (0, ("t", (int, 3)), ()),
+    ]
     for old, new in itertools.permutations(keys, 2):
         said = differences(old, new)
         assert said, (old, new)
@@ -48,8 +65,11 @@ def test_what_differs_is_said_of_any_two_descriptions():
 
 def test_another_order_of_arguments_is_said():
     x, y = paddle.ones([2]), paddle.ones([2])
-    keys = [signature((), {"x": x, "n": y})[1], signature((), {"n": y, "x": x})[1],
-            signature((), {"n": x, "x": x})[1]]
+    keys = [
+        signature((), {"x": x, "n": y})[1],
+        signature((), {"n": y, "x": x})[1],
+        signature((), {"n": x, "x": x})[1],
+    ]
     for old, new in itertools.permutations(keys, 2):
         (said,) = differences(old, new)
         assert "order of the arguments" in said

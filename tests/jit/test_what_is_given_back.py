@@ -47,7 +47,7 @@ MADE = {
     "deque": lambda x: collections.deque([x, x + 1], maxlen=5),
     "array": lambda x: (np.arange(3), x),
     "set": lambda x: ({1, 2}, x),
-    "function": lambda x: (lambda y=x * 2: y + 1),
+    "function": lambda x: lambda y=x * 2: y + 1,
     "partial": lambda x: ft.partial(paddle.add, x * 2, x),
     "method": lambda x: (x * 2).sum,
     "values": lambda x: {"a": x * 2}.values(),
@@ -152,8 +152,15 @@ def test_prints_at_each_call(function, full_graph, capsys):
         assert capsys.readouterr().out == expected
 
 
-TEXTS = {"str": str, "repr": repr, "f": lambda x: f"<{x}>", "join": lambda x: "".join(map(str, [x])),
-         "format": lambda x: f"{x:.3f}", "list": lambda x: str([x, {"a": x}]), "name": lambda x: x.name}
+TEXTS = {
+    "str": str,
+    "repr": repr,
+    "f": lambda x: f"<{x}>",
+    "join": lambda x: "".join(map(str, [x])),
+    "format": lambda x: f"{x:.3f}",
+    "list": lambda x: str([x, {"a": x}]),
+    "name": lambda x: x.name,
+}
 
 
 @pytest.mark.filterwarnings("ignore:.*runs op by op")
@@ -266,8 +273,12 @@ def test_numbers_of_python_stay_numbers(name):
         expected, result = function(x), compiled(x)
         pairs = [(expected, result)]
         if isinstance(expected, tuple | dict):
-            pairs = list(zip(*[each.values() if isinstance(each, dict) else each
-                               for each in (expected, result)], strict=True))
+            pairs = list(
+                zip(
+                    *[each.values() if isinstance(each, dict) else each for each in (expected, result)],
+                    strict=True,
+                )
+            )
         for one, other in pairs:
             assert type(one) is type(other) and one == other
 

@@ -19,13 +19,15 @@ def flat(value):
     return [x for v in value for x in flat(v)] if isinstance(value, list | tuple) else [value]
 
 
-@pytest.mark.parametrize(("function", "shape", "sizes"), CASES,
-                         ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize(
+    ("function", "shape", "sizes"), CASES, ids=lambda value: getattr(value, "__name__", None)
+)
 def test_paddle_computes_the_same(oracle, tmp_path, function, shape, sizes):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # every operation has a form in PIR
-        ours.jit.save(lambda x: function(ours, x), str(tmp_path / "m"),
-                      input_spec=[Spec(shape, "float32", "x")])
+        ours.jit.save(
+            lambda x: function(ours, x), str(tmp_path / "m"), input_spec=[Spec(shape, "float32", "x")]
+        )
     model = oracle.jit.load(str(tmp_path / "m"))
     for size in sizes:
         x = oracle.to_tensor(np.random.RandomState(0).randn(*size).astype("float32"))

@@ -33,8 +33,11 @@ def run(call, module):
 
 def fed(metric, *batches):
     """What the updates return, the total, and the total after a reset and one more batch."""
-    out = [[metric.name(), metric.accumulate()], [metric.update(*batch) for batch in batches],
-           metric.accumulate()]
+    out = [
+        [metric.name(), metric.accumulate()],
+        [metric.update(*batch) for batch in batches],
+        metric.accumulate(),
+    ]
     metric.reset()
     return [*out, metric.accumulate(), metric.update(*batches[0]), metric.accumulate()]
 
@@ -49,18 +52,21 @@ CASES = {
     "accuracy_2": lambda m, k: accuracies(m, k.Accuracy((1, 2)), LABELS),
     "accuracy_flat": lambda m, k: accuracies(m, k.Accuracy([1]), LABELS[:, 0]),
     "accuracy_one_hot": lambda m, k: accuracies(m, k.Accuracy((1, 3), name="n"), np.eye(4)[LABELS[:, 0]]),
-    "accuracy_3d": lambda m, k: k.Accuracy((2,)).compute(m.to_tensor(SCORES[None]),
-                                                         m.to_tensor(LABELS[None])),
+    "accuracy_3d": lambda m, k: k.Accuracy((2,)).compute(
+        m.to_tensor(SCORES[None]), m.to_tensor(LABELS[None])
+    ),
     "accuracy_k": lambda m, k: k.Accuracy((9,)).compute(m.to_tensor(SCORES), m.to_tensor(LABELS)),
     "accuracy_int": lambda m, k: k.Accuracy(2),
     "accuracy_update": lambda m, k: k.Accuracy().update(3),
     "accuracy_keyword": lambda m, k: k.Accuracy((1,), None, a=4),
-    "precision": lambda m, k: fed(k.Precision(), (PAIRS[:, 1], TRUTH),
-                                  (m.to_tensor(PAIRS[:5, 1:]), m.to_tensor(TRUTH[:5, None]))),
+    "precision": lambda m, k: fed(
+        k.Precision(), (PAIRS[:, 1], TRUTH), (m.to_tensor(PAIRS[:5, 1:]), m.to_tensor(TRUTH[:5, None]))
+    ),
     "precision_odd_label": lambda m, k: fed(k.Precision("p"), (np.array([0.9, 0.2]), np.array([2, 2]))),
     "precision_list": lambda m, k: k.Precision().update([0.1], np.array([1])),
-    "recall": lambda m, k: fed(k.Recall(), (PAIRS[:, 1], TRUTH),
-                               (m.to_tensor(PAIRS[:5, 1:]), m.to_tensor(TRUTH[:5, None]))),
+    "recall": lambda m, k: fed(
+        k.Recall(), (PAIRS[:, 1], TRUTH), (m.to_tensor(PAIRS[:5, 1:]), m.to_tensor(TRUTH[:5, None]))
+    ),
     "precision_halves": lambda m, k: fed(k.Precision(), (HALVES, np.array([1, 0, 1, 1, 0, 1]))),
     "recall_halves": lambda m, k: fed(k.Recall(), (HALVES, np.array([1, 0, 1, 1, 0, 1]))),
     "recall_list": lambda m, k: k.Recall().update(np.array([0.1]), [1]),

@@ -10,8 +10,14 @@ import numpy as np
 def plain(value):
     """A form of a result that does not depend on the library."""
     if hasattr(value, "numpy") and hasattr(value, "stop_gradient"):
-        return ("Tensor", type(value).__name__, list(value.shape), str(value.dtype), value.stop_gradient,
-                _rounded(value.numpy()))
+        return (
+            "Tensor",
+            type(value).__name__,
+            list(value.shape),
+            str(value.dtype),
+            value.stop_gradient,
+            _rounded(value.numpy()),
+        )
     if isinstance(value, np.ndarray):
         return ("array", value.shape, _rounded(value))
     if isinstance(value, dict):
@@ -41,11 +47,17 @@ def _rounded(array):
 def agree(got, want):
     """Equality of plain forms, numbers within what float32 arithmetic can differ by."""
     if isinstance(want, np.ndarray):
-        return (isinstance(got, np.ndarray) and got.shape == want.shape
-                and np.allclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True))
+        return (
+            isinstance(got, np.ndarray)
+            and got.shape == want.shape
+            and np.allclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True)
+        )
     if isinstance(want, list | tuple):
-        return (type(got) is type(want) and len(got) == len(want)
-                and all(agree(g, w) for g, w in zip(got, want, strict=True)))
+        return (
+            type(got) is type(want)
+            and len(got) == len(want)
+            and all(agree(g, w) for g, w in zip(got, want, strict=True))
+        )
     return got == want
 
 
@@ -65,8 +77,10 @@ def outcome(line, names):
 def same(script, oracle, ours):
     """Runs the lines of a script in both libraries and asserts that they agree: equal results, the same
     class of exception."""
-    spaces = [{"paddle": p, "nn": p.nn, "F": p.nn.functional, "np": np, "collections": collections}
-              for p in (oracle, ours)]
+    spaces = [
+        {"paddle": p, "nn": p.nn, "F": p.nn.functional, "np": np, "collections": collections}
+        for p in (oracle, ours)
+    ]
     with warnings.catch_warnings(), oracle.utils.unique_name.guard(), ours.utils.unique_name.guard():
         warnings.simplefilter("ignore")
         for line in script:

@@ -35,8 +35,10 @@ def reference(q, k, v, mask, causal):
 
 # Each case has lengths of its own: kernels that are kept from one case would not be made anew for the next.
 CASES = {
-    "plain": (11, 13, 2, 2, None, False), "causal": (17, 17, 2, 2, None, True),
-    "more queries": (23, 9, 1, 1, None, True), "shared keys": (19, 21, 4, 2, None, False),
+    "plain": (11, 13, 2, 2, None, False),
+    "causal": (17, 17, 2, 2, None, True),
+    "more queries": (23, 9, 1, 1, None, True),
+    "shared keys": (19, 21, 4, 2, None, False),
     "numbers": (25, 14, 2, 2, lambda q, k: drawn(BATCH, 2, q, k), False),
     "one for all heads": (27, 15, 2, 2, lambda q, k: drawn(1, 1, q, k), False),
     "matrix": (29, 16, 2, 1, lambda q, k: drawn(q, k), False),
@@ -49,8 +51,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_blocks_are_attention(paddle, small_blocks, case):
     queries, keys, heads, groups, mask, causal = case
-    q, k, v = (drawn(BATCH, queries, heads, WIDTH), drawn(BATCH, keys, groups, WIDTH),
-               drawn(BATCH, keys, groups, WIDTH))
+    q, k, v = (
+        drawn(BATCH, queries, heads, WIDTH),
+        drawn(BATCH, keys, groups, WIDTH),
+        drawn(BATCH, keys, groups, WIDTH),
+    )
     mask = None if mask is None else mask(queries, keys)
     assert sdpa._blocks(q, k) > 3
     t = [paddle.to_tensor(x, stop_gradient=False) for x in (q, k, v)]
@@ -63,8 +68,17 @@ def test_blocks_are_attention(paddle, small_blocks, case):
 
     def plain(*values):
         arrays = dict(zip(("q", "k", "v", "mask"), values, strict=False))
-        whole = sdpa._block(arrays["q"], arrays["k"], arrays["v"], arrays.get("mask", mask), causal, None,
-                            None, lambda w: w, 0)
+        whole = sdpa._block(
+            arrays["q"],
+            arrays["k"],
+            arrays["v"],
+            arrays.get("mask", mask),
+            causal,
+            None,
+            None,
+            lambda w: w,
+            0,
+        )
         return jnp.sum(whole * direction)
 
     values, inner = [leaf.numpy() for leaf in leaves], tuple(range(len(leaves)))
@@ -102,8 +116,9 @@ def test_memory_grows_with_the_length(paddle):
         def loss(q, k, v):
             return jnp.sum(sdpa._attend(q, k, v, None, True, None, extra, lambda weights, number: weights))
 
-        return jax.jit(jax.grad(loss, (0, 1, 2))).lower(x, x,
-                                                        x).compile().memory_analysis().temp_size_in_bytes
+        return (
+            jax.jit(jax.grad(loss, (0, 1, 2))).lower(x, x, x).compile().memory_analysis().temp_size_in_bytes
+        )
 
     short, long = temporary(8192), temporary(32768)
     # the scores alone would be 4.3 GB, and sixteen times those of the shorter one

@@ -22,21 +22,39 @@ CASES = {
     "kl_div": (lambda p, x, y: p.nn.functional.kl_div(x, y), P, Q),
     "binary_cross_entropy": (lambda p, x, y, w: p.nn.functional.binary_cross_entropy(x, y, w), P, Q, W),
     "binary_cross_entropy_with_logits": (
-        lambda p, x, y, w, c: p.nn.functional.binary_cross_entropy_with_logits(x, y, w, pos_weight=c), P, Q,
-        W, CLASSES),
+        lambda p, x, y, w, c: p.nn.functional.binary_cross_entropy_with_logits(x, y, w, pos_weight=c),
+        P,
+        Q,
+        W,
+        CLASSES,
+    ),
     "log_loss": (lambda p, x, y: p.nn.functional.log_loss(x, y), P[:, :1], Q[:, :1]),
     "cross_entropy": (lambda p, x, y: p.nn.functional.cross_entropy(x, y, soft_label=True), P, Q),
-    "cross_entropy, weights": (lambda p, x, y, w: p.nn.functional.cross_entropy(x, y, w, soft_label=True), P,
-                               Q, CLASSES),
+    "cross_entropy, weights": (
+        lambda p, x, y, w: p.nn.functional.cross_entropy(x, y, w, soft_label=True),
+        P,
+        Q,
+        CLASSES,
+    ),
     "cross_entropy, probabilities": (
-        lambda p, x, y: p.nn.functional.cross_entropy(x, y, soft_label=True, use_softmax=False), P, Q),
+        lambda p, x, y: p.nn.functional.cross_entropy(x, y, soft_label=True, use_softmax=False),
+        P,
+        Q,
+    ),
     "softmax_with_cross_entropy": (
-        lambda p, x, y: p.nn.functional.softmax_with_cross_entropy(x, y, soft_label=True), P, Q),
+        lambda p, x, y: p.nn.functional.softmax_with_cross_entropy(x, y, soft_label=True),
+        P,
+        Q,
+    ),
     "nll_loss": (lambda p, x, w: p.nn.functional.nll_loss(x, classes(p), w), P, CLASSES),
     "label_smooth": (lambda p, x, y: p.nn.functional.label_smooth(x, y), P, CLASSES[None]),
     "hinge_embedding_loss": (lambda p, x, y: p.nn.functional.hinge_embedding_loss(x, y), P, SIGNS),
-    "cosine_embedding_loss": (lambda p, x, y, z: p.nn.functional.cosine_embedding_loss(x, y, z), P, Q,
-                              SIGNS[:, 0]),
+    "cosine_embedding_loss": (
+        lambda p, x, y, z: p.nn.functional.cosine_embedding_loss(x, y, z),
+        P,
+        Q,
+        SIGNS[:, 0],
+    ),
     "npair_loss": (lambda p, x, y, z: p.nn.functional.npair_loss(x, y, z), P, Q, [0.0, 1.0, 1.0]),
     "smooth_l1_loss": (lambda p, x, y: p.nn.functional.smooth_l1_loss(x, y), P, Q),
     "poisson_nll_loss": (lambda p, x, y: p.nn.functional.poisson_nll_loss(x, y), P, Q),
@@ -69,8 +87,9 @@ def test_as_the_real_paddle(case, paddle, oracle):
 def test_a_teacher_that_is_not_detached_stays_as_it_is(paddle):
     student, teacher = paddle.nn.Linear(3, 4), paddle.nn.Linear(3, 4)
     before = teacher.weight.numpy().copy()
-    optimizer = paddle.optimizer.AdamW(0.1, parameters=[*student.parameters(), *teacher.parameters()],
-                                       weight_decay=0.5)
+    optimizer = paddle.optimizer.AdamW(
+        0.1, parameters=[*student.parameters(), *teacher.parameters()], weight_decay=0.5
+    )
     x = paddle.ones([2, 3])
     soft = paddle.nn.functional.softmax
     paddle.nn.functional.kl_div(soft(student(x)).log(), soft(teacher(x))).backward()

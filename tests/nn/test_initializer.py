@@ -7,21 +7,54 @@ import pytest
 
 from tests.nn.scripts import same
 
-RANDOM = ["XavierUniform()", "XavierNormal()", "KaimingUniform()", "KaimingNormal()",
-          "KaimingUniform(mode='fan_out')", "KaimingNormal(nonlinearity='leaky_relu', negative_slope=0.5)",
-          "KaimingNormal(nonlinearity='tanh')", "KaimingNormal(fan_in=50)", "XavierNormal(fan_in=50)",
-          "XavierNormal(fan_in=50, fan_out=70)", "XavierUniform(gain=2.0)",
-          "KaimingNormal(negative_slope=0.5)", "TruncatedNormal()", "TruncatedNormal(1.0, 2.0)",
-          "TruncatedNormal(1.0, 2.0, a=-1.0, b=1.5)", "Normal(1.0, 2.0)", "Uniform(-2, 3)",
-          "XavierInitializer()", "XavierInitializer(uniform=False, gain=2.0)", "MSRAInitializer()",
-          "MSRAInitializer(False, 50, 0, 0.5, 'leaky_relu', 'fan_in')"]
-LAYERS = ["Linear(200, 300)", "Bilinear(30, 40, 50)", "Conv1D(60, 80, 5)", "Conv2D(30, 40, (3, 5))",
-          "Conv2D(30, 40, 3, groups=2)", "Conv3D(20, 30, 3)", "Conv1DTranspose(60, 80, 5)",
-          "Conv2DTranspose(30, 40, (3, 5), groups=2)", "Conv3DTranspose(20, 30, 3)", "Embedding(200, 300)",
-          "LSTM(100, 144)", "LSTM(100, 144, proj_size=50)", "GRU(100, 144)", "SimpleRNN(100, 144)",
-          "HSigmoidLoss(100, 200)", "AdaptiveLogSoftmaxWithLoss(100, 900, [500], head_bias=True)",
-          "SpectralNorm([4000, 3000])", "PReLU(10)", "BatchNorm2D(4)", "InstanceNorm2D(4)", "GroupNorm(2, 4)",
-          "LayerNorm(4)", "MultiHeadAttention(120, 4, kdim=60)"]
+RANDOM = [
+    "XavierUniform()",
+    "XavierNormal()",
+    "KaimingUniform()",
+    "KaimingNormal()",
+    "KaimingUniform(mode='fan_out')",
+    "KaimingNormal(nonlinearity='leaky_relu', negative_slope=0.5)",
+    "KaimingNormal(nonlinearity='tanh')",
+    "KaimingNormal(fan_in=50)",
+    "XavierNormal(fan_in=50)",
+    "XavierNormal(fan_in=50, fan_out=70)",
+    "XavierUniform(gain=2.0)",
+    "KaimingNormal(negative_slope=0.5)",
+    "TruncatedNormal()",
+    "TruncatedNormal(1.0, 2.0)",
+    "TruncatedNormal(1.0, 2.0, a=-1.0, b=1.5)",
+    "Normal(1.0, 2.0)",
+    "Uniform(-2, 3)",
+    "XavierInitializer()",
+    "XavierInitializer(uniform=False, gain=2.0)",
+    "MSRAInitializer()",
+    "MSRAInitializer(False, 50, 0, 0.5, 'leaky_relu', 'fan_in')",
+]
+LAYERS = [
+    "Linear(200, 300)",
+    "Bilinear(30, 40, 50)",
+    "Conv1D(60, 80, 5)",
+    "Conv2D(30, 40, (3, 5))",
+    "Conv2D(30, 40, 3, groups=2)",
+    "Conv3D(20, 30, 3)",
+    "Conv1DTranspose(60, 80, 5)",
+    "Conv2DTranspose(30, 40, (3, 5), groups=2)",
+    "Conv3DTranspose(20, 30, 3)",
+    "Embedding(200, 300)",
+    "LSTM(100, 144)",
+    "LSTM(100, 144, proj_size=50)",
+    "GRU(100, 144)",
+    "SimpleRNN(100, 144)",
+    "HSigmoidLoss(100, 200)",
+    "AdaptiveLogSoftmaxWithLoss(100, 900, [500], head_bias=True)",
+    "SpectralNorm([4000, 3000])",
+    "PReLU(10)",
+    "BatchNorm2D(4)",
+    "InstanceNorm2D(4)",
+    "GroupNorm(2, 4)",
+    "LayerNorm(4)",
+    "MultiHeadAttention(120, 4, kdim=60)",
+]
 
 
 def assert_same_distribution(got, want):
@@ -41,9 +74,10 @@ def assert_same_distribution(got, want):
 @pytest.mark.parametrize("shape", [[300, 400], [4000], [30, 40, 5], [40, 30, 3, 3]], ids=str)
 @pytest.mark.parametrize("text", RANDOM)
 def test_distributions(text, shape, oracle, paddle):
-    made = [p.nn.Layer().create_parameter(shape,
-                                          default_initializer=eval("I." + text, {"I": p.nn.initializer}))
-            for p in (paddle, oracle)]
+    made = [
+        p.nn.Layer().create_parameter(shape, default_initializer=eval("I." + text, {"I": p.nn.initializer}))
+        for p in (paddle, oracle)
+    ]
     got, want = (parameter.numpy() for parameter in made)
     assert_same_distribution(got, want)
     if text.startswith("TruncatedNormal"):
@@ -94,61 +128,130 @@ def test_orthogonal(paddle, shape):
     np.testing.assert_allclose(gram, 4 * np.eye(len(gram)), atol=1e-5)
 
 
-CREATE = ("make = lambda shape, init, dtype='float32': nn.Layer().create_parameter(shape, dtype=dtype, "
-          "default_initializer=init)")
+CREATE = (
+    "make = lambda shape, init, dtype='float32': nn.Layer().create_parameter(shape, dtype=dtype, "
+    "default_initializer=init)"
+)
 SCRIPTS = {
     "exact values": [
-        "I = nn.initializer", CREATE, "make([2], I.Assign([1, 2]))", "make([2], I.Assign((1.0, 2)))",
-        "make([3], I.Assign(np.array([1.0, 2])))", "make([2], I.Assign(paddle.ones([2], 'int32')))",
-        "make([2, 2], I.Assign([[1, 2], [3, 4]]), 'float64')", "I.Assign(5)",
-        "make([2], I.Constant(3), 'int32')", "make([2], I.Constant(3), 'bool')",
-        "make([2], I.Constant(0.5), 'bfloat16').astype('float32')", "I.Constant(None)", "I.Normal(None)",
-        "make([2, 2, 4, 4], I.Bilinear())", "make([1, 1, 3, 3], I.Bilinear())",
-        "make([2, 2, 4, 5], I.Bilinear())", "make([2, 2], I.Bilinear())", "make([3, 2, 3], I.Dirac())",
-        "make([4, 2, 2, 3], I.Dirac(2))", "make([2, 2, 3, 3, 3], I.Dirac())", "make([2, 4, 3], I.Dirac())",
-        "make([2, 2], I.Dirac())", "make([3, 2, 2], I.Dirac(2))", "I.Dirac(0)", "I.Dirac('a')",
-        "I.Dirac(2.0)", "make([5], I.Orthogonal())", "make([10, 10], I.KaimingNormal(nonlinearity='foo'))",
-        "make([10, 10], I.KaimingNormal(mode='foo'))", "make([10, 10], I.Normal(std=0))",
-        "make([10, 10], I.Uniform(2, 1))", "make([200], I.Normal(), 'int32')",
+        "I = nn.initializer",
+        CREATE,
+        "make([2], I.Assign([1, 2]))",
+        "make([2], I.Assign((1.0, 2)))",
+        "make([3], I.Assign(np.array([1.0, 2])))",
+        "make([2], I.Assign(paddle.ones([2], 'int32')))",
+        "make([2, 2], I.Assign([[1, 2], [3, 4]]), 'float64')",
+        "I.Assign(5)",
+        "make([2], I.Constant(3), 'int32')",
+        "make([2], I.Constant(3), 'bool')",
+        "make([2], I.Constant(0.5), 'bfloat16').astype('float32')",
+        "I.Constant(None)",
+        "I.Normal(None)",
+        "make([2, 2, 4, 4], I.Bilinear())",
+        "make([1, 1, 3, 3], I.Bilinear())",
+        "make([2, 2, 4, 5], I.Bilinear())",
+        "make([2, 2], I.Bilinear())",
+        "make([3, 2, 3], I.Dirac())",
+        "make([4, 2, 2, 3], I.Dirac(2))",
+        "make([2, 2, 3, 3, 3], I.Dirac())",
+        "make([2, 4, 3], I.Dirac())",
+        "make([2, 2], I.Dirac())",
+        "make([3, 2, 2], I.Dirac(2))",
+        "I.Dirac(0)",
+        "I.Dirac('a')",
+        "I.Dirac(2.0)",
+        "make([5], I.Orthogonal())",
+        "make([10, 10], I.KaimingNormal(nonlinearity='foo'))",
+        "make([10, 10], I.KaimingNormal(mode='foo'))",
+        "make([10, 10], I.Normal(std=0))",
+        "make([10, 10], I.Uniform(2, 1))",
+        "make([200], I.Normal(), 'int32')",
         "make([200], I.Uniform(), 'int32')",
         *[f"make([200], I.Normal(), '{dtype}').dtype" for dtype in ("float16", "float64", "complex64")],
     ],
     "older classes": [
-        "I = nn.initializer", "isinstance(I.XavierNormal(), I.XavierInitializer)",
+        "I = nn.initializer",
+        "isinstance(I.XavierNormal(), I.XavierInitializer)",
         "isinstance(I.KaimingUniform(), I.MSRAInitializer)",
         "isinstance(I.MSRAInitializer(), I.KaimingUniform)",
-        "I.XavierInitializer(uniform=None)", "I.MSRAInitializer(seed=None)",
+        "I.XavierInitializer(uniform=None)",
+        "I.MSRAInitializer(seed=None)",
         "class Own(I.MSRAInitializer):\n  def __init__(self):\n    super().__init__(uniform=False, seed=0)",
         "Own()(paddle.zeros([3, 3]))",
     ],
     "gains": [
-        f"nn.initializer.calculate_gain({args})" for args in (
-            "'tanh'", "'relu'", "'leaky_relu'", "'leaky_relu', 0.2", "'selu'", "'sigmoid'", "'linear'",
-            "'conv2d'", "'conv1d'", "'conv3d'", "'conv1d_transpose'", "'conv_transpose2d'", "'gelu'",
-            "'leaky_relu', 'a'", "'relu', 3", "'conv_3d'")
+        f"nn.initializer.calculate_gain({args})"
+        for args in (
+            "'tanh'",
+            "'relu'",
+            "'leaky_relu'",
+            "'leaky_relu', 0.2",
+            "'selu'",
+            "'sigmoid'",
+            "'linear'",
+            "'conv2d'",
+            "'conv1d'",
+            "'conv3d'",
+            "'conv1d_transpose'",
+            "'conv_transpose2d'",
+            "'gelu'",
+            "'leaky_relu', 'a'",
+            "'relu', 3",
+            "'conv_3d'",
+        )
     ],
     "in place": [
-        "I, l = nn.initializer, nn.Linear(3, 4)", "w = l.weight", "I.Constant(2.0)(w)", "l.weight is w, w",
-        "x = paddle.ones([2, 3])", "I.Constant(7.0)(x)", "x", "I.Assign(np.ones((3, 4)))(w)", "w",
-        "I.Constant(1.0)(np.ones(2))", "I.Constant(1.0)(5)", "w.stop_gradient",
+        "I, l = nn.initializer, nn.Linear(3, 4)",
+        "w = l.weight",
+        "I.Constant(2.0)(w)",
+        "l.weight is w, w",
+        "x = paddle.ones([2, 3])",
+        "I.Constant(7.0)(x)",
+        "x",
+        "I.Assign(np.ones((3, 4)))(w)",
+        "w",
+        "I.Constant(1.0)(np.ones(2))",
+        "I.Constant(1.0)(5)",
+        "w.stop_gradient",
     ],
     "global": [
-        "I = nn.initializer", "I.set_global_initializer(I.Constant(4.0), I.Constant(5.0))",
-        "nn.Linear(1, 2).state_dict()", "nn.Conv2D(1, 1, 1).state_dict()", "nn.LSTMCell(1, 1).state_dict()",
-        "nn.BatchNorm1D(1).state_dict()", "nn.Embedding(1, 1).state_dict()",
-        ("nn.Linear(1, 1, weight_attr=I.Constant(9.0), "
-         "bias_attr=paddle.ParamAttr(initializer=I.Constant(8.0))).state_dict()"),
+        "I = nn.initializer",
+        "I.set_global_initializer(I.Constant(4.0), I.Constant(5.0))",
+        "nn.Linear(1, 2).state_dict()",
+        "nn.Conv2D(1, 1, 1).state_dict()",
+        "nn.LSTMCell(1, 1).state_dict()",
+        "nn.BatchNorm1D(1).state_dict()",
+        "nn.Embedding(1, 1).state_dict()",
+        (
+            "nn.Linear(1, 1, weight_attr=I.Constant(9.0), "
+            "bias_attr=paddle.ParamAttr(initializer=I.Constant(8.0))).state_dict()"
+        ),
         "paddle.create_parameter([1], 'float32', default_initializer=I.Constant(1.0))",
-        "I.set_global_initializer(I.Constant(6.0))", "nn.Linear(1, 1).state_dict()",
-        "I.set_global_initializer(None)", "nn.Linear(1, 1).bias",
+        "I.set_global_initializer(I.Constant(6.0))",
+        "nn.Linear(1, 1).state_dict()",
+        "I.set_global_initializer(None)",
+        "nn.Linear(1, 1).bias",
     ],
     "attributes": [
-        "pa = paddle.ParamAttr", "vars(pa())", "pa(name='')",
-        "vars(pa(name='x', learning_rate=0.5, trainable=False, need_clip=False))", "pa._to_attr(False)",
-        "vars(pa._to_attr(None))", "vars(pa._to_attr(True))", "vars(pa._to_attr('ab'))", "pa._to_attr(5)",
-        "pa._to_attr([None, False])[1]", "vars(pa._to_attr(nn.initializer.Constant(1.0)))",
-        "pa(name='x')._to_kwargs()", "nn.Linear(2, 3, 5)", "nn.Linear(2, 3, bias_attr=True).bias",
-        "nn.Linear('a', 3)", "nn.Linear(2.5, 3)", "nn.Linear(0, 3)", "nn.Linear(-1, 3)", "nn.Linear(2)",
+        "pa = paddle.ParamAttr",
+        "vars(pa())",
+        "pa(name='')",
+        "vars(pa(name='x', learning_rate=0.5, trainable=False, need_clip=False))",
+        "pa._to_attr(False)",
+        "vars(pa._to_attr(None))",
+        "vars(pa._to_attr(True))",
+        "vars(pa._to_attr('ab'))",
+        "pa._to_attr(5)",
+        "pa._to_attr([None, False])[1]",
+        "vars(pa._to_attr(nn.initializer.Constant(1.0)))",
+        "pa(name='x')._to_kwargs()",
+        "nn.Linear(2, 3, 5)",
+        "nn.Linear(2, 3, bias_attr=True).bias",
+        "nn.Linear('a', 3)",
+        "nn.Linear(2.5, 3)",
+        "nn.Linear(0, 3)",
+        "nn.Linear(-1, 3)",
+        "nn.Linear(2)",
         "nn.Linear(2, 3, False).weight",
     ],
 }
@@ -194,20 +297,34 @@ def test_lazy_parameters(paddle):
         weight.initialize()
 
 
-UNMADE = {"layer": "linear: weight", "jit.to_static(layer)": "to_static", "add": "add: x",
-          "matmul": "matmul: y", "index": "take_index: x", "clone": "clone: x",
-          "batch norm": "batch_norm_train: mean", "save": "reading the value", "backward": "backward"}
+UNMADE = {
+    "layer": "linear: weight",
+    "jit.to_static(layer)": "to_static",
+    "add": "add: x",
+    "matmul": "matmul: y",
+    "index": "take_index: x",
+    "clone": "clone: x",
+    "batch norm": "batch_norm_train: mean",
+    "save": "reading the value",
+    "backward": "backward",
+}
 
 
 def unmade_calls(paddle, tmp_path):
     with paddle.LazyGuard():
         layer, norm = paddle.nn.Linear(3, 4), paddle.nn.BatchNorm2D(3)
     w, x = layer.weight, paddle.ones([2, 3])
-    return layer, {"layer": lambda: layer(x), "jit.to_static(layer)": lambda: paddle.jit.to_static(layer)(x),
-                   "add": lambda: w + 1, "matmul": lambda: paddle.matmul(x, w), "index": lambda: w[0, 0],
-                   "clone": w.clone, "batch norm": lambda: norm(paddle.ones([1, 3, 2, 2])),
-                   "save": lambda: paddle.save(layer.state_dict(), str(tmp_path / "p")),
-                   "backward": w.backward}
+    return layer, {
+        "layer": lambda: layer(x),
+        "jit.to_static(layer)": lambda: paddle.jit.to_static(layer)(x),
+        "add": lambda: w + 1,
+        "matmul": lambda: paddle.matmul(x, w),
+        "index": lambda: w[0, 0],
+        "clone": w.clone,
+        "batch norm": lambda: norm(paddle.ones([1, 3, 2, 2])),
+        "save": lambda: paddle.save(layer.state_dict(), str(tmp_path / "p")),
+        "backward": w.backward,
+    }
 
 
 @pytest.mark.parametrize("name", UNMADE)
@@ -217,8 +334,11 @@ def test_parameters_that_are_not_initialized(name, oracle, paddle, tmp_path):
             unmade_calls(oracle, tmp_path)[1][name]()
     layer, calls = unmade_calls(paddle, tmp_path)
     parameter = "batch_norm" if name == "batch norm" else layer.weight.name
-    with pytest.raises(RuntimeError, match=fr"^\(PreconditionNotMet\) {UNMADE[name]}: .*{parameter}.* is not "
-                                           r"initialized: .*initialize\(\)"):
+    with pytest.raises(
+        RuntimeError,
+        match=rf"^\(PreconditionNotMet\) {UNMADE[name]}: .*{parameter}.* is not "
+        r"initialized: .*initialize\(\)",
+    ):
         calls[name]()
 
 
@@ -227,10 +347,15 @@ def test_what_can_be_asked_before_there_are_values(oracle, paddle):
         with engine.LazyGuard():
             layer = engine.nn.Linear(3, 4)
         w = layer.weight
-        assert (not w._is_initialized() and list(w.shape) == [3, 4]
-                and list(layer.state_dict()) == ["weight", "bias"])
-        assert (repr(w.detach()) == "Tensor(Not initialized)"
-                and repr(w) == "Parameter containing:\nTensor(Not initialized)")
+        assert (
+            not w._is_initialized()
+            and list(w.shape) == [3, 4]
+            and list(layer.state_dict()) == ["weight", "bias"]
+        )
+        assert (
+            repr(w.detach()) == "Tensor(Not initialized)"
+            and repr(w) == "Parameter containing:\nTensor(Not initialized)"
+        )
         for parameter in layer.parameters():
             parameter.initialize()
         assert w._is_initialized() and layer(engine.ones([2, 3])).shape == [2, 4]

@@ -10,26 +10,58 @@ import pytest
 import paddle_jax
 from tests.nn.layer_cases import ALL, C
 
-FOREIGN = re.compile("|".join((
-    r"\b(lax|jax|jnp|XLA|numpy|dot_general|Traceback|NoneType|ShapedArray|Tracer|TypeError|ValueError)\b",
-    r"(list|tuple) index", "has removed its", "has no attribute", "object is not", "not callable",
-    "not iterable", "subscriptable", "unsupported operand", "does not accept", "[Cc]annot reshape",
-    "cannot convert", "Incompatible", "incompatible shapes", "contracting", r"(?<![\w'])_\w+:")))
+FOREIGN = re.compile(
+    "|".join(
+        (
+            r"\b(lax|jax|jnp|XLA|numpy|dot_general|Traceback|NoneType|ShapedArray|Tracer|TypeError|ValueError)\b",
+            r"(list|tuple) index",
+            "has removed its",
+            "has no attribute",
+            "object is not",
+            "not callable",
+            "not iterable",
+            "subscriptable",
+            "unsupported operand",
+            "does not accept",
+            "[Cc]annot reshape",
+            "cannot convert",
+            "Incompatible",
+            "incompatible shapes",
+            "contracting",
+            r"(?<![\w'])_\w+:",
+        )
+    )
+)
 SENTENCE = re.compile(r"(\(\w+\) )?[\w.]+(\(\))?( [\w.]+)?: .*(;|,|must|cannot)")
-EXPECTED = re.compile(r"\b(must|allowed|cannot|use|needs|takes|supported|has|have|goes?|are promoted|is "
-                      r"missing|which|only|not initialized)\b")
+EXPECTED = re.compile(
+    r"\b(must|allowed|cannot|use|needs|takes|supported|has|have|goes?|are promoted|is "
+    r"missing|which|only|not initialized)\b"
+)
 MORE = [
     C("CTCLoss", inputs=("5,2,4", "i3:2,3", "i4:2", "i3:2")),
-    C("RNNTLoss", inputs=("2,4,3,5", "i4:2,2", "i4:2", "i2:2")), C("HuberLoss", inputs=("3,4", "3,4")),
+    C("RNNTLoss", inputs=("2,4,3,5", "i4:2,2", "i4:2", "i2:2")),
+    C("HuberLoss", inputs=("3,4", "3,4")),
     C("AdaptiveLogSoftmaxWithLoss", 8, 20, [5, 10], inputs=("3,8", "i20:3")),
-    C("MaxUnPool1D", 2, inputs=("1,2,3", "i6:1,2,3")), C("MaxUnPool2D", 2, inputs=("1,2,2,2", "i16:1,2,2,2")),
-    C("MaxUnPool3D", 2, inputs=("1,2,2,2,2", "i64:1,2,2,2,2")), C("SyncBatchNorm", 4, inputs="3,4,2,2"),
+    C("MaxUnPool1D", 2, inputs=("1,2,3", "i6:1,2,3")),
+    C("MaxUnPool2D", 2, inputs=("1,2,2,2", "i16:1,2,2,2")),
+    C("MaxUnPool3D", 2, inputs=("1,2,2,2,2", "i64:1,2,2,2,2")),
+    C("SyncBatchNorm", 4, inputs="3,4,2,2"),
     C("TransformerEncoder", lambda p: p.nn.TransformerEncoderLayer(8, 2, 16), 1, inputs="2,3,8"),
     C("TransformerDecoder", lambda p: p.nn.TransformerDecoderLayer(8, 2, 16), 1, inputs=("2,3,8", "2,4,8")),
 ]
 # Containers are called by nobody, or hand their arguments on.
-NOT_CALLED = {"Layer", "Module", "LayerDict", "LayerList", "ModuleDict", "ModuleList", "ParameterDict",
-              "ParameterList", "Sequential", "RNNCellBase"}
+NOT_CALLED = {
+    "Layer",
+    "Module",
+    "LayerDict",
+    "LayerList",
+    "ModuleDict",
+    "ModuleList",
+    "ParameterDict",
+    "ParameterList",
+    "Sequential",
+    "RNNCellBase",
+}
 ANYTHING = {"Identity"}
 CASES = {}
 for _case in (*ALL, *MORE):
@@ -68,8 +100,10 @@ def calls(case):
         if array is None:
             continue
         for given in (*map(paddle_jax.to_tensor, wrong(array)), *(THINGS[: 5 if i == 0 else 0])):
-            yield [given if j == i else None if other is None else paddle_jax.to_tensor(other)
-                   for j, other in enumerate(arrays)]
+            yield [
+                given if j == i else None if other is None else paddle_jax.to_tensor(other)
+                for j, other in enumerate(arrays)
+            ]
 
 
 def test_every_layer_has_a_row():
@@ -78,8 +112,10 @@ def test_every_layer_has_a_row():
 
 
 def described(given):
-    return [f"{thing.dtype}{list(thing.shape)}" if isinstance(thing, paddle_jax.Tensor) else repr(thing)
-            for thing in given]
+    return [
+        f"{thing.dtype}{list(thing.shape)}" if isinstance(thing, paddle_jax.Tensor) else repr(thing)
+        for thing in given
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -95,8 +131,9 @@ def test_mistakes_are_told_in_our_words(name):
             assert not FOREIGN.search(text), where
             assert SENTENCE.match(text), where
             assert EXPECTED.search(text), where
-            assert (any(note.startswith("in the layer ") for note in error.__notes__)
-                    and not any("JAX" in note for note in error.__notes__)), where
+            assert any(note.startswith("in the layer ") for note in error.__notes__) and not any(
+                "JAX" in note for note in error.__notes__
+            ), where
     assert told or name in ANYTHING
 
 

@@ -44,8 +44,9 @@ def inputs_of(paddle, case):
 
 
 def state_of(layer):
-    return {name: (list(t.shape), str(t.dtype), t.name, t.stop_gradient)
-            for name, t in layer.state_dict().items()}
+    return {
+        name: (list(t.shape), str(t.dtype), t.name, t.stop_gradient) for name, t in layer.state_dict().items()
+    }
 
 
 def test_prints_and_names_alike(pair):
@@ -53,14 +54,17 @@ def test_prints_and_names_alike(pair):
     assert repr(ours) == repr(theirs)
     assert ours.full_name() == theirs.full_name()
     assert list(state_of(ours).items()) == list(state_of(theirs).items())
-    assert ([(n, p.name, p.trainable) for n, p in ours.named_parameters()]
-            == [(n, p.name, p.trainable) for n, p in theirs.named_parameters()])
-    assert ([n for n, _ in ours.named_sublayers(include_self=True)]
-            == [n for n, _ in theirs.named_sublayers(include_self=True)])
+    assert [(n, p.name, p.trainable) for n, p in ours.named_parameters()] == [
+        (n, p.name, p.trainable) for n, p in theirs.named_parameters()
+    ]
+    assert [n for n, _ in ours.named_sublayers(include_self=True)] == [
+        n for n, _ in theirs.named_sublayers(include_self=True)
+    ]
 
 
-@pytest.mark.parametrize(("case", "training"), MODES,
-                         ids=[f"{case}-{'train' if training else 'eval'}" for case, training in MODES])
+@pytest.mark.parametrize(
+    ("case", "training"), MODES, ids=[f"{case}-{'train' if training else 'eval'}" for case, training in MODES]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_computes_alike(case, pair, oracle, training):
     grads = []
@@ -72,13 +76,21 @@ def test_computes_alike(case, pair, oracle, training):
         floats = [o for o in out if "float" in str(o.dtype) and not o.stop_gradient]
         if case.grad and floats and (training or case.random):
             rng = np.random.default_rng(3)
-            total = sum((o * paddle.to_tensor(rng.standard_normal(tuple(o.shape)).astype(np.float32))).sum()
-                        for o in floats)
+            total = sum(
+                (o * paddle.to_tensor(rng.standard_normal(tuple(o.shape)).astype(np.float32))).sum()
+                for o in floats
+            )
             total.backward()
-        tensors = ({f"input {i}": t for i, t in enumerate(inputs) if t is not None}
-                   | dict(layer.named_parameters()))
-        grads.append((values, {n: None if t.grad is None else t.grad.numpy() for n, t in tensors.items()},
-                      layer.state_dict()))
+        tensors = {f"input {i}": t for i, t in enumerate(inputs) if t is not None} | dict(
+            layer.named_parameters()
+        )
+        grads.append(
+            (
+                values,
+                {n: None if t.grad is None else t.grad.numpy() for n, t in tensors.items()},
+                layer.state_dict(),
+            )
+        )
     (want, want_grads, want_state), (got, got_grads, got_state) = grads
     assert [g.dtype for g in got] == [w.dtype for w in want]
     for g, w in zip(got, want, strict=True):

@@ -8,38 +8,59 @@ from tests.nn.scripts import same
 SCRIPTS = {
     "cells": [
         "nn.LSTMCell(4, 3).state_shape, nn.GRUCell(4, 3).state_shape, nn.SimpleRNNCell(4, 3).state_shape",
-        "nn.LSTMCell(4, 3).state_dtype", "nn.RNNCellBase().state_shape", "nn.LSTMCell(4, 3, proj_size=5)",
-        "nn.LSTMCell(4, 0)", "nn.GRUCell(4, -3)", "nn.SimpleRNNCell(4, 0)",
-        "nn.SimpleRNNCell(4, 3, activation='gelu')", "nn.SimpleRNN(4, 3, activation='gelu')",
-        "nn.LSTM(4, 3, direction='abc')", "nn.LSTM(4, 3, direction='bidirectional').num_directions",
-        "c, x = nn.LSTMCell(4, 3), paddle.ones([5, 4])", "c.get_initial_states(x)",
+        "nn.LSTMCell(4, 3).state_dtype",
+        "nn.RNNCellBase().state_shape",
+        "nn.LSTMCell(4, 3, proj_size=5)",
+        "nn.LSTMCell(4, 0)",
+        "nn.GRUCell(4, -3)",
+        "nn.SimpleRNNCell(4, 0)",
+        "nn.SimpleRNNCell(4, 3, activation='gelu')",
+        "nn.SimpleRNN(4, 3, activation='gelu')",
+        "nn.LSTM(4, 3, direction='abc')",
+        "nn.LSTM(4, 3, direction='bidirectional').num_directions",
+        "c, x = nn.LSTMCell(4, 3), paddle.ones([5, 4])",
+        "c.get_initial_states(x)",
         "c.get_initial_states(x, shape=[7])",
         "c.get_initial_states(x, shape=([7], [2, 3]), dtype='float64', init_value=2.0)",
-        "nn.GRUCell(4, 3).get_initial_states(x, batch_dim_idx=1).shape", "[len(r) for r in (c(x), c(x)[1])]",
-        "c(paddle.ones([2, 5]))", "nn.LSTMCell(4, 3, bias_ih_attr=False).bias_ih",
+        "nn.GRUCell(4, 3).get_initial_states(x, batch_dim_idx=1).shape",
+        "[len(r) for r in (c(x), c(x)[1])]",
+        "c(paddle.ones([2, 5]))",
+        "nn.LSTMCell(4, 3, bias_ih_attr=False).bias_ih",
         "nn.LSTMCell(4, 3, weight_ih_attr=False).weight_ih",
         "nn.LSTM(4, 3, bias_ih_attr=False).state_dict().keys()",
         "nn.GRU(4, 3, weight_ih_attr=False).state_dict().keys()",
-        "nn.LSTM(4, 3, 2, weight_ih_attr=paddle.ParamAttr(name='wih2'))", "nn.RNN(5)",
+        "nn.LSTM(4, 3, 2, weight_ih_attr=paddle.ParamAttr(name='wih2'))",
+        "nn.RNN(5)",
         "nn.BiRNN(nn.LSTMCell(4, 3), nn.LSTMCell(6, 3))",
         "L, X = nn.LSTM(4, 3, 2, direction='bidirect'), paddle.ones([2, 5, 4])",
-        "[o.shape for o in L(X)[1]], L(X)[0].shape", "[n for n, _ in L.named_parameters()]",
-        "[n for n, _ in L.named_sublayers()]", "L(X, initial_states=paddle.ones([4, 2, 3]))",
-        "L(paddle.ones([2, 5, 6]))", "L(paddle.ones([5, 4]))",
-        "L(X, (paddle.ones([1, 2, 3]), paddle.ones([1, 2, 3])))", "L.flatten_parameters()", "len(L), L[0]",
+        "[o.shape for o in L(X)[1]], L(X)[0].shape",
+        "[n for n, _ in L.named_parameters()]",
+        "[n for n, _ in L.named_sublayers()]",
+        "L(X, initial_states=paddle.ones([4, 2, 3]))",
+        "L(paddle.ones([2, 5, 6]))",
+        "L(paddle.ones([5, 4]))",
+        "L(X, (paddle.ones([1, 2, 3]), paddle.ones([1, 2, 3])))",
+        "L.flatten_parameters()",
+        "len(L), L[0]",
         "nn.GRU(4, 3)(X, [paddle.ones([1, 2, 3])])[1].shape",
         "nn.BiRNN(nn.GRUCell(4, 3), nn.GRUCell(4, 3))(X)[0].shape",
         "nn.LSTM(4, 3, 2, proj_size=2, direction='bidirect')(X)[0].shape",
         "nn.LSTM(4, 3, num_layers=2, time_major=True, dropout=0.1)",
     ],
     "cells of one's own": [
-        ("def forward(self, x, states=None, k=1.0):\n    states = self.get_initial_states(x, "
-         "self.state_shape) if states is None else states\n"
-         "    return x * k + states, x * k + states"),
+        (
+            "def forward(self, x, states=None, k=1.0):\n    states = self.get_initial_states(x, "
+            "self.state_shape) if states is None else states\n"
+            "    return x * k + states, x * k + states"
+        ),
         "Add = type('Add', (nn.RNNCellBase,), {'forward': forward, 'state_shape': (4,)})",
-        "X = paddle.arange(40.0).reshape([2, 5, 4])", "nn.RNN(Add())(X)", "nn.RNN(Add(), is_reverse=True)(X)",
-        "nn.RNN(Add())(X, k=2.0)", "nn.RNN(Add())(X, sequence_length=paddle.to_tensor([5, 2]))",
-        "nn.RNN(Add(), time_major=True)(X)", "nn.RNN(Add())(X, paddle.ones([2, 4]))",
+        "X = paddle.arange(40.0).reshape([2, 5, 4])",
+        "nn.RNN(Add())(X)",
+        "nn.RNN(Add(), is_reverse=True)(X)",
+        "nn.RNN(Add())(X, k=2.0)",
+        "nn.RNN(Add())(X, sequence_length=paddle.to_tensor([5, 2]))",
+        "nn.RNN(Add(), time_major=True)(X)",
+        "nn.RNN(Add())(X, paddle.ones([2, 4]))",
     ],
 }
 
@@ -71,8 +92,10 @@ def test_layers_without_biases(paddle):
     rnn = paddle.nn.LSTM(4, 3, bias_ih_attr=False, bias_hh_attr=False)
     assert list(rnn.state_dict())[:2] == ["weight_ih_l0", "weight_hh_l0"]
     assert float(abs(rnn(paddle.zeros([2, 5, 4]))[0]).max()) == 0.0
-    assert [p.name for p in rnn.parameters()
-            if not p.stop_gradient] == [rnn.weight_ih_l0.name, rnn.weight_hh_l0.name]
+    assert [p.name for p in rnn.parameters() if not p.stop_gradient] == [
+        rnn.weight_ih_l0.name,
+        rnn.weight_hh_l0.name,
+    ]
 
 
 def test_projection_starts_from_zeros_of_the_right_size(paddle):

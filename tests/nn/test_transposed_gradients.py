@@ -22,8 +22,10 @@ def test_gradients_to_order_two(case, patches, monkeypatch):
     image, kernel, strides, pads, dilations, groups, extra = CASES[case]
     rng = np.random.default_rng(0)
     x, weight = (rng.standard_normal(shape) for shape in (image, kernel))
-    sizes = tuple((s - 1) * t - a - b + d * (k - 1) + 1 + e for s, t, (a, b), d, k, e in
-                  zip(image[2:], strides, pads, dilations, kernel[2:], extra, strict=True))
+    sizes = tuple(
+        (s - 1) * t - a - b + d * (k - 1) + 1 + e
+        for s, t, (a, b), d, k, e in zip(image[2:], strides, pads, dilations, kernel[2:], extra, strict=True)
+    )
     plan = convolve_cpu.Plan(strides, pads, dilations, image[2:], groups)
 
     def plain(x, weight):
@@ -36,13 +38,17 @@ def test_gradients_to_order_two(case, patches, monkeypatch):
     for order in (1, 2):
         found = []
         for function in (plain, chosen):
+
             def value(x, weight, function=function):
                 return (function(x, weight) ** 3).sum()
 
             if order == 2:
                 first = jax.grad(value, (0, 1))
-                found.append(jax.grad(lambda *at, first=first: sum((g**2).sum() for g in first(*at)),
-                                      (0, 1))(x, weight))
+                found.append(
+                    jax.grad(lambda *at, first=first: sum((g**2).sum() for g in first(*at)), (0, 1))(
+                        x, weight
+                    )
+                )
             else:
                 found.append(jax.grad(value, (0, 1))(x, weight))
         for want, got in zip(*found, strict=True):

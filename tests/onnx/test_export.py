@@ -29,8 +29,9 @@ def run(path, *values):
     return opened.run(None, dict(zip([i.name for i in opened.get_inputs()], values, strict=True)))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "resnet18" else n
-                                  for n in NETWORKS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "resnet18" else n for n in NETWORKS]
+)
 def test_networks(tmp_path, name):
     make, dtype, shape, *sizes = NETWORKS[name]
     network = make(ours)
@@ -39,13 +40,20 @@ def test_networks(tmp_path, name):
     for size in sizes:
         x = example(dtype, size)
         want = network(ours.to_tensor(x))
-        for got, w in zip(run(tmp_path / "m.onnx", x), want if isinstance(want, list | tuple) else [want],
-                          strict=True):
+        for got, w in zip(
+            run(tmp_path / "m.onnx", x), want if isinstance(want, list | tuple) else [want], strict=True
+        ):
             np.testing.assert_allclose(got, w.numpy(), rtol=1e-3, atol=1e-3)
 
 
-CONTROL_FLOW = ["conditions", "early_return_in_forward_and_a_method", "while_on_a_value", "rows",
-                "range_over_a_length_with_break", "writes_into_a_tensor"]
+CONTROL_FLOW = [
+    "conditions",
+    "early_return_in_forward_and_a_method",
+    "while_on_a_value",
+    "rows",
+    "range_over_a_length_with_break",
+    "writes_into_a_tensor",
+]
 
 
 @pytest.mark.parametrize("name", CONTROL_FLOW)
@@ -55,8 +63,9 @@ def test_control_flow(tmp_path, name):
     opened = session(tmp_path / "m.onnx")
     for (x,) in inputs(type(network).forward):
         want = network(ours.to_tensor(x))
-        for got, w in zip(opened.run(None, {"x": x}), want if isinstance(want, tuple) else [want],
-                          strict=True):
+        for got, w in zip(
+            opened.run(None, {"x": x}), want if isinstance(want, tuple) else [want], strict=True
+        ):
             np.testing.assert_allclose(got, w.numpy(), rtol=1e-4, atol=1e-4)
 
 
@@ -77,11 +86,55 @@ def test_no_form_inside_a_loop_leaves_no_file(tmp_path):
 
 # what the conversion has no rule for
 LEFT_OUT = (
-    "digamma", "i0", "i1", "lgamma", "logit", "angle", "erfinv", "stanh", "trunc", "frac", "sgn(", "isfinite",
-    "thresholded", "nan_to_num", "clip(x,-", "clip(x,min", "maxout", "fmax", "fmin", "atan2", "lerp", "dist(",
-    "cross(", "heaviside", "copysign", "allclose", "isclose", "equal_all", "nextafter", "kron", "smooth_l1",
-    "with_logits", "binary_cross_entropy", "bitwise", "unfold", "float16", "label_smooth", "quantile", "glu",
-    "log2", "log10", "celu(x,2", "round", "kl_div", "x%", "full_like", "zeros_like", "ones_like", "gamma",
+    "digamma",
+    "i0",
+    "i1",
+    "lgamma",
+    "logit",
+    "angle",
+    "erfinv",
+    "stanh",
+    "trunc",
+    "frac",
+    "sgn(",
+    "isfinite",
+    "thresholded",
+    "nan_to_num",
+    "clip(x,-",
+    "clip(x,min",
+    "maxout",
+    "fmax",
+    "fmin",
+    "atan2",
+    "lerp",
+    "dist(",
+    "cross(",
+    "heaviside",
+    "copysign",
+    "allclose",
+    "isclose",
+    "equal_all",
+    "nextafter",
+    "kron",
+    "smooth_l1",
+    "with_logits",
+    "binary_cross_entropy",
+    "bitwise",
+    "unfold",
+    "float16",
+    "label_smooth",
+    "quantile",
+    "glu",
+    "log2",
+    "log10",
+    "celu(x,2",
+    "round",
+    "kl_div",
+    "x%",
+    "full_like",
+    "zeros_like",
+    "ones_like",
+    "gamma",
     "log_loss",
 )
 
@@ -104,13 +157,15 @@ def test_operations(tmp_path, inputs):
 
 def test_loaded_models(oracle, tmp_path):
     """A model of the real Paddle's, by way of jit.load."""
-    model = oracle.nn.Sequential(oracle.nn.Conv2D(3, 4, 3), oracle.nn.ReLU(), oracle.nn.Flatten(),
-                                 oracle.nn.Linear(144, 2))
+    model = oracle.nn.Sequential(
+        oracle.nn.Conv2D(3, 4, 3), oracle.nn.ReLU(), oracle.nn.Flatten(), oracle.nn.Linear(144, 2)
+    )
     model.eval()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        oracle.jit.save(model, str(tmp_path / "m"),
-                        input_spec=[oracle.static.InputSpec([None, 3, 8, 8], "float32", "x")])
+        oracle.jit.save(
+            model, str(tmp_path / "m"), input_spec=[oracle.static.InputSpec([None, 3, 8, 8], "float32", "x")]
+        )
     ours.onnx.export(ours.jit.load(str(tmp_path / "m")), str(tmp_path / "m"))
     x = example("float32", [2, 3, 8, 8])
     np.testing.assert_allclose(run(tmp_path / "m.onnx", x)[0], model(oracle.to_tensor(x)).numpy(), atol=1e-5)

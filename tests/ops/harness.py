@@ -7,8 +7,14 @@ import re
 import numpy as np
 
 # looser where float32 algorithms legitimately differ (iterative decompositions, long sums of powers)
-TOLERANCE = {"float64": (1e-6, 1e-7), "complex128": (1e-6, 1e-7), "float32": (2e-5, 2e-6),
-             "complex64": (5e-5, 5e-6), "float16": (2e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}
+TOLERANCE = {
+    "float64": (1e-6, 1e-7),
+    "complex128": (1e-6, 1e-7),
+    "float32": (2e-5, 2e-6),
+    "complex64": (5e-5, 5e-6),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (2e-2, 2e-2),
+}
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
@@ -63,7 +69,8 @@ class Maker:
             "perm": lambda n: t(r().permutation(n).astype("int64")),
             "const": lambda v, dtype=None: t(np.asarray(v, dtype)),
             "spd": lambda n: t((lambda a: (a @ a.T + n * np.eye(n)).astype("float32"))(r().randn(n, n))),
-            "np": np, "paddle": self.m,
+            "np": np,
+            "paddle": self.m,
         }
         return names
 
@@ -84,8 +91,11 @@ def name_of(t):
 
 
 def to_numpy(t):
-    return t.astype("float32").numpy() if name_of(t) in ("bfloat16", "float16", "float8_e4m3fn",
-                                                         "float8_e5m2") else np.asarray(t.numpy())
+    return (
+        t.astype("float32").numpy()
+        if name_of(t) in ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
+        else np.asarray(t.numpy())
+    )
 
 
 def flat(value, tensor_type):
@@ -104,8 +114,12 @@ def evaluate(module, function, case, upcast=False):
         # case texts are part of the source
         out = eval(f"__call__({case})", {**env, "__call__": function})  # noqa: S307
         tensors = flat(out, module.Tensor)
-        outs = [(name_of(t), list(t.shape), to_numpy(t)) if isinstance(t, module.Tensor)
-                    else ("python", type(t).__name__, t) for t in tensors]
+        outs = [
+            (name_of(t), list(t.shape), to_numpy(t))
+            if isinstance(t, module.Tensor)
+            else ("python", type(t).__name__, t)
+            for t in tensors
+        ]
     except Exception as error:
         return Result(error=error)
     return Result(outs=outs, tensors=tensors, leaves=maker.leaves)
@@ -123,8 +137,11 @@ def cotangents(module, tensors):
 
 
 def differentiable(module, result):
-    return [t for t in result.tensors
-            if isinstance(t, module.Tensor) and name_of(t) in FLOATS and not t.stop_gradient]
+    return [
+        t
+        for t in result.tensors
+        if isinstance(t, module.Tensor) and name_of(t) in FLOATS and not t.stop_gradient
+    ]
 
 
 def first_gradient(module, result, create_graph=False):
@@ -133,15 +150,21 @@ def first_gradient(module, result, create_graph=False):
     outs = differentiable(module, result)
     if not outs or not result.leaves:
         return None
-    return module.grad(outs, result.leaves, grad_outputs=cotangents(module, outs), allow_unused=True,
-                       create_graph=create_graph)
+    return module.grad(
+        outs,
+        result.leaves,
+        grad_outputs=cotangents(module, outs),
+        allow_unused=True,
+        create_graph=create_graph,
+    )
 
 
 def second_gradient(module, grads, leaves):
     """Gradient of <grads, fixed directions>."""
     outs = [g for g in grads if g is not None and not g.stop_gradient]
-    return (module.grad(outs, leaves, grad_outputs=cotangents(module, outs), allow_unused=True) if outs
-            else None)
+    return (
+        module.grad(outs, leaves, grad_outputs=cotangents(module, outs), allow_unused=True) if outs else None
+    )
 
 
 def difference(got, want, dtype, slack=1.0):
@@ -161,8 +184,9 @@ def difference(got, want, dtype, slack=1.0):
 def compare_outputs(ours, theirs, values=True):
     if len(ours.outs) != len(theirs.outs):
         return f"{len(ours.outs)} outputs, expected {len(theirs.outs)}"
-    for i, ((dtype, shape, array),
-            (want_dtype, want_shape, want)) in enumerate(zip(ours.outs, theirs.outs, strict=True)):
+    for i, ((dtype, shape, array), (want_dtype, want_shape, want)) in enumerate(
+        zip(ours.outs, theirs.outs, strict=True)
+    ):
         if (dtype, shape) != (want_dtype, want_shape):
             return f"output {i}: {dtype}{shape}, expected {want_dtype}{want_shape}"
         if values and dtype == "python":

@@ -49,8 +49,10 @@ def eager(function, case):
     grads = h.first_gradient(paddle_jax, result)
     tensors = [t for t in result.tensors if isinstance(t, paddle_jax.Tensor)]
     values = [(h.name_of(t), h.to_numpy(t)) for t in tensors]
-    return (values,
-            None if grads is None else [None if g is None else (h.name_of(g), h.to_numpy(g)) for g in grads])
+    return (
+        values,
+        None if grads is None else [None if g is None else (h.name_of(g), h.to_numpy(g)) for g in grads],
+    )
 
 
 class Recorded:
@@ -63,8 +65,11 @@ class Recorded:
         self.results = [t for t in h.flat(out, paddle_jax.Tensor) if isinstance(t, paddle_jax.Tensor)]
         self.grads, values, grads = None, *wanted
         if grads is not None:
-            outs = [(t, w) for t, w in zip(self.results, values, strict=True)
-                    if h.name_of(t) in h.FLOATS and not t.stop_gradient]
+            outs = [
+                (t, w)
+                for t, w in zip(self.results, values, strict=True)
+                if h.name_of(t) in h.FLOATS and not t.stop_gradient
+            ]
             r, starts = np.random.RandomState(7), []
             for number, (_, (dtype, array)) in enumerate(outs):
                 ct = r.randn(*array.shape)
@@ -73,8 +78,9 @@ class Recorded:
                 feed[name] = np.asarray(ct).astype(np_dtype(dtype))
                 starts.append(S.data(name, list(array.shape), dtype)._raw)
             program = S.default_main_program()
-            self.grads = differentiated(program, [t._raw for t, _ in outs], starts,
-                                        [leaf._raw for leaf in maker.leaves], None)
+            self.grads = differentiated(
+                program, [t._raw for t, _ in outs], starts, [leaf._raw for leaf in maker.leaves], None
+            )
 
     def fetches(self):
         """What is to be fetched."""
@@ -87,8 +93,9 @@ class Recorded:
             return f"{len(self.results)} results, {len(values)} are wanted"
         for result, (dtype, array) in zip(self.results, values, strict=True):
             got = next(fetched)
-            if (h.name_of(result) != dtype
-                    or any(n not in (-1, m) for n, m in zip(result.shape, array.shape, strict=True))):
+            if h.name_of(result) != dtype or any(
+                n not in (-1, m) for n, m in zip(result.shape, array.shape, strict=True)
+            ):
                 return f"{h.name_of(result)}{list(result.shape)}, wanted {dtype}{list(array.shape)}"
             if text := h.difference(plain(got), array, dtype):
                 return text

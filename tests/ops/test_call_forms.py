@@ -46,10 +46,20 @@ def test_too_many_arguments(name, oracle):
         assert isinstance(got.error, type(want.error)), repr(got.error)
 
 
-OUT = {"argmax": "f(4)", "argmin": "f(4)", "diagonal": "f(3, 3)", "expand_as": "f(3), f(2, 3)",
-       "isclose": "f(3), f(3)", "isfinite": "f(3)", "isinf": "f(3)", "isnan": "f(3)", "roll": "f(3), 1",
-       "nn.functional.gelu": "f(3)", "nn.functional.softplus": "f(3)",
-       "nn.functional.grid_sample": "f(1, 1, 2, 2), f(1, 2, 2, 2)"}
+OUT = {
+    "argmax": "f(4)",
+    "argmin": "f(4)",
+    "diagonal": "f(3, 3)",
+    "expand_as": "f(3), f(2, 3)",
+    "isclose": "f(3), f(3)",
+    "isfinite": "f(3)",
+    "isinf": "f(3)",
+    "isnan": "f(3)",
+    "roll": "f(3), 1",
+    "nn.functional.gelu": "f(3)",
+    "nn.functional.softplus": "f(3)",
+    "nn.functional.grid_sample": "f(1, 1, 2, 2), f(1, 2, 2, 2)",
+}
 
 
 @pytest.mark.parametrize("path", OUT)

@@ -29,8 +29,9 @@ def test_dropout_keeps_the_right_share_and_the_mean(p):
 def test_downscale_in_infer_scales_outside_training_only():
     kept = F.dropout(ones(N), 0.3, mode="downscale_in_infer").numpy()
     assert set(np.unique(kept)) == {0.0, 1.0}
-    np.testing.assert_allclose(F.dropout(ones(4), 0.3, training=False, mode="downscale_in_infer").numpy(),
-                               0.7, rtol=1e-6)
+    np.testing.assert_allclose(
+        F.dropout(ones(4), 0.3, training=False, mode="downscale_in_infer").numpy(), 0.7, rtol=1e-6
+    )
 
 
 def test_draws_differ_and_the_seed_repeats_them():
@@ -45,8 +46,9 @@ def test_evaluation_draws_no_random_numbers():
     for f in (F.dropout, F.dropout2d, F.alpha_dropout):
         f(ones(2, 3, 4, 4), training=False)
     F.rrelu(ones(3), training=False)
-    F.scaled_dot_product_attention(ones(1, 3, 2, 4), ones(1, 3, 2, 4), ones(1, 3, 2, 4), dropout_p=0.5,
-                                   training=False)
+    F.scaled_dot_product_attention(
+        ones(1, 3, 2, 4), ones(1, 3, 2, 4), ones(1, 3, 2, 4), dropout_p=0.5, training=False
+    )
     np.testing.assert_array_equal(paddle.get_rng_state()[0].numpy(), state)
 
 
@@ -58,9 +60,12 @@ def test_axis_shares_one_draw(axis, shared):
 
 
 def test_channel_dropout_takes_whole_channels():
-    for out, axes in ((F.dropout2d(ones(20, 30, 4, 4)), (2, 3)),
-                      (F.dropout2d(ones(20, 4, 4, 30), data_format="NHWC"), (1, 2)),
-                      (F.dropout3d(ones(20, 30, 2, 2, 2)), (2, 3, 4)), (F.dropout1d(ones(20, 30, 5)), (2,))):
+    for out, axes in (
+        (F.dropout2d(ones(20, 30, 4, 4)), (2, 3)),
+        (F.dropout2d(ones(20, 4, 4, 30), data_format="NHWC"), (1, 2)),
+        (F.dropout3d(ones(20, 30, 2, 2, 2)), (2, 3, 4)),
+        (F.dropout1d(ones(20, 30, 5)), (2,)),
+    ):
         array = out.numpy()
         assert (array == array.max(axes, keepdims=True)).all()
         assert 0.4 < (array != 0).mean() < 0.6

@@ -20,9 +20,19 @@ def tensor(array, grad=False):
     return t
 
 
-@pytest.mark.parametrize("case", ["f(1,2,4,5), [2,3]", "f(1,2,4,5), 2, 2, 1, 1",
-                                  "f(1,2,4,5), 2, 2, [1,0,0,1], [1,2]", "d(1,2,4,5), 2, 2, [1,0]",
-                                  "f(2,4,5), 2", "f(1,2,4,5), 7", "f(1,2,4,5), 2, 0", "f(0,2,4,5), 2"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "f(1,2,4,5), [2,3]",
+        "f(1,2,4,5), 2, 2, 1, 1",
+        "f(1,2,4,5), 2, 2, [1,0,0,1], [1,2]",
+        "d(1,2,4,5), 2, 2, [1,0]",
+        "f(2,4,5), 2",
+        "f(1,2,4,5), 7",
+        "f(1,2,4,5), 2, 0",
+        "f(0,2,4,5), 2",
+    ],
+)
 def test_unfold_as_the_oracle(oracle, case):
     want, got = h.evaluate(oracle, oracle.nn.functional.unfold, case), h.evaluate(paddle, F.unfold, case)
     if want.error is not None:
@@ -43,8 +53,11 @@ def test_paddle_softmax_as_the_oracle(oracle, case):
 def test_batch_norm_updates_its_statistics_as_the_oracle(oracle, momentum):
     results = []
     for m in (oracle, paddle):
-        mean, variance, x = (m.to_tensor(randn(0, 3)), m.to_tensor(np.abs(randn(1, 3))),
-                             m.to_tensor(randn(2, 4, 3, 5)))
+        mean, variance, x = (
+            m.to_tensor(randn(0, 3)),
+            m.to_tensor(np.abs(randn(1, 3))),
+            m.to_tensor(randn(2, 4, 3, 5)),
+        )
         before = mean
         for _ in range(2):
             m.nn.functional.batch_norm(x, mean, variance, training=True, momentum=momentum)
@@ -79,9 +92,12 @@ def test_batch_norm_second_derivative():
     assert abs(exact - numeric) < 1e-5 * max(1, abs(numeric))
 
 
-SHAPES = [((2, 4, 5, 5), (6, 4, 3, 3), dict(padding=1)),
-          ((2, 4, 5, 6), (6, 4, 3, 2), dict(stride=2, dilation=2, padding=2)),
-          ((2, 4, 9, 9), (6, 4, 1, 1), dict(stride=2)), ((2, 4, 7, 7), (6, 4, 1, 1), dict(padding=1))]
+SHAPES = [
+    ((2, 4, 5, 5), (6, 4, 3, 3), dict(padding=1)),
+    ((2, 4, 5, 6), (6, 4, 3, 2), dict(stride=2, dilation=2, padding=2)),
+    ((2, 4, 9, 9), (6, 4, 1, 1), dict(stride=2)),
+    ((2, 4, 7, 7), (6, 4, 1, 1), dict(padding=1)),
+]
 
 
 @pytest.mark.parametrize(("xs", "ws", "options"), SHAPES)
@@ -124,8 +140,9 @@ def test_fold_is_the_adjoint_of_unfold():
     columns = F.unfold(x, [2, 3], 2, [1, 0, 0, 1])
     ct = tensor(randn(1, *columns.shape))
     (grad,) = paddle.grad(columns, [x], grad_outputs=ct)
-    np.testing.assert_allclose(F.fold(ct, [6, 5], [2, 3], 2, [1, 0, 0, 1]).numpy(), grad.numpy(), rtol=1e-5,
-                               atol=1e-6)
+    np.testing.assert_allclose(
+        F.fold(ct, [6, 5], [2, 3], 2, [1, 0, 0, 1]).numpy(), grad.numpy(), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_unpooling_puts_maxima_back():
@@ -151,10 +168,12 @@ def test_unpadded_attention_equals_each_sequence_alone():
     q, starts = randn(0, 7, 2, 4), [0, 3, 7]
     cu = paddle.to_tensor(starts, dtype="int32")
     for causal in (False, True):
-        out, _ = F.flash_attention.flash_attn_unpadded(tensor(q), tensor(q), tensor(q), cu, cu, 4, 4, 0.5,
-                                                       causal=causal)
-        third = F.flash_attention_v3_varlen(tensor(q), tensor(q), tensor(q), cu, cu, 4, 4, softmax_scale=0.5,
-                                            causal=causal)[0]
+        out, _ = F.flash_attention.flash_attn_unpadded(
+            tensor(q), tensor(q), tensor(q), cu, cu, 4, 4, 0.5, causal=causal
+        )
+        third = F.flash_attention_v3_varlen(
+            tensor(q), tensor(q), tensor(q), cu, cu, 4, 4, softmax_scale=0.5, causal=causal
+        )[0]
         for a, b in zip(starts, starts[1:], strict=False):
             part = tensor(q[None, a:b])
             want = F.scaled_dot_product_attention(part, part, part, is_causal=causal, scale=0.5).numpy()[0]
@@ -166,8 +185,9 @@ def test_flashmask_equals_the_dense_mask():
     x = tensor(randn(0, 1, 4, 2, 8))
     rows = np.array([2, 4, 3, 4])
     dense = (np.arange(4)[:, None] >= np.arange(4)) & (np.arange(4)[:, None] < rows[None])
-    got = F.flashmask_attention(x, x, x, paddle.to_tensor(rows.reshape(1, 1, 4, 1).astype("int32")),
-                                causal=True)
+    got = F.flashmask_attention(
+        x, x, x, paddle.to_tensor(rows.reshape(1, 1, 4, 1).astype("int32")), causal=True
+    )
     want = F.scaled_dot_product_attention(x, x, x, paddle.to_tensor(dense))
     np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
 

@@ -11,9 +11,11 @@ from paddle_jax._core.ops.op import OPS
 from tests.nn.test_layer_mistakes import EXPECTED, FOREIGN, SENTENCE
 from tests.ops import harness as h
 
-LOOSE = re.compile(r"\b(needs?|needed|give|cast|name|out of range|allowed|both|apart from|lies? outside|lie "
-                   r"inside|no element|do(es)? not|there is|points of|in range|leaves a|at "
-                   r"most|singular|may be|may not)\b")
+LOOSE = re.compile(
+    r"\b(needs?|needed|give|cast|name|out of range|allowed|both|apart from|lies? outside|lie "
+    r"inside|no element|do(es)? not|there is|points of|in range|leaves a|at "
+    r"most|singular|may be|may not)\b"
+)
 THINGS = ["text", None, 3, [1.0, 2.0], object(), np.ones((2, 3), "float32"), ["a"], [None]]
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 SLOW = {"lstm", "gru", "simple_rnn", "dirichlet", "binomial", "poisson"}
@@ -21,8 +23,11 @@ SLOW = {"lstm", "gru", "simple_rnn", "dirichlet", "binomial", "poisson"}
 
 def wrong(tensor):
     """Variants of an operand, most of which no function takes."""
-    array = np.asarray(tensor.astype("float32").numpy()
-                       if tensor.dtype in (paddle_jax.bfloat16, paddle_jax.float16) else tensor.numpy())
+    array = np.asarray(
+        tensor.astype("float32").numpy()
+        if tensor.dtype in (paddle_jax.bfloat16, paddle_jax.float16)
+        else tensor.numpy()
+    )
     if array.ndim:
         yield np.repeat(array, 2, axis=array.ndim - 1)
         yield array[:0]
@@ -39,8 +44,10 @@ def good(op):
     """The first call of a declaration's samples that has Tensors and works: (args, kwargs)."""
     for case in op.cases:
         try:
-            args, kwargs = eval(f"taken({case})",  # noqa: S307
-                                h.Maker(paddle_jax).env() | {"taken": lambda *args, **kwargs: (args, kwargs)})
+            args, kwargs = eval(
+                f"taken({case})",  # noqa: S307
+                h.Maker(paddle_jax).env() | {"taken": lambda *args, **kwargs: (args, kwargs)},
+            )
             op.public(*args, **kwargs)
         except Exception:  # noqa: S112  samples have calls that are refused, too
             continue
@@ -68,8 +75,10 @@ def run(public, args, kwargs):
 
 
 def described(given):
-    return [f"{thing.dtype}{list(thing.shape)}" if isinstance(thing, paddle_jax.Tensor) else repr(thing)
-            for thing in given]
+    return [
+        f"{thing.dtype}{list(thing.shape)}" if isinstance(thing, paddle_jax.Tensor) else repr(thing)
+        for thing in given
+    ]
 
 
 def is_a_sentence(text):
@@ -95,10 +104,16 @@ def test_mistakes_are_told_in_our_words(letter):
 
 
 def test_an_argument_that_is_no_tensor_is_named(paddle):
-    for call, text in [(lambda: paddle.bernoulli([0.5]), ("bernoulli: x: got list ([0.5]); it must be a "
-                                                          "Tensor; make one with paddle.to_tensor")),
-                       (lambda: paddle.nn.functional.batch_norm(None, None, None),
-                        "batch_norm: x: got None; it must be a Tensor")]:
+    for call, text in [
+        (
+            lambda: paddle.bernoulli([0.5]),
+            ("bernoulli: x: got list ([0.5]); it must be a Tensor; make one with paddle.to_tensor"),
+        ),
+        (
+            lambda: paddle.nn.functional.batch_norm(None, None, None),
+            "batch_norm: x: got None; it must be a Tensor",
+        ),
+    ]:
         with pytest.raises((AttributeError, TypeError), match=re.escape(text)):
             call()
 
@@ -108,8 +123,9 @@ def test_functions_of_the_user_keep_their_words(paddle):
         return x.no_such_thing + [][1]
 
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'no_such_thing'"):
-        paddle.static.nn.cond(paddle.to_tensor(True), lambda: broken(paddle.ones([1])),
-                              lambda: paddle.ones([1]))
+        paddle.static.nn.cond(
+            paddle.to_tensor(True), lambda: broken(paddle.ones([1])), lambda: paddle.ones([1])
+        )
     with pytest.raises(IndexError, match="list index out of range"):
         paddle.static.nn.cond(paddle.to_tensor(True), lambda: [][1], lambda: paddle.ones([1]))
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):

@@ -15,8 +15,20 @@ import paddle_jax
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
 
-NAMESPACES = ["", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate",
-              "vision.ops", "nn.utils", "metric", "autograd"]
+NAMESPACES = [
+    "",
+    "nn.functional",
+    "linalg",
+    "fft",
+    "signal",
+    "special",
+    "geometric",
+    "incubate",
+    "vision.ops",
+    "nn.utils",
+    "metric",
+    "autograd",
+]
 NAMES = sorted(OPS)
 
 
@@ -116,8 +128,11 @@ def second_order_problem(ours, case, result):
     second = h.second_gradient(paddle_jax, grads, result.leaves)
     r = np.random.RandomState(3)
     directions = [r.randn(*leaf.shape) for leaf in result.leaves]
-    analytic = sum(float((np.asarray(s) * u).sum()) for s, u in zip(second or [], directions, strict=False)
-                   if s is not None)
+    analytic = sum(
+        float((np.asarray(s) * u).sum())
+        for s, u in zip(second or [], directions, strict=False)
+        if s is not None
+    )
 
     def slope(t):
         shifted = h.Maker(paddle_jax, upcast=True)
@@ -133,8 +148,9 @@ def second_order_problem(ours, case, result):
         out = eval(f"__call__({case})", {**shifted.env(), "__call__": ours})  # noqa: S307
         probe = h.Result(tensors=h.flat(out, paddle_jax.Tensor), leaves=shifted.leaves)
         gs = h.first_gradient(paddle_jax, probe)
-        live = [g for g, first in zip(gs, grads, strict=True)
-                if first is not None and not first.stop_gradient]
+        live = [
+            g for g, first in zip(gs, grads, strict=True) if first is not None and not first.stop_gradient
+        ]
         cts = h.cotangents(paddle_jax, live)
         return sum(float((np.asarray(g) * np.asarray(c)).sum()) for g, c in zip(live, cts, strict=True))
 
@@ -175,12 +191,15 @@ def traced_shapes(ours, case):
         out = eval(f"__call__({case})", {**inner.env(), "__call__": ours})  # noqa: S307
         return [t._value for t in h.flat(out, paddle_jax.Tensor)]
 
-    return [(str(paddle_jax._core.dtype._BY_NP[s.dtype])[7:], list(s.shape))
-            for s in jax.eval_shape(traced, arrays)]
+    return [
+        (str(paddle_jax._core.dtype._BY_NP[s.dtype])[7:], list(s.shape))
+        for s in jax.eval_shape(traced, arrays)
+    ]
 
 
-@pytest.mark.parametrize("name",
-                         [n for n in NAMES if hasattr(OPS[n].public, "inplace") and not OPS[n].random])
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if hasattr(OPS[n].public, "inplace") and not OPS[n].random]
+)
 def test_inplace_twin(name):
     """name_(x) puts name(x) into x."""
     ours = find(paddle_jax, public_path(name))

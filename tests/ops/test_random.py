@@ -33,10 +33,20 @@ SAMPLES = {
     "normal": (lambda: paddle.normal(2.0, 3.0, [N]), 2, 9, None, None),
     "normal of tensors": (lambda: paddle.normal(full(2.0), full(3.0)), 2, 9, None, None),
     "normal_": (lambda: zeros().normal_(-1.0, 0.5), -1, 1 / 4, None, None),
-    "log_normal": (lambda: paddle.log_normal(0.1, 0.2, [N]), math.exp(0.12),
-                   (math.exp(0.04) - 1) * math.exp(0.24), 0, None),
-    "log_normal_": (lambda: zeros().log_normal_(0.1, 0.2), math.exp(0.12),
-                    (math.exp(0.04) - 1) * math.exp(0.24), 0, None),
+    "log_normal": (
+        lambda: paddle.log_normal(0.1, 0.2, [N]),
+        math.exp(0.12),
+        (math.exp(0.04) - 1) * math.exp(0.24),
+        0,
+        None,
+    ),
+    "log_normal_": (
+        lambda: zeros().log_normal_(0.1, 0.2),
+        math.exp(0.12),
+        (math.exp(0.04) - 1) * math.exp(0.24),
+        0,
+        None,
+    ),
     "exponential_": (lambda: zeros().exponential_(2.0), 1 / 2, 1 / 4, 0, None),
     "geometric_": (lambda: zeros().geometric_(0.3), -1 / math.log(0.7), 1 / math.log(0.7) ** 2, 0, None),
     "bernoulli": (lambda: paddle.bernoulli(full(0.3)), 0.3, 0.21, 0, 1),
@@ -49,8 +59,13 @@ SAMPLES = {
     "standard_gamma": (lambda: paddle.standard_gamma(full(2.5)), 2.5, 2.5, 0, None),
     "binomial": (lambda: paddle.binomial(full(10.0), full(0.3)), 3, 2.1, 0, 10),
     "multinomial": (lambda: paddle.multinomial(paddle.to_tensor([1.0, 2.0, 1.0]), N, True), 1, 1 / 2, 0, 2),
-    "top_p_sampling": (lambda: paddle.to_tensor([[0.5, 0.0, 0.25, 0.25]] * N).top_p_sampling(full(1.0))[1],
-                       5 / 4, 27 / 16, 0, 3),
+    "top_p_sampling": (
+        lambda: paddle.to_tensor([[0.5, 0.0, 0.25, 0.25]] * N).top_p_sampling(full(1.0))[1],
+        5 / 4,
+        27 / 16,
+        0,
+        3,
+    ),
 }
 
 
@@ -98,8 +113,9 @@ def test_cauchy_by_quartiles():
     assert np.allclose(quartiles, [-1, 1, 3], atol=0.15)  # standard errors 0.03, 0.016, 0.03
 
 
-@pytest.mark.parametrize("draw", [lambda: paddle.randn([N], "complex64"),
-                                  lambda: paddle.zeros([N], "complex64").normal_(0.0, 1.0)])
+@pytest.mark.parametrize(
+    "draw", [lambda: paddle.randn([N], "complex64"), lambda: paddle.zeros([N], "complex64").normal_(0.0, 1.0)]
+)
 def test_complex_normal_has_unit_variance_in_all(draw):
     sample = draw().numpy()
     assert sample.dtype == np.complex64
@@ -107,13 +123,18 @@ def test_complex_normal_has_unit_variance_in_all(draw):
     assert abs((sample.real * sample.imag).mean()) < 0.02
 
 
-@pytest.mark.parametrize("draw", [lambda m: m.rand([N], "complex64"),
-                                  lambda m: m.uniform([N], "complex128", 2, 3, 5),
-                                  lambda m: m.uniform([N], "complex64", min=-1.0, max=2.0),
-                                  lambda m: m.rand_like(m.zeros([N], "complex64")),
-                                  lambda m: m.create_parameter(
-                                      [N], "complex64",
-                                      default_initializer=m.nn.initializer.Uniform(1.0, 3.0))])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda m: m.rand([N], "complex64"),
+        lambda m: m.uniform([N], "complex128", 2, 3, 5),
+        lambda m: m.uniform([N], "complex64", min=-1.0, max=2.0),
+        lambda m: m.rand_like(m.zeros([N], "complex64")),
+        lambda m: m.create_parameter(
+            [N], "complex64", default_initializer=m.nn.initializer.Uniform(1.0, 3.0)
+        ),
+    ],
+)
 def test_both_parts_of_complex_numbers_are_uniform(draw, oracle):
     ours, real = draw(paddle).numpy(), draw(oracle).numpy()
     assert ours.dtype == real.dtype
@@ -159,8 +180,9 @@ def test_the_mean_and_standard_deviation_of_normal_get_gradients():
     assert np.allclose(std.grad.numpy(), sample.detach().numpy())  # d(mean + std * z)/d std = z
 
 
-@pytest.mark.parametrize("name", ["uniform_", "normal_", "exponential_", "bernoulli_", "cauchy_",
-                                  "log_normal_", "random_"])
+@pytest.mark.parametrize(
+    "name", ["uniform_", "normal_", "exponential_", "bernoulli_", "cauchy_", "log_normal_", "random_"]
+)
 def test_a_leaf_that_needs_a_gradient_is_not_overwritten(name):
     leaf = paddle.zeros([2])
     leaf.stop_gradient = False

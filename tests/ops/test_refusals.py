@@ -31,11 +31,17 @@ def env(module, seed):
         out.sum().backward()
         return [out, *[t.grad for t in tensors]]
 
-    return {"P": module, "F": module.nn.functional, "nn": module.nn, "np": np, "grads": grads,
-            "f": lambda *s: made(np.asarray(r.randn(*s), "float32")),
-            "d": lambda *s: made(np.asarray(r.randn(*s))),
-            "i": lambda hi, *s: made(np.asarray(r.randint(0, hi, s))),
-            "g": lambda *s: made(np.asarray(r.randn(*s), "float32"), True)}
+    return {
+        "P": module,
+        "F": module.nn.functional,
+        "nn": module.nn,
+        "np": np,
+        "grads": grads,
+        "f": lambda *s: made(np.asarray(r.randn(*s), "float32")),
+        "d": lambda *s: made(np.asarray(r.randn(*s))),
+        "i": lambda hi, *s: made(np.asarray(r.randint(0, hi, s))),
+        "g": lambda *s: made(np.asarray(r.randn(*s), "float32"), True),
+    }
 
 
 def outcome(module, case, seed):
@@ -45,10 +51,13 @@ def outcome(module, case, seed):
     except Exception as error:
         return "error", [cls.__name__ for cls in type(error).__mro__], h.kind(error), str(error)[:200]
     if any(word in case for word in RANDOM):
-        return "value", [(h.name_of(t), list(t.shape)) for t in h.flat(out, module.Tensor)
-                         if isinstance(t, module.Tensor)]
-    return "value", [(h.name_of(t), list(t.shape), numbers(h.to_numpy(t))) if isinstance(t, module.Tensor)
-                         else str(t) for t in h.flat(out, module.Tensor)]
+        return "value", [
+            (h.name_of(t), list(t.shape)) for t in h.flat(out, module.Tensor) if isinstance(t, module.Tensor)
+        ]
+    return "value", [
+        (h.name_of(t), list(t.shape), numbers(h.to_numpy(t))) if isinstance(t, module.Tensor) else str(t)
+        for t in h.flat(out, module.Tensor)
+    ]
 
 
 def numbers(array):
@@ -80,8 +89,9 @@ def same(want, got):
 def equal(want, got):
     if isinstance(want, str) or len(want) == 2:
         return isinstance(want, str) or list(want) == list(got)
-    return (list(want[:2]) == list(got[:2])
-            and np.allclose(np.asarray(want[2]), np.asarray(got[2]), rtol=2e-4, atol=2e-5, equal_nan=True))
+    return list(want[:2]) == list(got[:2]) and np.allclose(
+        np.asarray(want[2]), np.asarray(got[2]), rtol=2e-4, atol=2e-5, equal_nan=True
+    )
 
 
 @pytest.mark.slow
@@ -89,14 +99,20 @@ def equal(want, got):
 @pytest.mark.filterwarnings("ignore")
 def test_as_the_real_paddle(group, oracle):
     """The real Paddle runs in a process of its own: refused calls leave things behind in it."""
-    code = ("import json, paddle\nfrom tests.ops.test_refusals import outcomes\nfor pair in outcomes(paddle, "
-            f"{group!r}): print('=', json.dumps(pair))")
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
-                         check=False)
+    code = (
+        "import json, paddle\nfrom tests.ops.test_refusals import outcomes\nfor pair in outcomes(paddle, "
+        f"{group!r}): print('=', json.dumps(pair))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
     theirs = [json.loads(line[2:]) for line in run.stdout.splitlines() if line.startswith("= ")]
     mine = list(outcomes(paddle_jax, group))
     assert len(theirs) == len(mine), run.stderr[-500:]
     pairs = zip(theirs, mine, strict=True)
-    problems = [f"{case}\n  {str(want)[:300]}\n  {str(got)[:300]}" for (case, want), (_, got) in pairs
-                if not same(want, got)]
+    problems = [
+        f"{case}\n  {str(want)[:300]}\n  {str(got)[:300]}"
+        for (case, want), (_, got) in pairs
+        if not same(want, got)
+    ]
     assert not problems, "\n".join(problems)

@@ -32,8 +32,14 @@ def test_recorded_as_at_once(names, program):
     cases = {}
     for name in names:
         exact = [case for case in OPS[name].cases if not case.startswith("~")]
-        found = next(((case, want) for case in exact
-                      if (want := eager(find(paddle_jax, public_path(name)), case)) is not None), None)
+        found = next(
+            (
+                (case, want)
+                for case in exact
+                if (want := eager(find(paddle_jax, public_path(name)), case)) is not None
+            ),
+            None,
+        )
         if found:
             cases[name] = found
     feed, recorded = {}, {}
@@ -44,6 +50,8 @@ def test_recorded_as_at_once(names, program):
             recorded[name] = Recorded(name, find(paddle_jax, public_path(name)), case, feed, is_open, want)
     paddle_jax.disable_static()
     fetched = iter(S.Executor().run(program, feed, [v for one in recorded.values() for v in one.fetches()]))
-    problems = {name: one.problem([next(fetched) for _ in one.fetches()], cases[name][1])
-                for name, one in recorded.items()}
+    problems = {
+        name: one.problem([next(fetched) for _ in one.fetches()], cases[name][1])
+        for name, one in recorded.items()
+    }
     assert {name: text for name, text in problems.items() if text} == {}

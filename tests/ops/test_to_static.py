@@ -44,6 +44,7 @@ def call(ours, case, given):
 
 def compiled(work):
     """The results of all jobs by one compiled function."""
+
     @paddle_jax.jit.to_static(full_graph=True)
     def together(everything):
         return [call(ours, case, given) for (ours, case, _), given in zip(work, everything, strict=True)]
@@ -52,8 +53,11 @@ def compiled(work):
     return given, together(given)
 
 
-@pytest.mark.parametrize("names", [TABLE[i : i + TOGETHER] for i in range(0, len(TABLE), TOGETHER)],
-                         ids=lambda names: f"{names[0]}...{names[-1]}")
+@pytest.mark.parametrize(
+    "names",
+    [TABLE[i : i + TOGETHER] for i in range(0, len(TABLE), TOGETHER)],
+    ids=lambda names: f"{names[0]}...{names[-1]}",
+)
 def test_compiled_as_eager(names):
     work = list(jobs(names))
     try:
@@ -70,8 +74,9 @@ def test_compiled_as_eager(names):
     for (ours, case, made), result, arrays in zip(work, results, given, strict=True):
         where = f"{ours.__name__}({case})"
         want = [t for t in made.tensors if isinstance(t, paddle_jax.Tensor)]
-        assert [(h.name_of(t), list(t.shape))
-                for t in result] == [(h.name_of(t), list(t.shape)) for t in want], where
+        assert [(h.name_of(t), list(t.shape)) for t in result] == [
+            (h.name_of(t), list(t.shape)) for t in want
+        ], where
         for a, b in zip(result, want, strict=True):
             assert h.difference(h.to_numpy(a), h.to_numpy(b), h.name_of(b), 10.0) is None, where
             assert a.stop_gradient == b.stop_gradient, where

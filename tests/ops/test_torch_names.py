@@ -28,8 +28,14 @@ NAMES = sorted(name for name in OPS if public_path(name) and not OPS[name].rando
 CALLS = pathlib.Path(__file__).with_name("torch_calls.txt").read_text().splitlines()
 # The real Paddle takes `input` of gather and scatter beside `dim` only; the others are a bool for `dim`, or
 # an int where there is a `dim` already.
-WIDER = {("gather", "input"), ("scatter", "input"), ("argsort", "dim"), ("topk", "dim"), ("diff", "dim"),
-         ("unique_consecutive", "dim")}
+WIDER = {
+    ("gather", "input"),
+    ("scatter", "input"),
+    ("argsort", "dim"),
+    ("topk", "dim"),
+    ("diff", "dim"),
+    ("unique_consecutive", "dim"),
+}
 
 
 def values(module, result):
@@ -139,12 +145,16 @@ def test_call(call, oracle):
     check_call(call, oracle)
 
 
-REFUSED = {"paddle.max(x, dim=0)": "paddle.compat.max", "x.min(other=x)": "paddle.compat.min",
-           "paddle.max(input=x)": "paddle.compat.max", "x.sort(dim=0)": "paddle.compat.sort",
-           "paddle.split(x, 2, dim=0)": "paddle.compat.split",
-           "x.split(split_size_or_sections=1)": "paddle.compat.split",
-           "nn.Linear(2, 3, bias=True)": "paddle.compat.nn.Linear",
-           "nn.Unfold(kernel_size=2)": "paddle.compat.nn.Unfold"}
+REFUSED = {
+    "paddle.max(x, dim=0)": "paddle.compat.max",
+    "x.min(other=x)": "paddle.compat.min",
+    "paddle.max(input=x)": "paddle.compat.max",
+    "x.sort(dim=0)": "paddle.compat.sort",
+    "paddle.split(x, 2, dim=0)": "paddle.compat.split",
+    "x.split(split_size_or_sections=1)": "paddle.compat.split",
+    "nn.Linear(2, 3, bias=True)": "paddle.compat.nn.Linear",
+    "nn.Unfold(kernel_size=2)": "paddle.compat.nn.Unfold",
+}
 
 
 @pytest.mark.parametrize("call", REFUSED)

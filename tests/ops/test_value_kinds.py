@@ -18,8 +18,20 @@ from paddle_jax._core.tensor import Tensor, wrap
 from tests.ops import harness as h
 from tests.ops.test_ops import NAMES, find, public_path
 
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-          "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 def pending(array):
@@ -77,16 +89,30 @@ def item(tensor):
 
 
 ASKED = {
-    "print": str, "repr": repr, "place": lambda t: str(t.place), "numpy": bits, "item": item,
+    "print": str,
+    "repr": repr,
+    "place": lambda t: str(t.place),
+    "numpy": bits,
+    "item": item,
     "tolist": lambda t: repr(t.tolist()),
     "array": lambda t: (np.asarray(t).dtype.name, np.asarray(t).tobytes()),
     "to_tensor": lambda t: bits(paddle_jax.to_tensor(t)),
     "pickle": lambda t: bits(pickle.loads(pickle.dumps(t))),  # noqa: S301  its own bytes
-    "deepcopy": lambda t: bits(copy.deepcopy(t)), "copy": lambda t: bits(copy.copy(t)),
-    "clone": lambda t: bits(t.clone()), "detach": lambda t: bits(t.detach()), "cpu": lambda t: bits(t.cpu()),
+    "deepcopy": lambda t: bits(copy.deepcopy(t)),
+    "copy": lambda t: bits(copy.copy(t)),
+    "clone": lambda t: bits(t.clone()),
+    "detach": lambda t: bits(t.detach()),
+    "cpu": lambda t: bits(t.cpu()),
     "list": lambda t: [bits(each) for each in t] if t.ndim else [],
-    "device": lambda t: (t.get_device(), t.is_contiguous(), t.element_size(), list(t.shape), t.size, t.ndim,
-                         str(t.dtype)),
+    "device": lambda t: (
+        t.get_device(),
+        t.is_contiguous(),
+        t.element_size(),
+        list(t.shape),
+        t.size,
+        t.ndim,
+        str(t.dtype),
+    ),
 }
 
 
@@ -134,12 +160,18 @@ def test_every_op_takes_operands_of_every_kind(name, tier):
 @pytest.mark.parametrize("kind", [*HOLDS, "fill"])
 def test_every_kind_and_dtype_answers_as_an_array(kind, shape, dtype, tier):
     of = jnp.dtype(dtype)
-    array = (np.full(shape, 3).astype(of) if kind == "fill"
-             else (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 7).astype(of))
+    array = (
+        np.full(shape, 3).astype(of)
+        if kind == "fill"
+        else (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 7).astype(of)
+    )
 
     def made():
-        return (HOLDS[kind](array) if kind in HOLDS
-                else wrap(filled(np.asarray(3).astype(of).item(), aval_of(array.shape, array.dtype))))
+        return (
+            HOLDS[kind](array)
+            if kind in HOLDS
+            else wrap(filled(np.asarray(3).astype(of).item(), aval_of(array.shape, array.dtype)))
+        )
 
     if kind in ("pending", "fill", "host") and tier == "sync" and array.size:
         assert type(made()._raw) is Value

@@ -58,15 +58,36 @@ def by_kernel(m):
     class ByKernel(m.optimizer.AdamW):
         def _append_optimize_op(self, block, param_and_grad):
             param, grad = param_and_grad
-            states = [self._get_accumulator_master(name, param)
-                      for name in (self._moment1_acc_str, self._moment2_acc_str)]
-            powers = [self._get_accumulator_master(name, param)
-                      for name in (self._beta1_pow_acc_str, self._beta2_pow_acc_str)]
+            states = [
+                self._get_accumulator_master(name, param)
+                for name in (self._moment1_acc_str, self._moment2_acc_str)
+            ]
+            powers = [
+                self._get_accumulator_master(name, param)
+                for name in (self._beta1_pow_acc_str, self._beta2_pow_acc_str)
+            ]
             wide = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
-            m._C_ops.adamw_(param, grad, self._create_param_lr(param_and_grad), *states, None, *powers,
-                            self._master_weights[param.name] if wide else None,
-                            self._get_auxiliary_var("found_inf"), self._beta1, self._beta2, self._epsilon,
-                            1.0, 0.1, True, self._lazy_mode, 1000, wide, False, False)
+            m._C_ops.adamw_(
+                param,
+                grad,
+                self._create_param_lr(param_and_grad),
+                *states,
+                None,
+                *powers,
+                self._master_weights[param.name] if wide else None,
+                self._get_auxiliary_var("found_inf"),
+                self._beta1,
+                self._beta2,
+                self._epsilon,
+                1.0,
+                0.1,
+                True,
+                self._lazy_mode,
+                1000,
+                wide,
+                False,
+                False,
+            )
 
     return ByKernel
 
@@ -152,8 +173,10 @@ def by_kind(m):
             if param.ndim == 1:
                 super()._append_optimize_op(block, param_and_grad)
                 return
-            first, second = (self._get_accumulator_master(name, param)
-                             for name in (self._moment1_acc_str, self._moment2_acc_str))
+            first, second = (
+                self._get_accumulator_master(name, param)
+                for name in (self._moment1_acc_str, self._moment2_acc_str)
+            )
             first[:] = first * self._beta1 + grad * (1 - self._beta1)
             second[:] = second * self._beta2 + (grad * grad).mean() * (1 - self._beta2)
             rate = self._create_param_lr(param_and_grad)
@@ -189,8 +212,11 @@ def settings(m, kind):
 
 
 @pytest.mark.parametrize("kind", ["plain", "clipped and decayed", "l1"])
-@pytest.mark.parametrize("make", [heavy_ball, layerwise, by_kernel, stepping, without_constructor, by_kind],
-                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "make",
+    [heavy_ball, layerwise, by_kernel, stepping, without_constructor, by_kind],
+    ids=lambda f: f.__name__,
+)
 def test_as_the_oracle(oracle, make, kind):
     if kind == "l1" and make in (layerwise, by_kernel, by_kind):
         pytest.skip("AdamW takes a number")
@@ -212,17 +238,21 @@ def test_groups_as_the_oracle(oracle, make):
     found = []
     for m in (oracle, ours):
         net = network(m)
-        groups = [{"params": net[0].parameters(), "learning_rate": 0.1},
-                  {"params": net[2].parameters(), "weight_decay": 0.3}]
+        groups = [
+            {"params": net[0].parameters(), "learning_rate": 0.1},
+            {"params": net[2].parameters(), "weight_decay": 0.3},
+        ]
         optimizer = make(m)(learning_rate=0.05, parameters=groups, weight_decay=0.1)
         found.append(trained(m, net, optimizer))
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("make", "low"), [(heavy_ball, False), (layerwise, False), (by_kernel, False),
-                                           (layerwise, True), (by_kernel, True)],
-                         ids=lambda v: getattr(v, "__name__", None))
+@pytest.mark.parametrize(
+    ("make", "low"),
+    [(heavy_ball, False), (layerwise, False), (by_kernel, False), (layerwise, True), (by_kernel, True)],
+    ids=lambda v: getattr(v, "__name__", None),
+)
 def test_a_loaded_state_goes_on(make, low):
     def started():
         net = network(ours)

@@ -11,8 +11,10 @@ CHANGES = {
     "L1 of a parameter": lambda p, net, opt: setattr(net.bias, "regularizer", p.regularizer.L1Decay(0.5)),
     "L2 of all": lambda p, net, opt: setattr(opt, "regularization", p.regularizer.L2Decay(0.9)),
     "clipping": lambda p, net, opt: setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)),
-    "clipping of one": lambda p, net, opt: (setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)),
-                                            setattr(net.weight, "need_clip", False)),
+    "clipping of one": lambda p, net, opt: (
+        setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)),
+        setattr(net.weight, "need_clip", False),
+    ),
     "frozen": lambda p, net, opt: setattr(net.weight, "stop_gradient", True),
     "another parameter": lambda p, net, opt: setattr(net, "weight", constant(p, [2, 1], 4.0)),
     "one less": lambda p, net, opt: opt._parameter_list.pop(),
@@ -21,8 +23,9 @@ CHANGES = {
 
 
 def constant(paddle, shape, value):
-    return paddle.create_parameter(shape, "float32",
-                                   default_initializer=paddle.nn.initializer.Constant(value))
+    return paddle.create_parameter(
+        shape, "float32", default_initializer=paddle.nn.initializer.Constant(value)
+    )
 
 
 def train(paddle, kind, change, compiled=False):
@@ -92,10 +95,13 @@ GROUP_CHANGES = {
 def test_settings_of_a_group(change, oracle, paddle):
     def run(engine, wrap):
         ones = engine.nn.initializer.Constant(0.5)
-        net = engine.nn.Sequential(engine.nn.Linear(2, 2, weight_attr=ones),
-                                   engine.nn.Linear(2, 1, weight_attr=ones))
-        groups = [{"params": net[0].parameters(), "grad_clip": engine.nn.ClipGradByNorm(1.0)},
-                  {"params": net[1].parameters()}]
+        net = engine.nn.Sequential(
+            engine.nn.Linear(2, 2, weight_attr=ones), engine.nn.Linear(2, 1, weight_attr=ones)
+        )
+        groups = [
+            {"params": net[0].parameters(), "grad_clip": engine.nn.ClipGradByNorm(1.0)},
+            {"params": net[1].parameters()},
+        ]
         momentum = engine.optimizer.Momentum(0.1, parameters=groups)
 
         def step():

@@ -61,12 +61,15 @@ def test_clip(name, kind):
     # a global norm changes the gradients that were passed
     for (_, a), (_, b) in zip(given, same, strict=True):
         assert a is None and b is None or np.allclose(a.numpy(), b.numpy(), rtol=1e-6, equal_nan=True)
-    assert [any(a is g for _, g in given)
-            for _, a in found] == [any(b is g for _, g in same) for _, b in expected]
+    assert [any(a is g for _, g in given) for _, a in found] == [
+        any(b is g for _, g in same) for _, b in expected
+    ]
 
 
-@pytest.mark.parametrize("call", [lambda c: c.ClipGradByValue(-1.0), lambda c: c.ClipGradByNorm("a"),
-                                  lambda c: c.ClipGradByNorm(1.0)(3)])
+@pytest.mark.parametrize(
+    "call",
+    [lambda c: c.ClipGradByValue(-1.0), lambda c: c.ClipGradByNorm("a"), lambda c: c.ClipGradByNorm(1.0)(3)],
+)
 def test_errors(call):
     with pytest.raises(Exception) as theirs:  # noqa: PT011
         call(oracle.nn)

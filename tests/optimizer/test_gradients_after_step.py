@@ -17,15 +17,28 @@ CLIPS = {
     "global_skip": lambda nn: nn.ClipGradByGlobalNorm(0.5, auto_skip_clip=True),
 }
 DECAYS = {"none": lambda p: None, "l1": lambda p: p.regularizer.L1Decay(0.1), "l2": lambda p: 0.1}
-RULES = ("SGD", "Adam", "AdamW", "Momentum", "RMSProp", "Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam",
-         "RAdam")
+RULES = (
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Momentum",
+    "RMSProp",
+    "Adagrad",
+    "Adadelta",
+    "Adamax",
+    "ASGD",
+    "NAdam",
+    "RAdam",
+)
 SHAPES = ([2, 2], [3], [2, 2])
 
 
 def parameters(paddle, shapes=SHAPES):
     made = paddle.nn.initializer.Constant
-    return [paddle.create_parameter(shape, "float32", default_initializer=made(1.0 + i % 3))
-            for i, shape in enumerate(shapes)]
+    return [
+        paddle.create_parameter(shape, "float32", default_initializer=made(1.0 + i % 3))
+        for i, shape in enumerate(shapes)
+    ]
 
 
 def step(optimizer, loss, params):
@@ -47,13 +60,15 @@ def seen(paddle, params, optimizer, update=step, unused=()):
     for three steps."""
     found = []
     for i in range(3):
-        loss = sum(((p * p * (3 + k)).sum() for k, p in enumerate(params) if (i, k) not in unused),
-                   paddle.zeros([]))
+        loss = sum(
+            ((p * p * (3 + k)).sum() for k, p in enumerate(params) if (i, k) not in unused), paddle.zeros([])
+        )
         loss.backward()
         kept = [p.grad for p in params]
         found += update(optimizer, loss, params)
-        found += ([g.numpy() for g in (*kept, *(p.grad for p in params)) if g is not None]
-                  + [p.numpy() for p in params])
+        found += [g.numpy() for g in (*kept, *(p.grad for p in params)) if g is not None] + [
+            p.numpy() for p in params
+        ]
     return found
 
 
@@ -78,8 +93,9 @@ def _tier(request):
 def test_clips(clip, decay):
     def run(paddle):
         params = parameters(paddle)
-        return seen(paddle, params,
-                    paddle.optimizer.SGD(0.1, params, DECAYS[decay](paddle), CLIPS[clip](paddle.nn)))
+        return seen(
+            paddle, params, paddle.optimizer.SGD(0.1, params, DECAYS[decay](paddle), CLIPS[clip](paddle.nn))
+        )
 
     compare(run)
 
@@ -89,8 +105,9 @@ def test_rules(rule):
     def run(paddle):
         params = parameters(paddle)
         settings = {"weight_decay": 0.1, "grad_clip": paddle.nn.ClipGradByGlobalNorm(0.5)}
-        return seen(paddle, params,
-                    getattr(paddle.optimizer, rule)(learning_rate=0.1, parameters=params, **settings))
+        return seen(
+            paddle, params, getattr(paddle.optimizer, rule)(learning_rate=0.1, parameters=params, **settings)
+        )
 
     compare(run)
 
@@ -99,8 +116,12 @@ def test_rules(rule):
 def test_other_ways_to_step(update):
     def run(paddle):
         params = parameters(paddle)
-        return seen(paddle, params,
-                    paddle.optimizer.SGD(0.1, params, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)), update)
+        return seen(
+            paddle,
+            params,
+            paddle.optimizer.SGD(0.1, params, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)),
+            update,
+        )
 
     compare(run)
 
@@ -109,13 +130,17 @@ def test_other_ways_to_step(update):
 def test_some_take_part():
     """One parameter is not to be clipped, one has no gradient at first, one is in a group with a
     rule of its own."""
+
     def run(paddle):
         params = parameters(paddle, (*SHAPES, [2]))
         params[1].need_clip = False
         groups = [{"params": params[:3]}, {"params": params[3:], "grad_clip": paddle.nn.ClipGradByValue(0.1)}]
-        return seen(paddle, params,
-                    paddle.optimizer.SGD(0.1, groups, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)),
-                    unused={(0, 2)})
+        return seen(
+            paddle,
+            params,
+            paddle.optimizer.SGD(0.1, groups, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)),
+            unused={(0, 2)},
+        )
 
     compare(run)
 
@@ -123,8 +148,9 @@ def test_some_take_part():
 def test_more_parameters_than_a_call_takes():
     def run(paddle):
         params = parameters(paddle, [[1 + i % 3] for i in range(300)])
-        return seen(paddle, params,
-                    paddle.optimizer.SGD(0.001, params, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)))
+        return seen(
+            paddle, params, paddle.optimizer.SGD(0.001, params, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))
+        )
 
     compare(run)
 
@@ -165,6 +191,7 @@ def test_a_skipped_step_leaves_the_gradient():
 
 def test_a_rule_of_ones_own():
     """A subclass that overrides the method Paddle calls decides alone what is clipped."""
+
     def run(paddle):
         class Half(paddle.nn.ClipGradByGlobalNorm):
             def _dygraph_clip(self, params_grads):

@@ -32,8 +32,14 @@ def problem(module, dtype="float32", **settings):
     return param, optimizer, closure, calls
 
 
-SETTINGS = [{}, {"max_iter": 3}, {"max_eval": 3}, {"learning_rate": 0.1, "max_iter": 8},
-            {"history_size": 2, "max_iter": 6}, {"tolerance_grad": 1.0}]
+SETTINGS = [
+    {},
+    {"max_iter": 3},
+    {"max_eval": 3},
+    {"learning_rate": 0.1, "max_iter": 8},
+    {"history_size": 2, "max_iter": 6},
+    {"tolerance_grad": 1.0},
+]
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -65,13 +71,15 @@ def test_every_step_of_the_search_lowers_the_loss():
     assert all(b <= a for a, b in zip(losses, losses[1:], strict=False)) and losses[-1] < 1e-6
 
 
-@pytest.mark.parametrize("start", [START, np.array([1.0, 1.0], "float32"),
-                                   np.array([1.0 + 1e-7, 1.0], "float32")], ids=str)
+@pytest.mark.parametrize(
+    "start", [START, np.array([1.0, 1.0], "float32"), np.array([1.0 + 1e-7, 1.0], "float32")], ids=str
+)
 def test_search_without_tolerance(start):
     """Nothing ends the search but two points that are one: no error, and nothing that is
     worse than the start."""
-    param, optimizer, closure, calls = problem(ours, line_search_fn="strong_wolfe", tolerance_change=0,
-                                               tolerance_grad=0, max_iter=100, max_eval=1000)
+    param, optimizer, closure, calls = problem(
+        ours, line_search_fn="strong_wolfe", tolerance_change=0, tolerance_grad=0, max_iter=100, max_eval=1000
+    )
     param.set_value(start)
     optimizer.step(closure)
     assert closure().item() <= calls[0]
@@ -89,8 +97,9 @@ def test_old_steps_are_forgotten():
     """A history of three gives Paddle's path, however many steps there were."""
     runs = []
     for module in (ours, oracle):
-        param, optimizer, closure, calls = problem(module, "float64", history_size=3, max_iter=15,
-                                                   learning_rate=0.2)
+        param, optimizer, closure, calls = problem(
+            module, "float64", history_size=3, max_iter=15, learning_rate=0.2
+        )
         optimizer.step(closure)
         state = optimizer.state_dict()["state"]
         runs.append((calls, [np.asarray(v) for key in ("old_sk", "old_yk", "ro") for v in state[key]]))
@@ -132,8 +141,11 @@ def test_state(tmp_path):
 
 
 def test_errors():
-    for call in (lambda o, c: o.minimize(c()), lambda o, c: o.step(),
-                 lambda o, c: (setattr(o, "line_search_fn", "x"), o.step(c))):
+    for call in (
+        lambda o, c: o.minimize(c()),
+        lambda o, c: o.step(),
+        lambda o, c: (setattr(o, "line_search_fn", "x"), o.step(c)),
+    ):
         errors = []
         for module in (ours, oracle):
             _, optimizer, closure, _ = problem(module)

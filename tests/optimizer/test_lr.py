@@ -132,8 +132,9 @@ def trace(module, case, walk, **extra):
 
 @pytest.mark.parametrize("case", CASES, ids=ident)
 @pytest.mark.parametrize(
-    "walk, extra", [([None] * 14, {}), ([4, None, 2, None, 9, None], {}), ([None] * 3, {"last_epoch": 3})],
-    ids=["next", "jump", "resume"]
+    "walk, extra",
+    [([None] * 14, {}), ([4, None, 2, None, 9, None], {}), ([None] * 3, {"last_epoch": 3})],
+    ids=["next", "jump", "resume"],
 )
 def test_same_values(case, walk, extra):
     if extra and case[0] == "CosineAnnealingWarmRestarts":
@@ -159,16 +160,24 @@ METRICS = [5.0, 4.0, 4.0, 3.9999, 4.5, 4.4, 4.3, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3
 
 @pytest.mark.parametrize("mode", ["min", "max"])
 @pytest.mark.parametrize("threshold_mode", ["rel", "abs"])
-@pytest.mark.parametrize("settings", [{}, {"cooldown": 2, "min_lr": 0.04}, {"threshold": 0.3},
-                                      {"epsilon": 0.1}, {"patience": 0}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"cooldown": 2, "min_lr": 0.04}, {"threshold": 0.3}, {"epsilon": 0.1}, {"patience": 0}]
+)
 @pytest.mark.parametrize("kind", ["float", "tensor"])
 def test_plateau(mode, threshold_mode, settings, kind):
     def run(module):
         out = []
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             rate = module.optimizer.lr.ReduceOnPlateau(
-                0.5, mode, **{"factor": 0.5, "patience": 1, "threshold_mode": threshold_mode, "verbose": True,
-                              **settings}
+                0.5,
+                mode,
+                **{
+                    "factor": 0.5,
+                    "patience": 1,
+                    "threshold_mode": threshold_mode,
+                    "verbose": True,
+                    **settings,
+                },
             )
             for value in METRICS:
                 rate.step(module.to_tensor(value, dtype="float64") if kind == "tensor" else value)

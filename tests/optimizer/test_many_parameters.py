@@ -25,14 +25,19 @@ def parameters(P):
 
 
 def clipping(P):
-    return {"none": None, "global norm": P.nn.ClipGradByGlobalNorm(0.5), "norm": P.nn.ClipGradByNorm(0.1),
-            "value": P.nn.ClipGradByValue(0.05)}
+    return {
+        "none": None,
+        "global norm": P.nn.ClipGradByGlobalNorm(0.5),
+        "norm": P.nn.ClipGradByNorm(0.1),
+        "value": P.nn.ClipGradByValue(0.05),
+    }
 
 
 OPTIMIZERS = {
     "SGD": lambda P, p, clip: P.optimizer.SGD(0.1, p, grad_clip=clip),
-    "Momentum": lambda P, p, clip: P.optimizer.Momentum(0.1, 0.9, p, use_nesterov=True, weight_decay=0.01,
-                                                        grad_clip=clip),
+    "Momentum": lambda P, p, clip: P.optimizer.Momentum(
+        0.1, 0.9, p, use_nesterov=True, weight_decay=0.01, grad_clip=clip
+    ),
     "Adam": lambda P, p, clip: P.optimizer.Adam(0.01, parameters=p, grad_clip=clip),
     "AdamW": lambda P, p, clip: P.optimizer.AdamW(0.01, parameters=p, weight_decay=0.1, grad_clip=clip),
 }
@@ -51,9 +56,14 @@ def trained(P, name, clip, steps=3):
     return [p.numpy() for p in made], gradient
 
 
-@pytest.mark.parametrize(("name", "clip"), [
-    *[(name, "none") for name in OPTIMIZERS], *[("Adam", clip) for clip in ("global norm", "norm", "value")],
-    ("AdamW", "global norm")])
+@pytest.mark.parametrize(
+    ("name", "clip"),
+    [
+        *[(name, "none") for name in OPTIMIZERS],
+        *[("Adam", clip) for clip in ("global norm", "norm", "value")],
+        ("AdamW", "global norm"),
+    ],
+)
 def test_the_numbers_are_those_of_paddle(oracle, name, clip):
     compiled = Counters.compiled
     ours, gradient = trained(paddle_jax, name, clip)

@@ -60,8 +60,15 @@ def states(optimizer):
     return {k: v.numpy() for k, v in optimizer.state_dict().items() if hasattr(v, "numpy")}
 
 
-def compare(name, settings, values=VALUES, grads=GRADS, rtol=1e-6, setup=lambda case: None,
-            missing=lambda step, i: False):
+def compare(
+    name,
+    settings,
+    values=VALUES,
+    grads=GRADS,
+    rtol=1e-6,
+    setup=lambda case: None,
+    missing=lambda step, i: False,
+):
     label = re.sub(r"\W", "", f"{name}{np.random.default_rng().integers(1 << 60)}")
     cases = [Case(module, values, label) for module in (ours, oracle)]
     optimizers = []
@@ -84,8 +91,10 @@ RULES = {
     "Momentum": ("Momentum", {}),
     "Momentum_nesterov": ("Momentum", {"use_nesterov": True, "momentum": 0.8}),
     "Adam": ("Adam", {"learning_rate": 0.01}),
-    "Adam_amsgrad": ("Adam",
-                     {"learning_rate": 0.01, "amsgrad": True, "beta1": 0.5, "beta2": 0.6, "epsilon": 1e-3}),
+    "Adam_amsgrad": (
+        "Adam",
+        {"learning_rate": 0.01, "amsgrad": True, "beta1": 0.5, "beta2": 0.6, "epsilon": 1e-3},
+    ),
     "AdamW": ("AdamW", {"learning_rate": 0.01}),
     "AdamW_amsgrad": ("AdamW", {"learning_rate": 0.01, "amsgrad": True, "weight_decay": 0.5}),
     "Adagrad": ("Adagrad", {"learning_rate": 0.1, "initial_accumulator_value": 0.5}),
@@ -108,13 +117,27 @@ def test_ten_steps(rule):
     compare(*RULES[rule])
 
 
-@pytest.mark.parametrize("rule, rtol", [("SGD", 1e-12), ("Adam", 1e-12), ("Adagrad", 1e-6),
-                                        ("Momentum", 1e-6), ("Lamb", 1e-6), ("RMSProp", 1e-6)])
+@pytest.mark.parametrize(
+    "rule, rtol",
+    [
+        ("SGD", 1e-12),
+        ("Adam", 1e-12),
+        ("Adagrad", 1e-6),
+        ("Momentum", 1e-6),
+        ("Lamb", 1e-6),
+        ("RMSProp", 1e-6),
+    ],
+)
 def test_float64(rule, rtol):
     """Some of Paddle's kernels hold their settings in float32 also here."""
     name, settings = RULES[rule]
-    compare(name, settings, [v.astype("float64") for v in VALUES],
-            [[g.astype("float64") for g in row] for row in GRADS], rtol=rtol)
+    compare(
+        name,
+        settings,
+        [v.astype("float64") for v in VALUES],
+        [[g.astype("float64") for g in row] for row in GRADS],
+        rtol=rtol,
+    )
 
 
 SETTINGS = {
@@ -126,14 +149,25 @@ SETTINGS = {
     "clip_norm": ("Adam", lambda c: {"grad_clip": c.clip.ClipGradByNorm(0.5)}),
     "clip_global": ("SGD", lambda c: {"grad_clip": c.clip.ClipGradByGlobalNorm(0.5)}),
     "clip_global_loose": ("SGD", lambda c: {"grad_clip": c.clip.ClipGradByGlobalNorm(500.0)}),
-    "clip_and_decay": ("Momentum",
-                       lambda c: {"grad_clip": c.clip.ClipGradByGlobalNorm(0.5), "weight_decay": 0.3}),
-    "clip_and_l1": ("Adam", lambda c: {"grad_clip": c.clip.ClipGradByValue(0.2),
-                                       "weight_decay": c.regularizer.L1Decay(0.3)}),
-    "adamw_fun": ("AdamW", lambda c: {"weight_decay": 0.5,
-                                      "apply_decay_param_fun": lambda n: n.endswith(("_0.w_0", "_2.w_0"))}),
-    "lamb_fun": ("Lamb", lambda c: {"lamb_weight_decay": 0.5,
-                                    "exclude_from_weight_decay_fn": lambda p: p.name.endswith("_1.w_0")}),
+    "clip_and_decay": (
+        "Momentum",
+        lambda c: {"grad_clip": c.clip.ClipGradByGlobalNorm(0.5), "weight_decay": 0.3},
+    ),
+    "clip_and_l1": (
+        "Adam",
+        lambda c: {"grad_clip": c.clip.ClipGradByValue(0.2), "weight_decay": c.regularizer.L1Decay(0.3)},
+    ),
+    "adamw_fun": (
+        "AdamW",
+        lambda c: {"weight_decay": 0.5, "apply_decay_param_fun": lambda n: n.endswith(("_0.w_0", "_2.w_0"))},
+    ),
+    "lamb_fun": (
+        "Lamb",
+        lambda c: {
+            "lamb_weight_decay": 0.5,
+            "exclude_from_weight_decay_fn": lambda p: p.name.endswith("_1.w_0"),
+        },
+    ),
     "scheduler": ("Adam", lambda c: {"learning_rate": c.lr.CosineAnnealingDecay(0.1, 4)}),
     "named": ("Adam", lambda c: {"name": "run"}),
     "groups": (
@@ -152,16 +186,20 @@ SETTINGS = {
         lambda c: {
             "learning_rate": 0.1,
             "grad_clip": c.clip.ClipGradByGlobalNorm(0.5),
-            "parameters": [{"params": c.params[:2], "weight_decay": 0.3},
-                           {"params": c.params[2:], "learning_rate": 0.1}],
+            "parameters": [
+                {"params": c.params[:2], "weight_decay": 0.3},
+                {"params": c.params[2:], "learning_rate": 0.1},
+            ],
         },
     ),
     "groups_momentum": (
         "Momentum",
         lambda c: {
             "weight_decay": 0.1,
-            "parameters": [{"params": c.params[:2], "weight_decay": 0.3},
-                           {"params": c.params[2:], "learning_rate": 0.1}],
+            "parameters": [
+                {"params": c.params[:2], "weight_decay": 0.3},
+                {"params": c.params[2:], "learning_rate": 0.1},
+            ],
         },
     ),
 }
@@ -189,8 +227,11 @@ def test_missing_gradients(rule):
     """A parameter without a gradient keeps value and state; one that gets its first gradient
     late starts then."""
     name, settings = RULES[rule]
-    compare(name, settings, missing=lambda step, i: (i == 1 and step < 3) or (i == 0 and step in (4, 5)) or (
-        i == 4) or step == 7)
+    compare(
+        name,
+        settings,
+        missing=lambda step, i: (i == 1 and step < 3) or (i == 0 and step in (4, 5)) or (i == 4) or step == 7,
+    )
 
 
 @pytest.mark.parametrize("kind", ["ClipGradByGlobalNorm", None])
@@ -199,8 +240,12 @@ def test_many_parameters(kind):
     shapes = [(2, 2)] * 70 + [(3,)] * 40 + [(130, 130)] * 3
     values = [RNG.standard_normal(s).astype("float32") for s in shapes]
     grads = [[RNG.standard_normal(s).astype("float32") for s in shapes] for _ in range(2)]
-    compare("Adam", lambda c: {"learning_rate": 0.01,
-                               "grad_clip": getattr(c.clip, kind)(2.0) if kind else None}, values, grads)
+    compare(
+        "Adam",
+        lambda c: {"learning_rate": 0.01, "grad_clip": getattr(c.clip, kind)(2.0) if kind else None},
+        values,
+        grads,
+    )
 
 
 @pytest.mark.own_process
@@ -236,18 +281,24 @@ def test_loading_rules():
     saved = optimizer.state_dict()
     copies = {k: v.numpy() for k, v in saved.items() if k != "LR_Scheduler"}
     walk(case, optimizer)
-    assert all((v.numpy() == copies[k]).all() for k, v in saved.items()
-               if k in copies), "a snapshot does not change with later steps"
+    assert all((v.numpy() == copies[k]).all() for k, v in saved.items() if k in copies), (
+        "a snapshot does not change with later steps"
+    )
 
     fresh = case.build("Adam", {"learning_rate": case.lr.StepDecay(0.5, 2)})
     fresh.set_state_dict(saved)
     assert fresh.get_lr() == saved["LR_Scheduler"]["last_lr"]
     assert sorted(fresh.state_dict()) == sorted(saved), "what was loaded is saved again before the first step"
-    fresh.set_state_dict({k.replace("_0'", "_1'") if k == "LR_Scheduler" else re.sub("_0$", "_1", k): v
-                          for k, v in saved.items()})
+    fresh.set_state_dict(
+        {
+            k.replace("_0'", "_1'") if k == "LR_Scheduler" else re.sub("_0$", "_1", k): v
+            for k, v in saved.items()
+        }
+    )
     walk(case, fresh, GRADS[:1], missing=lambda step, i: i == 1)
-    assert (sorted(fresh.state_dict())
-            == sorted(saved)), "states of parameters without a gradient so far are kept"
+    assert sorted(fresh.state_dict()) == sorted(saved), (
+        "states of parameters without a gradient so far are kept"
+    )
 
     for change, message in (
         (lambda k, v: {}, "missing"),
@@ -274,8 +325,9 @@ def test_multi_precision(rule, dtype):
     walk(theirs, theirs.build(name, settings), grads)
 
     mine = Case(ours, values, f"mp{rule}{dtype}")
-    mine.params = [Parameter(jnp.asarray(v, dtype), name=p.name)
-                   for v, p in zip(values, mine.params, strict=True)]
+    mine.params = [
+        Parameter(jnp.asarray(v, dtype), name=p.name) for v, p in zip(values, mine.params, strict=True)
+    ]
     optimizer = mine.build(name, {**settings, "multi_precision": True})
     for row in grads:
         for param, grad in zip(mine.params, row, strict=True):
@@ -353,11 +405,22 @@ def test_rates_and_gradients():
     def run(module):
         p = parameter(module, VALUES[2], "rates.w_0")
         o = module.optimizer.SGD(0.1, parameters=[p])
-        out = [o.get_lr(), o.step(), o.set_lr(1), o.get_lr(),
-               o.set_lr_scheduler(module.optimizer.lr.StepDecay(0.3, 2)), o.get_lr()]
+        out = [
+            o.get_lr(),
+            o.step(),
+            o.set_lr(1),
+            o.get_lr(),
+            o.set_lr_scheduler(module.optimizer.lr.StepDecay(0.3, 2)),
+            o.get_lr(),
+        ]
         (p * p).sum().backward()
-        for clear in (o.clear_grad, lambda: o.clear_grad(set_to_zero=False), o.zero_grad,
-                      lambda: o.zero_grad(set_to_none=False), o.clear_gradients):
+        for clear in (
+            o.clear_grad,
+            lambda: o.clear_grad(set_to_zero=False),
+            o.zero_grad,
+            lambda: o.zero_grad(set_to_none=False),
+            o.clear_gradients,
+        ):
             p.grad = module.to_tensor(VALUES[2])
             clear()
             out.append(p.grad if p.grad is None else p.grad.tolist())
@@ -389,8 +452,11 @@ def test_aliases_survive():
     case = Case(ours, VALUES, "alias")
     optimizer = case.build("Adam", {"learning_rate": 0.1})
     walk(case, optimizer, GRADS[:2])
-    kept = ([p.detach() for p in case.params] + [ours.to_tensor(p.grad) for p in case.params]
-            + [v.detach() for v in optimizer.state_dict().values()])
+    kept = (
+        [p.detach() for p in case.params]
+        + [ours.to_tensor(p.grad) for p in case.params]
+        + [v.detach() for v in optimizer.state_dict().values()]
+    )
     kept.append(optimizer._get_accumulator("moment1", case.params[0]))
     copies = [np.array(k.numpy()) for k in kept]
     walk(case, optimizer, GRADS[2:])

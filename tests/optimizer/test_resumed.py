@@ -31,8 +31,9 @@ SCHEDULERS = {
     "warm-up": lambda: lr.LinearWarmup(0.5, 4, 0.0, 0.5),
     "warm-up of restarts": lambda: lr.LinearWarmup(SCHEDULERS["longer restarts"](), 4, 0.0, 0.5),
     "warm-up of cycles": lambda: lr.LinearWarmup(SCHEDULERS["cyclic"](), 4, 0.0, 0.5),
-    "warm-up of warm-up": lambda: lr.LinearWarmup(lr.LinearWarmup(lr.StepDecay(0.5, 2), 3, 0.1, 0.2), 4, 0.0,
-                                                  0.1),
+    "warm-up of warm-up": lambda: lr.LinearWarmup(
+        lr.LinearWarmup(lr.StepDecay(0.5, 2), 3, 0.1, 0.2), 4, 0.0, 0.1
+    ),
 }
 
 
@@ -116,7 +117,8 @@ OPTIMIZERS = {
     "Adam, restarts": lambda p: optim.Adam(SCHEDULERS["longer restarts"](), parameters=p),
     "AdamW": lambda p: optim.AdamW(0.1, parameters=p),
     "AdamW, groups": lambda p: optim.AdamW(
-        lr.StepDecay(0.1, 2), parameters=[{"params": p[:2], "learning_rate": 0.5}, {"params": p[2:]}]),
+        lr.StepDecay(0.1, 2), parameters=[{"params": p[:2], "learning_rate": 0.5}, {"params": p[2:]}]
+    ),
     "Adamax": lambda p: optim.Adamax(0.1, parameters=p),
     "Adagrad": lambda p: optim.Adagrad(0.1, parameters=p),
     "Adadelta": lambda p: optim.Adadelta(0.1, parameters=p),

@@ -20,8 +20,9 @@ class Net(nn.Layer):
     def __init__(self, padding):
         super().__init__()
         start = np.where(np.arange(5)[:, None] == padding, 0, TABLE).astype(np.float32)
-        self.table = nn.Embedding(5, 2, sparse=True, padding_idx=padding,
-                                  weight_attr=nn.initializer.Assign(start))
+        self.table = nn.Embedding(
+            5, 2, sparse=True, padding_idx=padding, weight_attr=nn.initializer.Assign(start)
+        )
         self.linear = nn.Linear(2, 3, bias_attr=False, weight_attr=nn.initializer.Assign(WEIGHT))
 
     def forward(self, ids):
@@ -143,8 +144,11 @@ CASES += [(eagerly, *kind, None, None) for kind in KINDS]
 CASES += [(forward_compiled, *kind, None, None) for kind in KINDS[:2]]
 
 
-@pytest.mark.parametrize(("way", "kind", "lazy", "clip", "padding"), CASES,
-                         ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    ("way", "kind", "lazy", "clip", "padding"),
+    CASES,
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
 def test_used_rows_are_updated(way, kind, lazy, clip, padding):
     net, optimizer = made(kind, lazy, clip, padding)
     way(net, optimizer)
@@ -154,8 +158,9 @@ def test_used_rows_are_updated(way, kind, lazy, clip, padding):
 
 
 def table(**more):
-    layer = nn.Embedding(5, 2, sparse=True, weight_attr=paddle.ParamAttr(
-        initializer=nn.initializer.Assign(TABLE), **more))
+    layer = nn.Embedding(
+        5, 2, sparse=True, weight_attr=paddle.ParamAttr(initializer=nn.initializer.Assign(TABLE), **more)
+    )
     return layer, layer.weight, paddle.optimizer.Adam(LR, parameters=layer.parameters(), lazy_mode=True)
 
 
@@ -169,7 +174,7 @@ def through_backward(layer, weight, ids):
 
 
 def through_grad(layer, weight, ids):
-    weight.grad, = paddle.grad(layer(paddle.to_tensor(ids)).sum(), [weight])
+    (weight.grad,) = paddle.grad(layer(paddle.to_tensor(ids)).sum(), [weight])
 
 
 def through_a_hook(layer, weight, ids):
@@ -221,8 +226,8 @@ def test_a_gradient_of_rows_is_a_tensor():
         assert isinstance(same, paddle.Tensor)
         np.testing.assert_array_equal(same.numpy(), want)
     np.testing.assert_array_equal((grad * 2).sum().item(), 12)
-    twice, = paddle.grad((layer(paddle.to_tensor([3, 1, 3])) ** 2).sum(), [weight], create_graph=True)
-    again, = paddle.grad(twice.sum(), [weight])
+    (twice,) = paddle.grad((layer(paddle.to_tensor([3, 1, 3])) ** 2).sum(), [weight], create_graph=True)
+    (again,) = paddle.grad(twice.sum(), [weight])
     np.testing.assert_array_equal(again.numpy(), 2 * want)
 
 

@@ -18,12 +18,24 @@ def test_kernels_of_devices_only():
     def row(pid, tid, name):
         return {"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": name}}
 
-    trace = {"traceEvents": [meta(1, "/device:GPU:0"), meta(2, "/host:CPU"), meta(3, "/device:TPU:0"),
-                             row(1, 7, "Stream #13(Compute)"), row(1, 8, "Framework Name Scope"),
-                             row(2, 7, "python"), row(3, 2, "XLA Ops"), row(3, 3, "XLA Modules"),
-                             event(1, 7, "gemm", 30), event(1, 7, "gemm", 50), event(1, 8, "jit_step", 500),
-                             event(2, 7, "python call", 900), event(3, 2, "fusion", 40),
-                             event(3, 3, "jit_step", 700)]}
+    trace = {
+        "traceEvents": [
+            meta(1, "/device:GPU:0"),
+            meta(2, "/host:CPU"),
+            meta(3, "/device:TPU:0"),
+            row(1, 7, "Stream #13(Compute)"),
+            row(1, 8, "Framework Name Scope"),
+            row(2, 7, "python"),
+            row(3, 2, "XLA Ops"),
+            row(3, 3, "XLA Modules"),
+            event(1, 7, "gemm", 30),
+            event(1, 7, "gemm", 50),
+            event(1, 8, "jit_step", 500),
+            event(2, 7, "python call", 900),
+            event(3, 2, "fusion", 40),
+            event(3, 3, "jit_step", 700),
+        ]
+    }
     found = accelerator.kernels(trace)
     assert [(name, calls) for name, _, calls in found] == [("gemm", 2), ("fusion", 1)]
     assert abs(found[0][1] - 80e-6) < 1e-12

@@ -12,9 +12,18 @@ import pytest
 from paddle_jax.profiler.timeline import page
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-           "--disable-background-networking", "--disable-component-update", "--disable-sync",
-           "--window-size=1700,900", "--dump-dom"]
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1700,900",
+    "--dump-dom",
+]
 LOOKS = """<pre id="seen"></pre><script>
 const boxes = () => [...document.querySelectorAll("rect")].map(r => {
   const b = r.getBoundingClientRect(), told = r.querySelector("title").textContent;
@@ -46,8 +55,13 @@ def test_the_page_in_a_browser(paddle, tmp_path):
             prof.step()
     path = tmp_path / "page.html"
     path.write_text(page(prof.profiler_result) + LOOKS, encoding="utf-8")
-    done = subprocess.run([BROWSER, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()],
-                          capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [BROWSER, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     text = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
     assert text and text[1], done.stdout[-2000:] + done.stderr[-2000:]
     seen = json.loads(html.unescape(text[1]))

@@ -65,8 +65,12 @@ def test_a_slow_operation_is_named_with_its_line(mode, paddle):
     assert where == f"test_findings.py:{step.__code__.co_firstlineno + 2}"
     assert name in ("matmul", "dot_general")
     how = {how for op, _, how, *_ in operations(result) if op == name}
-    expected = {"new": {"interpreted", "compiled op"}, "recurring": {"compiled program"},
-                "off": {"compiled op"}, "to_static": {"compiled program"}}
+    expected = {
+        "new": {"interpreted", "compiled op"},
+        "recurring": {"compiled program"},
+        "off": {"compiled op"},
+        "to_static": {"compiled program"},
+    }
     assert how <= expected[mode]
 
 
@@ -74,8 +78,9 @@ def test_a_slow_operation_is_named_with_its_line(mode, paddle):
 def test_results_are_the_same(mode, paddle):
     def trained(recording):
         paddle.seed(3)
-        net = paddle.nn.Sequential(paddle.nn.Linear(6, 5), paddle.nn.Dropout(0.3), paddle.nn.Tanh(),
-                                   paddle.nn.Linear(5, 1))
+        net = paddle.nn.Sequential(
+            paddle.nn.Linear(6, 5), paddle.nn.Dropout(0.3), paddle.nn.Tanh(), paddle.nn.Linear(5, 1)
+        )
         opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
         x = paddle.randn([4, 6])
 
@@ -99,8 +104,12 @@ def test_results_are_the_same(mode, paddle):
             prof.stop()
         return losses, prof, run
 
-    paddle.set_flags({"FLAGS_deferred": "off" if mode == "off" else "sync",
-                      "FLAGS_deferred_min_repeats": 2 if mode == "recurring" else 0})
+    paddle.set_flags(
+        {
+            "FLAGS_deferred": "off" if mode == "off" else "sync",
+            "FLAGS_deferred_min_repeats": 2 if mode == "recurring" else 0,
+        }
+    )
     plain, (recorded, prof, run) = trained(False)[0], trained(True)
     # what an earlier test has compiled already differs in the last bits from what is new
     np.testing.assert_allclose(plain, recorded, rtol=2e-6)
@@ -142,7 +151,7 @@ def test_compiling_is_named(paddle):
     assert max(went, key=went.get) in ("compiling", "tracing what is new")
     assert went["compiling"] > 0.01e9
     text = profiler_statistic._build_table(prof.profiler_result)
-    assert "planted" in text[text.index("Compilation Summary"):].split("---\n\n")[0]
+    assert "planted" in text[text.index("Compilation Summary") :].split("---\n\n")[0]
 
 
 def test_reading_in_a_loop_is_named(paddle):
@@ -151,7 +160,7 @@ def test_reading_in_a_loop_is_named(paddle):
         for i in range(20):
             float((x * 2)[i])  # planted
     text = profiler_statistic._build_table(prof.profiler_result)
-    table = text[text.index("Why Pending Operations Ran"):]
+    table = text[text.index("Why Pending Operations Ran") :]
     assert "a value was asked for" in table
     line = test_reading_in_a_loop_is_named.__code__.co_firstlineno + 4
     assert f"test_findings.py:{line}" in table
@@ -163,7 +172,7 @@ def test_programs_of_the_executor_are_seen(paddle):
         main, startup = paddle.static.Program(), paddle.static.Program()
         with paddle.static.program_guard(main, startup):
             x = paddle.static.data("x", [300, 300])
-            y = (paddle.tanh(x[0]).sum() + paddle.matmul(x, x).sum())
+            y = paddle.tanh(x[0]).sum() + paddle.matmul(x, x).sum()
         exe = paddle.static.Executor()
         exe.run(startup)
         feed = {"x": np.ones([300, 300], "float32")}
@@ -178,7 +187,8 @@ def test_programs_of_the_executor_are_seen(paddle):
     events = [event for event in prof.profiler_result.events if event.name.startswith("static program")]
     assert len(events) == 3
     assert events[0].where.endswith(
-        f"test_findings.py:{test_programs_of_the_executor_are_seen.__code__.co_firstlineno + 13}")
+        f"test_findings.py:{test_programs_of_the_executor_are_seen.__code__.co_firstlineno + 13}"
+    )
 
 
 def test_memory_of_results(paddle, capsys):

@@ -11,12 +11,19 @@ import paddle_jax
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.recording import Recording
 
-SCHEDULES = [dict(closed=1, ready=1, record=2), dict(closed=1, ready=1, record=2, repeat=2, skip_first=1),
-             dict(closed=0, ready=0, record=1), dict(closed=0, ready=1, record=3, repeat=1),
-             dict(closed=2, ready=0, record=1, skip_first=3), dict(closed=0, ready=0, record=2),
-             dict(closed=-1, ready=1, record=1), dict(closed=1, ready=1, record=0),
-             dict(closed=1, ready=-1, record=1), dict(closed=1, ready=1, record=1, repeat=-1),
-             dict(closed=1, ready=1, record=1, skip_first=-1)]
+SCHEDULES = [
+    dict(closed=1, ready=1, record=2),
+    dict(closed=1, ready=1, record=2, repeat=2, skip_first=1),
+    dict(closed=0, ready=0, record=1),
+    dict(closed=0, ready=1, record=3, repeat=1),
+    dict(closed=2, ready=0, record=1, skip_first=3),
+    dict(closed=0, ready=0, record=2),
+    dict(closed=-1, ready=1, record=1),
+    dict(closed=1, ready=1, record=0),
+    dict(closed=1, ready=-1, record=1),
+    dict(closed=1, ready=1, record=1, repeat=-1),
+    dict(closed=1, ready=1, record=1, skip_first=-1),
+]
 NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -38,20 +45,32 @@ def test_schedules_as_the_oracle(kwargs, oracle):
     assert outcome(lambda: states(paddle_jax)) == outcome(lambda: states(oracle))
 
 
-@pytest.mark.parametrize("name",
-                         ["ProfilerState", "ProfilerTarget", "SummaryView", "SortedKeys", "TracerEventType"])
+@pytest.mark.parametrize(
+    "name", ["ProfilerState", "ProfilerTarget", "SummaryView", "SortedKeys", "TracerEventType"]
+)
 def test_members_as_the_oracle(name, oracle):
     ours, theirs = (getattr(module.profiler, name).__members__ for module in (paddle_jax, oracle))
-    assert {key: value.value
-            for key, value in ours.items()} == {key: value.value for key, value in theirs.items()}
+    assert {key: value.value for key, value in ours.items()} == {
+        key: value.value for key, value in theirs.items()
+    }
 
 
 def ranges(module):
     P = module.profiler
-    return [None, (0, 3), (1, 3), (2, 5), [1, 3], (-1, 2), (3, 1), (0, 0),
-            P.make_scheduler(closed=0, ready=0, record=2, skip_first=1),
-            P.make_scheduler(closed=2, ready=0, record=2), P.make_scheduler(closed=0, ready=1, record=2),
-            lambda step: P.ProfilerState.RECORD if 1 < step < 4 else P.ProfilerState.CLOSED]
+    return [
+        None,
+        (0, 3),
+        (1, 3),
+        (2, 5),
+        [1, 3],
+        (-1, 2),
+        (3, 1),
+        (0, 0),
+        P.make_scheduler(closed=0, ready=0, record=2, skip_first=1),
+        P.make_scheduler(closed=2, ready=0, record=2),
+        P.make_scheduler(closed=0, ready=1, record=2),
+        lambda step: P.ProfilerState.RECORD if 1 < step < 4 else P.ProfilerState.CLOSED,
+    ]
 
 
 def lived(module, scheduler):
@@ -84,8 +103,10 @@ def test_states_as_the_oracle(which, oracle):
 
 
 def test_a_schedule_that_loses_its_recording_warns(paddle):
-    prof = paddle.profiler.Profiler(scheduler=lambda step: paddle.profiler.ProfilerState(
-        2 if step < 2 else 0), on_trace_ready=lambda p: 1 / 0)
+    prof = paddle.profiler.Profiler(
+        scheduler=lambda step: paddle.profiler.ProfilerState(2 if step < 2 else 0),
+        on_trace_ready=lambda p: 1 / 0,
+    )
     prof.start()
     prof.step()
     with pytest.warns(UserWarning, match="RECORD in step 1, CLOSED in the next"):
@@ -107,8 +128,10 @@ def infos(module, samples, unit, timer_only):
     return [text if text is None else NUMBER.sub("#", text) for text in found]
 
 
-@pytest.mark.parametrize(("samples", "unit", "timer_only"),
-                         [(None, None, True), (4, None, True), (4, "images", True), (None, "images", False)])
+@pytest.mark.parametrize(
+    ("samples", "unit", "timer_only"),
+    [(None, None, True), (4, None, True), (4, "images", True), (None, "images", False)],
+)
 def test_step_info_as_the_oracle(samples, unit, timer_only, oracle):
     assert infos(paddle_jax, samples, unit, timer_only) == infos(oracle, samples, unit, timer_only)
 
@@ -150,11 +173,20 @@ def test_a_profiler_that_was_not_started(paddle):
 
 
 def originals():
-    return {(owner, name): vars(owner)[name] for owner, name in (
-        (probes.kernels, "compute"), (probes.flush, "interpreted"), (probes.flush, "_run"),
-        (probes.programs.Program, "__call__"), (probes.compiled.Program, "__call__"),
-        (probes.tape, "backward"), (probes.Layer, "__call__"), (probes.Optimizer, "_step_group"),
-        (probes._DataLoaderIterBase, "__next__"))}
+    return {
+        (owner, name): vars(owner)[name]
+        for owner, name in (
+            (probes.kernels, "compute"),
+            (probes.flush, "interpreted"),
+            (probes.flush, "_run"),
+            (probes.programs.Program, "__call__"),
+            (probes.compiled.Program, "__call__"),
+            (probes.tape, "backward"),
+            (probes.Layer, "__call__"),
+            (probes.Optimizer, "_step_group"),
+            (probes._DataLoaderIterBase, "__next__"),
+        )
+    }
 
 
 def test_nothing_stays_behind(paddle):
@@ -172,8 +204,10 @@ def test_nothing_stays_behind(paddle):
 
 
 def test_two_at_a_time_are_refused(paddle):
-    with (paddle.profiler.Profiler(on_trace_ready=lambda p: None),
-          pytest.raises(RuntimeError, match="another Profiler")):
+    with (
+        paddle.profiler.Profiler(on_trace_ready=lambda p: None),
+        pytest.raises(RuntimeError, match="another Profiler"),
+    ):
         paddle.profiler.Profiler(on_trace_ready=lambda p: None).start()
     assert Recording.rows is None
 
@@ -207,8 +241,14 @@ def test_ranges(paddle):
         event.end()
     result = prof.profiler_result
     outer, inner, decorated = (result.find(name)[0] for name in ("by hand", "inner", "decorated"))
-    assert (outer.start_ns <= inner.start_ns <= decorated.start_ns <= decorated.end_ns <= inner.end_ns
-            <= outer.end_ns)
+    assert (
+        outer.start_ns
+        <= inner.start_ns
+        <= decorated.start_ns
+        <= decorated.end_ns
+        <= inner.end_ns
+        <= outer.end_ns
+    )
     assert outer.type is paddle.profiler.TracerEventType.Forward
     assert inner.type is paddle.profiler.TracerEventType.PythonUserDefined
     assert len(result.find("by hand")) == 1
@@ -243,17 +283,31 @@ def test_chrome_trace(recorded, tmp_path):
     trace = json.loads(path.read_text())
     events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     names = {event["name"].split("[")[0] for event in events}
-    assert {"ProfileStep#0", "ProfileStep#1", "Gradient Backward", "Optimization Step", "Sequential",
-            "Linear", "linear"} <= names
-    assert {event["cat"] for event in events} >= {"ProfileStep", "Operator", "Forward", "Backward",
-                                                  "Optimization"}
-    linear = next(event for event in events
-                  if event["name"].startswith("linear[") and event["cat"] == "Operator")
+    assert {
+        "ProfileStep#0",
+        "ProfileStep#1",
+        "Gradient Backward",
+        "Optimization Step",
+        "Sequential",
+        "Linear",
+        "linear",
+    } <= names
+    assert {event["cat"] for event in events} >= {
+        "ProfileStep",
+        "Operator",
+        "Forward",
+        "Backward",
+        "Optimization",
+    }
+    linear = next(
+        event for event in events if event["name"].startswith("linear[") and event["cat"] == "Operator"
+    )
     assert linear["args"]["input_shapes"] == [[2, 43], [43, 31], [31]]
     assert linear["args"]["input_dtypes"] == ["float32"] * 3
     assert linear["args"]["where"].split("/")[-1].startswith("test_profiler.py:")
-    steps = sorted((event for event in events if event["cat"] == "ProfileStep"),
-                   key=lambda event: event["ts"])
+    steps = sorted(
+        (event for event in events if event["cat"] == "ProfileStep"), key=lambda event: event["ts"]
+    )
     assert steps[0]["ts"] + steps[0]["dur"] <= steps[1]["ts"] + 2
     page = path.with_suffix(".html").read_text()
     assert "test_profiler.py:" in page
@@ -265,7 +319,8 @@ def test_files_are_read_back(recorded, paddle, tmp_path):
     recorded.export(path, format="pb")
     ours, read = recorded.profiler_result, paddle.profiler.load_profiler_result(path)
     assert [(e.name, e.type, e.start_ns, e.end_ns, e.how, e.where, e.shapes) for e in read.events] == [
-        (e.name, e.type, e.start_ns, e.end_ns, e.how, e.where, e.shapes) for e in ours.events]
+        (e.name, e.type, e.start_ns, e.end_ns, e.how, e.where, e.shapes) for e in ours.events
+    ]
     assert read.get_extra_info() == ours.get_extra_info()
     text, again = (capture(part) for part in (ours, read))
     assert text == again
@@ -287,12 +342,16 @@ def test_foreign_files_are_refused(content, paddle, tmp_path):
 
 
 def test_files_of_the_handlers(paddle, tmp_path):
-    for make, ending in ((paddle.profiler.export_chrome_tracing, ".paddle_trace.json"),
-                         (paddle.profiler.export_protobuf, ".paddle_trace.pb")):
+    for make, ending in (
+        (paddle.profiler.export_chrome_tracing, ".paddle_trace.json"),
+        (paddle.profiler.export_protobuf, ".paddle_trace.pb"),
+    ):
         with paddle.profiler.Profiler(on_trace_ready=make(str(tmp_path / "deep" / "er"), "worker")):
             paddle.ones([2]).exp().numpy()
-        assert any(path.name.startswith("worker_time_") and path.name.endswith(ending)
-                   for path in (tmp_path / "deep" / "er").iterdir())
+        assert any(
+            path.name.startswith("worker_time_") and path.name.endswith(ending)
+            for path in (tmp_path / "deep" / "er").iterdir()
+        )
 
 
 def test_targets(paddle):
@@ -303,11 +362,20 @@ def test_targets(paddle):
 
 @pytest.mark.parametrize("views", [None, "OperatorView", "OverView"])
 def test_tables(recorded, views, paddle, capsys):
-    recorded.summary(views=None if views is None else paddle.profiler.SummaryView[views], time_unit="us",
-                     sorted_by=paddle.profiler.SortedKeys.CPUMin)
+    recorded.summary(
+        views=None if views is None else paddle.profiler.SummaryView[views],
+        time_unit="us",
+        sorted_by=paddle.profiler.SortedKeys.CPUMin,
+    )
     text = capsys.readouterr().out
-    present = {title: title in text
-               for title in ("Overview Summary", "Model Summary", "Operator Summary", "Device Summary")}
-    assert present == {"Overview Summary": views != "OperatorView", "Model Summary": views is None,
-                       "Operator Summary": views != "OverView", "Device Summary": views is None}
+    present = {
+        title: title in text
+        for title in ("Overview Summary", "Model Summary", "Operator Summary", "Device Summary")
+    }
+    assert present == {
+        "Overview Summary": views != "OperatorView",
+        "Model Summary": views is None,
+        "Operator Summary": views != "OverView",
+        "Device Summary": views is None,
+    }
     assert "Time unit: us" in text

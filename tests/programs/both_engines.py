@@ -22,8 +22,15 @@ def library(name):
 def run(arguments, folder, seconds=900, **environment):
     """Runs Python in `folder`; returns its output, and shows it when the program fails."""
     command = [sys.executable, "-W", "ignore", *arguments]
-    done = subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True,
-                          timeout=seconds, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
@@ -45,5 +52,6 @@ def equal_losses(theirs, ours, rtol, of_largest):
     """Every loss of every step within rtol, or within a part of the largest that it was: losses on their way
     through zero have no digits."""
     assert theirs.shape == ours.shape and np.isfinite(theirs).all()
-    np.testing.assert_array_less(np.abs(ours - theirs),
-                                 rtol * np.abs(theirs) + of_largest * np.abs(theirs).max(0) + 1e-30)
+    np.testing.assert_array_less(
+        np.abs(ours - theirs), rtol * np.abs(theirs) + of_largest * np.abs(theirs).max(0) + 1e-30
+    )

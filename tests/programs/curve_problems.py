@@ -39,8 +39,11 @@ class Translator(nn.Layer):
 
     def written(self, source, length):
         """Scores of each next token, one position at a time, with caches of the decoder."""
-        memory, tokens, scores = (self.body.encoder(self.embedded(source)),
-                                  paddle.full([len(source), 1], 10, "int64"), [])
+        memory, tokens, scores = (
+            self.body.encoder(self.embedded(source)),
+            paddle.full([len(source), 1], 10, "int64"),
+            [],
+        )
         cache = self.body.decoder.gen_cache(memory)
         for at in range(length):
             out, cache = self.body.decoder(self.embedded(tokens, at), memory, None, None, cache)
@@ -76,8 +79,9 @@ def tagger(random):
     labels = (x.sum(-1).cumsum(-1) > 0).astype("int64")
 
     def loss(net, step):
-        return F.cross_entropy(net(paddle.to_tensor(x[step])).reshape([-1, 2]),
-                               paddle.to_tensor(labels[step].reshape(-1)))
+        return F.cross_entropy(
+            net(paddle.to_tensor(x[step])).reshape([-1, 2]), paddle.to_tensor(labels[step].reshape(-1))
+        )
 
     return Tagger, loss, lambda net: net(paddle.to_tensor(x[0]))
 
@@ -108,15 +112,18 @@ def reader(random):
     return Reader, loss, lambda net: net(paddle.to_tensor(x[0]))
 
 
-PICTURED = {"mobile": lambda: models.mobilenet_v3_small(num_classes=3, scale=0.5),
-            "resnet18": lambda: models.resnet18(num_classes=3),
-            "mobilenet_v2": lambda: models.mobilenet_v2(num_classes=3, scale=0.25),
-            "squeezenet1_1": lambda: models.squeezenet1_1(num_classes=3),
-            "shufflenet_v2": lambda: models.shufflenet_v2_x0_25(num_classes=3),
-            "densenet121": lambda: models.densenet121(num_classes=3),
-            # its own classifier has 120 million weights and drops half of what it sees
-            "vgg11": lambda: nn.Sequential(models.vgg11(num_classes=0, with_pool=False), nn.Flatten(),
-                                           nn.Linear(2048, 3))}
+PICTURED = {
+    "mobile": lambda: models.mobilenet_v3_small(num_classes=3, scale=0.5),
+    "resnet18": lambda: models.resnet18(num_classes=3),
+    "mobilenet_v2": lambda: models.mobilenet_v2(num_classes=3, scale=0.25),
+    "squeezenet1_1": lambda: models.squeezenet1_1(num_classes=3),
+    "shufflenet_v2": lambda: models.shufflenet_v2_x0_25(num_classes=3),
+    "densenet121": lambda: models.densenet121(num_classes=3),
+    # its own classifier has 120 million weights and drops half of what it sees
+    "vgg11": lambda: nn.Sequential(
+        models.vgg11(num_classes=0, with_pool=False), nn.Flatten(), nn.Linear(2048, 3)
+    ),
+}
 
 
 def pictured(name, random, dtype="float32"):

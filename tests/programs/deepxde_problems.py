@@ -28,10 +28,13 @@ def net(*sizes, **options):
 
 def function():
     """Fits a function, with two metrics and L2 decay."""
-    data = dde.data.Function(dde.geometry.Interval(-1, 1), lambda x: x * np.sin(5 * x), num_train=16,
-                             num_test=50)
-    return (dde.Model(data, net(1, 20, 20, 1, regularization=["l2", 1e-4])),
-            {"metrics": ["l2 relative error", "MSE"]})
+    data = dde.data.Function(
+        dde.geometry.Interval(-1, 1), lambda x: x * np.sin(5 * x), num_train=16, num_test=50
+    )
+    return (
+        dde.Model(data, net(1, 20, 20, 1, regularization=["l2", 1e-4])),
+        {"metrics": ["l2 relative error", "MSE"]},
+    )
 
 
 def strip(t=1.0, low=-1, high=1):
@@ -77,10 +80,16 @@ def reaction():
     def pde(x, y):
         ca, cb = y[:, 0:1], y[:, 1:2]
         rate = kf * ca * cb**2
-        a = (dde.grad.jacobian(y, x, i=0, j=1) - 1e-3 * d * dde.grad.hessian(y, x, component=0, i=0, j=0)
-             + rate)
-        b = (dde.grad.jacobian(y, x, i=1, j=1) - 1e-3 * d * dde.grad.hessian(y, x, component=1, i=0, j=0)
-             + 2 * rate)
+        a = (
+            dde.grad.jacobian(y, x, i=0, j=1)
+            - 1e-3 * d * dde.grad.hessian(y, x, component=0, i=0, j=0)
+            + rate
+        )
+        b = (
+            dde.grad.jacobian(y, x, i=1, j=1)
+            - 1e-3 * d * dde.grad.hessian(y, x, component=1, i=0, j=0)
+            + 2 * rate
+        )
         return [a, b]
 
     domain, everywhere = strip(t=10, low=0), lambda x: np.exp(-20 * x[:, 0:1])
@@ -88,8 +97,10 @@ def reaction():
     conditions += [dde.icbc.IC(domain, everywhere, lambda _, initial: initial, component=c) for c in (0, 1)]
     points = np.stack([np.linspace(0.1, 0.9, 12), np.linspace(1, 9, 12)], 1)
     conditions += [dde.icbc.PointSetBC(points, np.exp(-points[:, :1]), component=c) for c in (0, 1)]
-    model = dde.Model(fixed(domain, pde, conditions, anchors=points),
-                      dde.nn.PFNN([2, [16, 16], [16, 16], 2], "tanh", "Glorot uniform"))
+    model = dde.Model(
+        fixed(domain, pde, conditions, anchors=points),
+        dde.nn.PFNN([2, [16, 16], [16, 16], 2], "tanh", "Glorot uniform"),
+    )
     return model, {"external_trainable_variables": [kf, d]}
 
 
@@ -109,8 +120,9 @@ def beam():
         dde.icbc.OperatorBC(domain, lambda x, y, _: dde.grad.jacobian(second(y, x), x), right),
     ]
     exact = lambda x: -(x**4) / 24 + x**3 / 6 - x**2 / 4  # noqa: E731
-    data = dde.data.PDE(domain, pde, conditions, 10, 2, solution=exact, num_test=20,
-                        train_distribution="uniform")
+    data = dde.data.PDE(
+        domain, pde, conditions, 10, 2, solution=exact, num_test=20, train_distribution="uniform"
+    )
     return dde.Model(data, net(1, 20, 20, 20, 1)), {"metrics": ["l2 relative error"]}
 
 
@@ -125,8 +137,10 @@ def poisson_data():
 
 def poisson():
     """Poisson in one dimension by L-BFGS."""
-    return (dde.Model(poisson_data(), net(1, 20, 20, 1)),
-            {"optimizer": "L-BFGS", "metrics": ["l2 relative error"]})
+    return (
+        dde.Model(poisson_data(), net(1, 20, 20, 1)),
+        {"optimizer": "L-BFGS", "metrics": ["l2 relative error"]},
+    )
 
 
 def lorenz():
@@ -139,27 +153,35 @@ def lorenz():
         return [da - unknown[0] * (b - a), db - a * (unknown[1] - c) + b, dc - a * b + unknown[2] * c]
 
     domain = dde.geometry.TimeDomain(0, 3)
-    start = [dde.icbc.IC(domain, constant(v), lambda _, on: on, component=i)
-             for i, v in enumerate((-8, 7, 27))]
+    start = [
+        dde.icbc.IC(domain, constant(v), lambda _, on: on, component=i) for i, v in enumerate((-8, 7, 27))
+    ]
     t = np.linspace(0, 3, 15)[:, None]
     seen = [dde.icbc.PointSetBC(t, np.sin(t + i), component=i) for i in range(3)]
-    data = dde.data.PDE(domain, ode, start + seen, num_domain=40, num_boundary=2, anchors=t,
-                        train_distribution="uniform")
+    data = dde.data.PDE(
+        domain, ode, start + seen, num_domain=40, num_boundary=2, anchors=t, train_distribution="uniform"
+    )
     network = net(1, 16, 16, 16, 3)
-    network.apply_feature_transform(lambda t: bkd.concat([t, bkd.sin(t), bkd.cos(2 * t)], 1)
-                                    @ paddle.ones([3, 1]))
+    network.apply_feature_transform(
+        lambda t: bkd.concat([t, bkd.sin(t), bkd.cos(2 * t)], 1) @ paddle.ones([3, 1])
+    )
     return dde.Model(data, network), {"external_trainable_variables": unknown}
 
 
 def operator():
     """DeepONet on aligned data: from a function's values to its integral."""
-    grid, k = (np.linspace(0, 1, 20, dtype=dde.config.real(np)),
-               np.arange(1, 13, dtype=dde.config.real(np))[:, None])
+    grid, k = (
+        np.linspace(0, 1, 20, dtype=dde.config.real(np)),
+        np.arange(1, 13, dtype=dde.config.real(np))[:, None],
+    )
     inputs, outputs = np.cos(k * grid / 3), 3 / k * np.sin(k * grid / 3)
-    data = dde.data.TripleCartesianProd((inputs[::2], grid[:, None]), outputs[::2],
-                                        (inputs[1::2], grid[:, None]), outputs[1::2])
-    return (dde.Model(data, dde.nn.DeepONetCartesianProd([20, 16, 16], [1, 16, 16], "relu", "Glorot normal")),
-            {"metrics": ["mean l2 relative error"]})
+    data = dde.data.TripleCartesianProd(
+        (inputs[::2], grid[:, None]), outputs[::2], (inputs[1::2], grid[:, None]), outputs[1::2]
+    )
+    return (
+        dde.Model(data, dde.nn.DeepONetCartesianProd([20, 16, 16], [1, 16, 16], "relu", "Glorot normal")),
+        {"metrics": ["mean l2 relative error"]},
+    )
 
 
 def advection():
@@ -170,8 +192,9 @@ def advection():
 
     domain = strip(low=0)
     start = dde.icbc.IC(domain, lambda x, v: v, lambda _, initial: initial)
-    data = dde.data.TimePDE(domain, pde, start, num_domain=30, num_initial=10,
-                            train_distribution="Hammersley")
+    data = dde.data.TimePDE(
+        domain, pde, start, num_domain=30, num_initial=10, train_distribution="Hammersley"
+    )
     functions = dde.data.GRF(1.0, length_scale=0.5)
     data = dde.data.PDEOperator(data, functions, np.linspace(0, 1, 15)[:, None], 6, function_variables=[0])
     return dde.Model(data, dde.nn.DeepONet([15, 16, 16], [2, 16, 16], "tanh", "Glorot normal")), {}
@@ -201,8 +224,16 @@ def volterra():
 
     domain = dde.geometry.TimeDomain(0, 5)
     start = dde.icbc.IC(domain, lambda x: 1, lambda _, on: on)
-    data = dde.data.IDE(domain, ide, start, 8, kernel=lambda x, s: np.exp(s - x), num_domain=6,
-                        num_boundary=2, train_distribution="uniform")
+    data = dde.data.IDE(
+        domain,
+        ide,
+        start,
+        8,
+        kernel=lambda x, s: np.exp(s - x),
+        num_domain=6,
+        num_boundary=2,
+        train_distribution="uniform",
+    )
     return dde.Model(data, net(1, 16, 16, 1)), {}
 
 
@@ -210,8 +241,9 @@ def quadrant():
     """Multi-fidelity network."""
     x = np.linspace(0, 1, 20)[:, None].astype(dde.config.real(np))
     low, high = np.sin(8 * x), (x - 1.4) * np.sin(8 * x) ** 2
-    data = dde.data.MfDataSet(X_lo_train=x, X_hi_train=x[::4], y_lo_train=low, y_hi_train=high[::4],
-                              X_hi_test=x, y_hi_test=high)
+    data = dde.data.MfDataSet(
+        X_lo_train=x, X_hi_train=x[::4], y_lo_train=low, y_hi_train=high[::4], X_hi_test=x, y_hi_test=high
+    )
     return dde.Model(data, dde.nn.MfNN([1, 16, 16, 1], [8, 1], "tanh", "Glorot uniform")), {}
 
 
@@ -241,12 +273,19 @@ def train(name, folder, steps):
         if os.environ.get("COMPILED"):
             model.train_step = paddle.jit.to_static(model.train_step, full_graph=True)
         history, _ = model.train(iterations=steps, display_every=1, verbose=0)
-    return np.array([np.hstack([a, b, c or []]) for a, b, c in zip(history.loss_train, history.loss_test,
-                                                                   history.metrics_test, strict=True)])
+    return np.array(
+        [
+            np.hstack([a, b, c or []])
+            for a, b, c in zip(history.loss_train, history.loss_test, history.metrics_test, strict=True)
+        ]
+    )
 
 
 if __name__ == "__main__":
     folder, out, steps, dtype, *names = sys.argv[1:]
     dde.config.set_default_float(dtype)
-    np.savez(out, engine=pathlib.Path(paddle.__file__).parent.name,
-             **{name: train(name, folder, int(steps)) for name in names})
+    np.savez(
+        out,
+        engine=pathlib.Path(paddle.__file__).parent.name,
+        **{name: train(name, folder, int(steps)) for name in names},
+    )

@@ -59,8 +59,10 @@ def graph(kind):
     module = example("graph_network")
     pixels, labels, edges, shown, _ = module.digits(300, 8, 5)
     net, x = settled(module.Network(kind, 64, 16, 10, 8), spread=0.2), paddle.to_tensor(pixels)
-    return trained(net, lambda step: F.cross_entropy(net(edges, x, paddle.to_tensor(shown)),
-                                                     paddle.to_tensor(labels[shown])))
+    return trained(
+        net,
+        lambda step: F.cross_entropy(net(edges, x, paddle.to_tensor(shown)), paddle.to_tensor(labels[shown])),
+    )
 
 
 def vae():
@@ -68,8 +70,12 @@ def vae():
     module = example("vae")
     images, noise = module.read_images(200), np.random.default_rng(1)
     net = settled(module.Autoencoder(64, 32, 4), spread=0.15)
-    drawn, Normal.rsample = Normal.rsample, lambda self, shape=(): self.loc + self.scale * paddle.to_tensor(
-        noise.standard_normal(self.loc.shape).astype("float32"))
+    drawn, Normal.rsample = (
+        Normal.rsample,
+        lambda self, shape=(): (
+            self.loc + self.scale * paddle.to_tensor(noise.standard_normal(self.loc.shape).astype("float32"))
+        ),
+    )
     try:
         return trained(net, lambda step: -net.lower_bound(paddle.to_tensor(images)).mean())
     finally:
@@ -116,10 +122,12 @@ def flow():
     """A normalising flow of four couplings, by maximum likelihood of two moons."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, np.pi, 200)
-    moons = (np.stack([np.cos(angle), np.sin(angle)], -1) * np.where(np.arange(200) % 2, 1, -1)[:, None]
-             + 0.05 * rng.standard_normal((200, 2)))
-    nets = settled(nn.LayerList([nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 2))
-                                 for _ in range(4)]))
+    moons = np.stack([np.cos(angle), np.sin(angle)], -1) * np.where(np.arange(200) % 2, 1, -1)[
+        :, None
+    ] + 0.05 * rng.standard_normal((200, 2))
+    nets = settled(
+        nn.LayerList([nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 2)) for _ in range(4)])
+    )
     base = Independent(Normal(paddle.zeros([2]), paddle.ones([2])), 1)
     whole = TransformedDistribution(base, [Coupling(net, at % 2 == 0) for at, net in enumerate(nets)])
     data = paddle.to_tensor(moons.astype("float32"))
@@ -133,10 +141,14 @@ def squashed():
     data = paddle.to_tensor(np.random.default_rng(0).uniform(-0.9, 0.9, 100).astype("float32"))
 
     def loss(step):
-        chain = ChainTransform([AffineTransform(box.weight[0, 0], F.softplus(box.weight[1, 1])),
-                                TanhTransform()])
-        return -TransformedDistribution(Normal(paddle.zeros([1]), paddle.ones([1])),
-                                        [chain]).log_prob(data).mean()
+        chain = ChainTransform(
+            [AffineTransform(box.weight[0, 0], F.softplus(box.weight[1, 1])), TanhTransform()]
+        )
+        return (
+            -TransformedDistribution(Normal(paddle.zeros([1]), paddle.ones([1])), [chain])
+            .log_prob(data)
+            .mean()
+        )
 
     return trained(box, loss)
 
@@ -148,8 +160,10 @@ def regression():
     x = np.stack([np.ones(60), rng.uniform(-1, 1, 60)], -1).astype("float32")
     y = (x @ np.array([0.5, -1.0]) + 0.3 * rng.standard_normal(60)).astype("float32")
     cover = np.linalg.inv(x.T @ x / 0.09 + np.eye(2))
-    loc, raw = (paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Constant(v))
-                for v in (0.0, -1.0))
+    loc, raw = (
+        paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Constant(v))
+        for v in (0.0, -1.0)
+    )
     prior, xs, ys = Normal(paddle.zeros([2]), paddle.ones([2])), paddle.to_tensor(x), paddle.to_tensor(y)
     schedule = paddle.optimizer.lr.CosineAnnealingDecay(0.05, 400)
     optimizer = paddle.optimizer.Adam(schedule, parameters=[loc, raw])
@@ -162,8 +176,12 @@ def regression():
         optimizer.clear_grad()
         schedule.step()
     deviation = np.diag(np.linalg.inv(cover)) ** -0.5  # of the best factorised guess
-    return np.array([np.abs(loc.numpy() - cover @ x.T @ y / 0.09).max(),
-                     np.abs(F.softplus(raw).numpy() / deviation - 1).max()])
+    return np.array(
+        [
+            np.abs(loc.numpy() - cover @ x.T @ y / 0.09).max(),
+            np.abs(F.softplus(raw).numpy() / deviation - 1).max(),
+        ]
+    )
 
 
 def oscillator():
@@ -189,8 +207,9 @@ def rounded():
     quanter = module.FakeQuanterWithAbsMaxObserver()
     model = module.QAT(module.QuantConfig(quanter, quanter)).quantize(net.train())
     x, y = paddle.to_tensor(x[:64]), paddle.to_tensor(y[:64])
-    return np.concatenate([trained(model, lambda step: F.cross_entropy(model(x), y), steps=8, rate=1e-3),
-                           scores.ravel()])
+    return np.concatenate(
+        [trained(model, lambda step: F.cross_entropy(model(x), y), steps=8, rate=1e-3), scores.ravel()]
+    )
 
 
 def main():

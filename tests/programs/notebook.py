@@ -58,8 +58,14 @@ def show_cell(source, name, space):
                 else:
                     exec(compile(ast.Module([statement], []), name, "exec"), space)
         except Exception as error:
-            print("raises", *[kind.__name__ for kind in type(error).__mro__
-                              if kind.__module__ == "builtins" and kind.__name__ not in ANY])
+            print(
+                "raises",
+                *[
+                    kind.__name__
+                    for kind in type(error).__mro__
+                    if kind.__module__ == "builtins" and kind.__name__ not in ANY
+                ],
+            )
             trouble = traceback.format_exc()[-800:]
     return shown.getvalue(), trouble
 
@@ -100,8 +106,9 @@ def main(engine, results, *files):
                 os._exit(code)
         _, status = os.waitpid(child, 0)
         ended = os.waitstatus_to_exitcode(status)
-        found[Path(file).stem] = (json.loads(part.read_text())
-                                  + ([["end", f"the process ended with {ended}\n", ""]] if ended else []))
+        found[Path(file).stem] = json.loads(part.read_text()) + (
+            [["end", f"the process ended with {ended}\n", ""]] if ended else []
+        )
     Path(results).write_text(json.dumps(found))
 
 

@@ -8,9 +8,13 @@ from tests.programs.both_engines import HERE, both, library, run
 
 # steps; relative differences of losses, of what the trained net gives, and of losses in bfloat16
 # the same net in float64, where nothing that is rounded differently grows to be seen
-CURVES = {"translator": (100, 2e-3, 2e-2, 0.1), "tagger": (100, 1e-4, 1e-4, 0.03),
-          "reader": (100, 1e-4, 1e-4, 0.03), "mobile": (30, 3e-3, 0, 0.3),
-          "mobile float64": (100, 2e-7, 0, None)}
+CURVES = {
+    "translator": (100, 2e-3, 2e-2, 0.1),
+    "tagger": (100, 1e-4, 1e-4, 0.03),
+    "reader": (100, 1e-4, 1e-4, 0.03),
+    "mobile": (30, 3e-3, 0, 0.3),
+    "mobile float64": (100, 2e-7, 0, None),
+}
 
 
 @pytest.mark.slow
@@ -21,8 +25,12 @@ def test_losses_are_those_of_the_oracle(name, tmp_path):
     theirs, ours = both("curve_problems.py", tmp_path, str(steps), name)
     largest = np.abs(theirs[name]).max()
     np.testing.assert_allclose(ours[name], theirs[name], close, close * largest)
-    np.testing.assert_allclose(ours[f"{name}, results"], theirs[f"{name}, results"], closing,
-                               closing * np.abs(theirs[f"{name}, results"]).max())
+    np.testing.assert_allclose(
+        ours[f"{name}, results"],
+        theirs[f"{name}, results"],
+        closing,
+        closing * np.abs(theirs[f"{name}, results"]).max(),
+    )
     for level in ("O1", "O2") if coarse else ():
         np.testing.assert_allclose(ours[f"{name} {level}"], theirs[name], coarse, coarse * largest)
     # thirty steps of it are for the numbers alone
@@ -32,8 +40,13 @@ def test_losses_are_those_of_the_oracle(name, tmp_path):
 # Largest relative difference of twenty losses, and of the weights after them. The real Paddle divides by 9 in
 # float32 in the gradient of squeezenet's pooling; the narrow nets with a normalisation after each convolution
 # multiply what was rounded differently by ten every three steps.
-VISION = {"resnet18": (1e-12, 1e-11), "vgg11": (1e-12, 1e-11), "squeezenet1_1": (1e-8, 1e-7),
-          "mobilenet_v2": (1e-6, 1e-5), "shufflenet_v2": (1e-6, 1e-5)}
+VISION = {
+    "resnet18": (1e-12, 1e-11),
+    "vgg11": (1e-12, 1e-11),
+    "squeezenet1_1": (1e-8, 1e-7),
+    "mobilenet_v2": (1e-6, 1e-5),
+    "shufflenet_v2": (1e-6, 1e-5),
+}
 
 
 @pytest.mark.slow
@@ -57,8 +70,10 @@ def as_near_as_the_oracle_to_itself(folder, name, steps, seeds=(1, 2, 3)):
     activation. When the first is crossed is chance, so each step is held to what ten steps
     later has moved."""
     found = {}
-    for engine, names in (([], [name, *(f"{name}~{seed}" for seed in seeds)]),
-                          (["-m", "paddle_jax"], [f"{name}~0"])):
+    for engine, names in (
+        ([], [name, *(f"{name}~{seed}" for seed in seeds)]),
+        (["-m", "paddle_jax"], [f"{name}~0"]),
+    ):
         file = folder / f"{len(found)}.npz"
         run([*engine, str(HERE / "curve_problems.py"), str(folder), str(file), str(steps), *names], folder)
         found.update(np.load(file))

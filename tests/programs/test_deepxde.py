@@ -6,8 +6,19 @@ import pytest
 from .both_engines import HERE, both, equal_losses, library, run
 
 pytestmark = [library("deepxde"), pytest.mark.slow]
-ADAM = ["function", "burgers", "heat", "beam", "reaction", "lorenz", "operator", "advection", "hard",
-        "volterra", "quadrant"]
+ADAM = [
+    "function",
+    "burgers",
+    "heat",
+    "beam",
+    "reaction",
+    "lorenz",
+    "operator",
+    "advection",
+    "hard",
+    "volterra",
+    "quadrant",
+]
 COMPILED = ["function", "burgers", "beam", "reaction", "operator", "hard"]
 DOUBLE = ["burgers", "beam", "reaction"]
 ENVIRONMENT = {"DDE_BACKEND": "paddle"}
@@ -35,8 +46,15 @@ def compiled(folder, single):
 
 @pytest.fixture(scope="module")
 def double(tmp_path_factory):
-    return both("deepxde_problems.py", tmp_path_factory.mktemp("float64"), "40", "float64", "poisson",
-                *DOUBLE, **ENVIRONMENT)
+    return both(
+        "deepxde_problems.py",
+        tmp_path_factory.mktemp("float64"),
+        "40",
+        "float64",
+        "poisson",
+        *DOUBLE,
+        **ENVIRONMENT,
+    )
 
 
 @pytest.mark.parametrize("name", ADAM)

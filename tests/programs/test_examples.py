@@ -15,8 +15,20 @@ TOY = {
     "digits": ["--epochs", "1", "--samples", "300"],
     "digits_parallel": ["--epochs", "1", "--samples", "300"],
     "pinn_burgers": ["--steps", "5", "--points", "50"],
-    "char_transformer": ["--steps", "3", "--batch-size", "4", "--context", "16", "--width", "16", "--layers",
-                         "1", "--sample", "5"],
+    "char_transformer": [
+        "--steps",
+        "3",
+        "--batch-size",
+        "4",
+        "--context",
+        "16",
+        "--width",
+        "16",
+        "--layers",
+        "1",
+        "--sample",
+        "5",
+    ],
     "beam": ["--steps", "3", "--points", "8", "--width", "4", "--depth", "1"],
     "kuramoto_sivashinsky": ["--size", "32", "--warm-up", "5", "--steps", "3", "--iterations", "2"],
     "newton_cg": ["--samples", "100", "--steps", "1"],
@@ -35,15 +47,25 @@ TOY = {
     "sharded_transformer": ["--steps", "2", "--batch-size", "4", "--context", "8", "--width", "16"],
 }
 LAST_LINE = {
-    "digits": "after reloading", "digits_parallel": "1 processes, 240 training digits",
-    "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
-    "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks",
-    "newton_cg": "accuracy on the training data", "operator_learning": "relative L2 error",
-    "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
-    "vae": "log-likelihood of test images", "quantize": "3-bit weights, trained with them",
-    "graph_network": "gat: right about", "learned_noise": "relative errors",
+    "digits": "after reloading",
+    "digits_parallel": "1 processes, 240 training digits",
+    "pinn_burgers": "saved burgers.png",
+    "char_transformer": "-" * 40,
+    "beam": "relative L2 error",
+    "kuramoto_sivashinsky": "error of nu",
+    "maml": "accuracy on tasks",
+    "newton_cg": "accuracy on the training data",
+    "operator_learning": "relative L2 error",
+    "deploy": "accuracy of digits.json",
+    "mixed_precision": "test accuracy",
+    "fit_images": "test accuracy",
+    "vae": "log-likelihood of test images",
+    "quantize": "3-bit weights, trained with them",
+    "graph_network": "gat: right about",
+    "learned_noise": "relative errors",
     "deploy_quantized": "served as the networks in memory answer",
-    "classify_text": "saved and loaded: accuracy", "audio_features": "cepstral coefficients: loss",
+    "classify_text": "saved and loaded: accuracy",
+    "audio_features": "cepstral coefficients: loss",
     "sharded_transformer": "loss after loading on one device",
 }
 # They use paddle.func, or several devices in one process; the real Paddle writes a converted network into a
@@ -61,15 +83,21 @@ for file in ("ours.pdparams", "theirs.pdparams"):
         print(file, key, weight.name, weight.shape, weight.numpy().dtype, bits)
 """
 
-needs_oracle = pytest.mark.skipif(importlib.util.find_spec("paddle") is None,
-                                  reason="the real Paddle is not installed")
+needs_oracle = pytest.mark.skipif(
+    importlib.util.find_spec("paddle") is None, reason="the real Paddle is not installed"
+)
 
 
 def run(arguments, folder, seconds=800, **environment):
     """Runs Python in `folder`; returns its output, and shows it when the program fails."""
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | environment, capture_output=True,
-        text=True, timeout=seconds, check=False
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
     )
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
@@ -80,8 +108,11 @@ def test_every_example_has_a_toy_size():
 
 
 def test_examples_are_short():
-    assert {path.name: lines for path in EXAMPLES.glob("*.py")
-            if (lines := len(path.read_text().splitlines())) >= 150} == {}
+    assert {
+        path.name: lines
+        for path in EXAMPLES.glob("*.py")
+        if (lines := len(path.read_text().splitlines())) >= 150
+    } == {}
 
 
 @pytest.mark.parametrize("name", TOY)
@@ -123,8 +154,10 @@ def test_a_fit_goes_on_in_the_other_engine(tmp_path):
 @needs_oracle
 def test_autoencoder_explains_test_images(tmp_path):
     """Both engines reach the same log-likelihood within what the seed changes."""
-    found = [run([*engine, str(EXAMPLES / "vae.py")], tmp_path).splitlines()[-1]
-             for engine in (["-m", "paddle_jax"], ["-W", "ignore"])]
+    found = [
+        run([*engine, str(EXAMPLES / "vae.py")], tmp_path).splitlines()[-1]
+        for engine in (["-m", "paddle_jax"], ["-W", "ignore"])
+    ]
     ours, theirs = (float(line.split(":")[1].split()[0]) for line in found)
     assert ours > 93 and abs(ours - theirs) < 2
 
@@ -152,7 +185,8 @@ def test_digits_weights_cross_over(tmp_path):
     toy = TOY["digits"]
     run(["-m", "paddle_jax", str(EXAMPLES / "digits.py"), *toy, "--save", "ours.pdparams"], tmp_path)
     run(["-W", "ignore", str(EXAMPLES / "digits.py"), *toy, "--save", "theirs.pdparams"], tmp_path)
-    ours, theirs = (run(["-W", "ignore", "-c", DUMP, module], tmp_path)
-                    for module in ("paddle_jax", "paddle"))
+    ours, theirs = (
+        run(["-W", "ignore", "-c", DUMP, module], tmp_path) for module in ("paddle_jax", "paddle")
+    )
     assert len(ours.splitlines()) > 20
     assert ours == theirs

@@ -9,7 +9,8 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOTEBOOKS = {  # what is printed, number of figures
-    "pinn_burgers": ("relative L2 error", 2), "derivatives": ("gradient of the initialisation", 1),
+    "pinn_burgers": ("relative L2 error", 2),
+    "derivatives": ("gradient of the initialisation", 1),
     "shardings": ("bytes on each device: {'none': 912, 'stage 1': 624", 6),
 }
 each = pytest.mark.parametrize("name", NOTEBOOKS)
@@ -39,10 +40,13 @@ def test_notebook_runs(name, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
-        environment = (os.environ
-                       | {"PINN_STEPS": "4", "MPLBACKEND": "module://matplotlib_inline.backend_inline"})
-        client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3",
-                                         resources={"metadata": {"path": str(tmp_path)}})
+        environment = os.environ | {
+            "PINN_STEPS": "4",
+            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        }
+        client = nbclient.NotebookClient(
+            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        )
         client.execute(env=environment)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     printed, figures = NOTEBOOKS[name]

@@ -23,7 +23,8 @@ def test_gives_what_the_oracle_gives(program, tmp_path):
         if name in EXACT:
             np.testing.assert_array_equal(found, expected, name)
         else:
-            np.testing.assert_allclose(found, expected, 0, TOLERANCES[program] * np.abs(expected).max(),
-                                       err_msg=name)
+            np.testing.assert_allclose(
+                found, expected, 0, TOLERANCES[program] * np.abs(expected).max(), err_msg=name
+            )
     losses = ours["losses"].sum(1)
     assert losses[-1] < 0.8 * losses[0]  # it learns

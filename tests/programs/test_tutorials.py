@@ -46,11 +46,24 @@ def answers(files, folder):
     running = {}
     for engine in ("paddle", "paddle_jax"):
         out = folder / f"{engine}.json"
-        command = [sys.executable, "-W", "ignore", "-m", "tests.programs.notebook", engine, str(out),
-                   *map(str, files)]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "tests.programs.notebook",
+            engine,
+            str(out),
+            *map(str, files),
+        ]
         log = (folder / f"{engine}.log").open("w")
-        running[engine] = subprocess.Popen(command, cwd=HERE.parents[1], stdout=log, stderr=subprocess.STDOUT,
-                                           env=os.environ), log, out
+        running[engine] = (
+            subprocess.Popen(
+                command, cwd=HERE.parents[1], stdout=log, stderr=subprocess.STDOUT, env=os.environ
+            ),
+            log,
+            out,
+        )
     for process, log, _ in running.values():
         process.wait(timeout=900)
         log.close()
@@ -72,13 +85,21 @@ def differences(ours, theirs):
         yield f"{len(ours)} cells, in Paddle {len(theirs)}"
 
 
-@pytest.mark.parametrize("batch", [pytest.param(name, marks=(pytest.mark.first if name == "first_steps"
-                                                             else pytest.mark.slow)) for name in BATCHES])
+@pytest.mark.parametrize(
+    "batch",
+    [
+        pytest.param(name, marks=(pytest.mark.first if name == "first_steps" else pytest.mark.slow))
+        for name in BATCHES
+    ],
+)
 @pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="not installed: paddle")
 def test_shows_what_paddle_shows(batch, tmp_path):
     found = answers(BATCHES[batch], tmp_path)
-    problems = [f"{name} {text}" for name in found["paddle"]
-                for text in differences(found["paddle_jax"][name], found["paddle"][name])]
+    problems = [
+        f"{name} {text}"
+        for name in found["paddle"]
+        for text in differences(found["paddle_jax"][name], found["paddle"][name])
+    ]
     assert not problems, "\n".join(problems)
 
 
@@ -88,5 +109,8 @@ def test_there_are_enough():
 
 def test_texts_are_compared():
     assert same("Tensor([1.0000, 2.])", "Tensor([1.0001, 2.])") and same("x0 -0.5 nan", "x0 -0.5 nan")
-    assert (not same("[1, 2]", "[1,  2]") and not same("Tensor([1.0])", "Tensor([1.1])")
-            and not same("int32 [1.0]", "int64 [1.0]"))
+    assert (
+        not same("[1, 2]", "[1,  2]")
+        and not same("Tensor([1.0])", "Tensor([1.1])")
+        and not same("int32 [1.0]", "int64 [1.0]")
+    )

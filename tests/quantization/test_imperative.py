@@ -24,40 +24,70 @@ NET = """class Net(nn.Layer):
         return self.last(self.cat([self.add(y, y), y], axis=1))
 """
 START = [NET, "x = paddle.to_tensor(np.random.RandomState(0).rand(2, 1, 4, 4).astype('float32'))"]
-OPTIONS = ["", "weight_quantize_type='channel_wise_abs_max', activation_bits=6",
-           "quantizable_layer_type=['Conv2D']", "onnx_format=True",
-           "act_preprocess_layer=nn.Tanh, weight_preprocess_layer=nn.ReLU", "moving_rate=0.5",
-           "quantizable_layer_type=[nn.Linear]"]
-REFUSED = ["weight_quantize_type='x'", "weight_quantize_type='moving_average_abs_max'",
-           "activation_quantize_type='abs_max'", "weight_bits=17", "activation_bits=2.0",
-           "quantizable_layer_type=['Foo']", "act_quantize_layer=int"]
+OPTIONS = [
+    "",
+    "weight_quantize_type='channel_wise_abs_max', activation_bits=6",
+    "quantizable_layer_type=['Conv2D']",
+    "onnx_format=True",
+    "act_preprocess_layer=nn.Tanh, weight_preprocess_layer=nn.ReLU",
+    "moving_rate=0.5",
+    "quantizable_layer_type=[nn.Linear]",
+]
+REFUSED = [
+    "weight_quantize_type='x'",
+    "weight_quantize_type='moving_average_abs_max'",
+    "activation_quantize_type='abs_max'",
+    "weight_bits=17",
+    "activation_bits=2.0",
+    "quantizable_layer_type=['Foo']",
+    "act_quantize_layer=int",
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_quantize(paddle, oracle, options):
     """The layers it makes, outputs and gradients while training and afterwards."""
-    same([*START, f"q = paddle.quantization.ImperativeQuantAware({options})", "net = Net()",
-          "q.quantize(net) is net", "net", "[(k, v.shape) for k, v in net.state_dict().items()]",
-          "net(x).numpy()", "loss = net(x * 2).mean()", "loss.backward()",
-          ("[p.grad.numpy() for n, p in net.named_parameters() if p.grad is not None and not "
-           "n.endswith('bias')]"), "net.eval()(x).numpy()"], oracle, paddle)
+    same(
+        [
+            *START,
+            f"q = paddle.quantization.ImperativeQuantAware({options})",
+            "net = Net()",
+            "q.quantize(net) is net",
+            "net",
+            "[(k, v.shape) for k, v in net.state_dict().items()]",
+            "net(x).numpy()",
+            "loss = net(x * 2).mean()",
+            "loss.backward()",
+            (
+                "[p.grad.numpy() for n, p in net.named_parameters() if p.grad is not None and not "
+                "n.endswith('bias')]"
+            ),
+            "net.eval()(x).numpy()",
+        ],
+        oracle,
+        paddle,
+    )
 
 
 @pytest.mark.parametrize("options", REFUSED)
 def test_refused(paddle, oracle, options):
     for engine in (paddle, oracle):
         with pytest.raises((AssertionError, TypeError)):
-            eval(f"ImperativeQuantAware({options})",
-                 {"ImperativeQuantAware": engine.quantization.ImperativeQuantAware})
+            eval(
+                f"ImperativeQuantAware({options})",
+                {"ImperativeQuantAware": engine.quantization.ImperativeQuantAware},
+            )
     with pytest.raises(AssertionError):
         paddle.quantization.ImperativeQuantAware().quantize(3)
 
 
 def test_signature(paddle, oracle):
-    ours, theirs = (inspect.signature(engine.quantization.ImperativeQuantAware)
-                    for engine in (paddle, oracle))
-    assert [(p.name, p.default)
-            for p in ours.parameters.values()] == [(p.name, p.default) for p in theirs.parameters.values()]
+    ours, theirs = (
+        inspect.signature(engine.quantization.ImperativeQuantAware) for engine in (paddle, oracle)
+    )
+    assert [(p.name, p.default) for p in ours.parameters.values()] == [
+        (p.name, p.default) for p in theirs.parameters.values()
+    ]
 
 
 def test_saved(paddle, oracle, tmp_path):
@@ -73,5 +103,6 @@ def test_saved(paddle, oracle, tmp_path):
     assert net.training and net.body[0].training
     wanted = net.eval()(paddle.to_tensor(x)).numpy()
     for engine in (paddle, oracle):
-        np.testing.assert_allclose(engine.jit.load(str(tmp_path / "net"))(engine.to_tensor(x)).numpy(),
-                                   wanted, 1e-4, 1e-4)
+        np.testing.assert_allclose(
+            engine.jit.load(str(tmp_path / "net"))(engine.to_tensor(x)).numpy(), wanted, 1e-4, 1e-4
+        )

@@ -9,10 +9,21 @@ import pytest
 import paddle_jax
 from tests.quantization.test_imperative import NET
 
-QUANTIZERS = ["KLQuantizer()", "KLQuantizer(4, 256)", "HistQuantizer(hist_percent=0.98)",
-              "HistQuantizer(8, 64, 4)", "AbsmaxQuantizer(6)"]
-REFUSED = ["PTQConfig(KLQuantizer, AbsmaxQuantizer())", "PTQConfig(KLQuantizer(), KLQuantizer())",
-           "AbsmaxQuantizer(17)", "AbsmaxQuantizer(2.0)", "ImperativePTQ(3)", "ImperativePTQ().quantize(3)"]
+QUANTIZERS = [
+    "KLQuantizer()",
+    "KLQuantizer(4, 256)",
+    "HistQuantizer(hist_percent=0.98)",
+    "HistQuantizer(8, 64, 4)",
+    "AbsmaxQuantizer(6)",
+]
+REFUSED = [
+    "PTQConfig(KLQuantizer, AbsmaxQuantizer())",
+    "PTQConfig(KLQuantizer(), KLQuantizer())",
+    "AbsmaxQuantizer(17)",
+    "AbsmaxQuantizer(2.0)",
+    "ImperativePTQ(3)",
+    "ImperativePTQ().quantize(3)",
+]
 NORMALISED = """class Net(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -34,8 +45,9 @@ def net(paddle, text=NET):
 
 def batches(paddle):
     draws = np.random.RandomState(3)
-    return [paddle.to_tensor((draws.randn(2, 1, 4, 4) * size).astype("float32"))
-            for size in (1.0, 0.5, 3.0, 0.0)]
+    return [
+        paddle.to_tensor((draws.randn(2, 1, 4, 4) * size).astype("float32")) for size in (1.0, 0.5, 3.0, 0.0)
+    ]
 
 
 def watched(paddle, act, weight="PerChannelAbsmaxQuantizer()"):
@@ -59,8 +71,9 @@ def test_thresholds_and_converted_models(paddle, oracle, act, weight, tmp_path):
         if engine is paddle:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of files that only paddle_jax can load
-                ptq.save_quantized_model(model, str(tmp_path / "net"),
-                                         [engine.static.InputSpec([2, 1, 4, 4], "float32")])
+                ptq.save_quantized_model(
+                    model, str(tmp_path / "net"), [engine.static.InputSpec([2, 1, 4, 4], "float32")]
+                )
         else:
             ptq._convert(model)  # what Paddle 3.3.1 does before it raises
         model.eval()
@@ -82,8 +95,13 @@ def test_fused_normalisations(paddle, oracle):
         model = net(engine, NORMALISED)
         new = engine.quantization.ImperativePTQ().quantize(model, fuse=True, fuse_list=[["conv", "bn"]])
         model.eval()
-        outputs.append((new(batches(engine)[0]).numpy(), model(batches(engine)[0]).numpy(),
-                        [type(layer).__name__ for layer in new.sublayers()]))
+        outputs.append(
+            (
+                new(batches(engine)[0]).numpy(),
+                model(batches(engine)[0]).numpy(),
+                [type(layer).__name__ for layer in new.sublayers()],
+            )
+        )
     (want, _, kinds), (got, plain, ours) = outputs
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(got, plain, rtol=1e-5, atol=1e-5)

@@ -61,8 +61,10 @@ def descendants():
 CASES = [
     lambda R: R.multiprocess_reader([counting("a", 3), counting("b", 1), counting("c", 5)]),
     lambda R: R.multiprocess_reader((counting("a", 2),), True),
-    lambda R: R.multiprocess_reader([counting("a", 6)], False, 2), lambda R: R.multiprocess_reader([failing]),
-    lambda R: R.multiprocess_reader([with_none], False), lambda R: R.multiprocess_reader([]),
+    lambda R: R.multiprocess_reader([counting("a", 6)], False, 2),
+    lambda R: R.multiprocess_reader([failing]),
+    lambda R: R.multiprocess_reader([with_none], False),
+    lambda R: R.multiprocess_reader([]),
     lambda R: R.multiprocess_reader(counting("a", 1)),
 ]
 

@@ -27,8 +27,13 @@ class Noisy(paddle.io.Dataset):
 
 def main(workers, start, stop, path):
     paddle.seed(7)
-    net = paddle.nn.Sequential(paddle.nn.Linear(16, 33), paddle.nn.LayerNorm(33), paddle.nn.Dropout(0.3),
-                               paddle.nn.GELU(), paddle.nn.Linear(33, 1))
+    net = paddle.nn.Sequential(
+        paddle.nn.Linear(16, 33),
+        paddle.nn.LayerNorm(33),
+        paddle.nn.Dropout(0.3),
+        paddle.nn.GELU(),
+        paddle.nn.Linear(33, 1),
+    )
     embedding = paddle.nn.Embedding(3, 16)
     opt = paddle.optimizer.AdamW(0.01, parameters=[*net.parameters(), *embedding.parameters()])
 
@@ -50,11 +55,19 @@ def main(workers, start, stop, path):
         np.random.seed(epoch)  # noqa: NPY002  what samplers draw from
         for x, y in paddle.io.DataLoader(Noisy(), batch_size=8, num_workers=workers, shuffle=True):
             run(x, y)
-        digest = hashlib.sha256(b"".join(p.numpy().tobytes()
-                                         for p in (*net.parameters(), *embedding.parameters())))
+        digest = hashlib.sha256(
+            b"".join(p.numpy().tobytes() for p in (*net.parameters(), *embedding.parameters()))
+        )
         print(epoch, digest.hexdigest())
-    paddle.save({"net": net.state_dict(), "embedding": embedding.state_dict(), "opt": opt.state_dict(),
-                 "rng": paddle.get_rng_state()}, path)
+    paddle.save(
+        {
+            "net": net.state_dict(),
+            "embedding": embedding.state_dict(),
+            "opt": opt.state_dict(),
+            "rng": paddle.get_rng_state(),
+        },
+        path,
+    )
 
 
 if __name__ == "__main__":

@@ -29,8 +29,12 @@ TIERS = ("sync", "async", "off")
 
 # Where Python prints what is raised and goes on (callbacks of weak references), or JAX has a bare `except`:
 # nobody could tell the caller.
-IGNORING = {("weakref.py", "remove"), ("weakref.py", "_remove"), ("weakref.py", "__call__"),
-            ("pxla.py", "_get_out_sharding_from_orig_sharding")}
+IGNORING = {
+    ("weakref.py", "remove"),
+    ("weakref.py", "_remove"),
+    ("weakref.py", "__call__"),
+    ("pxla.py", "_get_out_sharding_from_orig_sharding"),
+}
 
 
 class Interrupted(Exception):
@@ -43,8 +47,9 @@ class Training:
     def __init__(self, program):
         paddle.seed(5)
         nn = paddle.nn
-        self.net = nn.Sequential(nn.Linear(6, 16, bias_attr=False), nn.BatchNorm1D(16), nn.Tanh(),
-                                 nn.Linear(16, 3))
+        self.net = nn.Sequential(
+            nn.Linear(6, 16, bias_attr=False), nn.BatchNorm1D(16), nn.Tanh(), nn.Linear(16, 3)
+        )
         if program == "groups":  # more parameters than one call updates
             self.net = nn.Sequential(*[nn.Linear(6, 6) for _ in range(36)], nn.Linear(6, 3))
         shapes = [p.shape for p in self.net.parameters()]
@@ -83,8 +88,10 @@ class Training:
     def state(self):
         """Everything that training changes, by name; read the way a checkpoint reads it."""
         found = {f"net.{k}": v.numpy() for k, v in self.net.state_dict().items()}
-        found |= {f"opt.{n}": v.numpy()
-                  for n, v in enumerate(v for k, v in self.opt.state_dict().items() if hasattr(v, "numpy"))}
+        found |= {
+            f"opt.{n}": v.numpy()
+            for n, v in enumerate(v for k, v in self.opt.state_dict().items() if hasattr(v, "numpy"))
+        }
         return found
 
 
@@ -104,17 +111,22 @@ class StaticTraining(Training):
         self.exe, self.scope = paddle.static.Executor(), paddle.static.Scope()
         self.exe.run(startup, scope=self.scope)
         for p in self.main.all_parameters():
-            self.scope.find_var(p.name).get_tensor().set(source.uniform(-0.5, 0.5, p.shape).astype("float32"),
-                                                         paddle.CPUPlace())
+            self.scope.find_var(p.name).get_tensor().set(
+                source.uniform(-0.5, 0.5, p.shape).astype("float32"), paddle.CPUPlace()
+            )
         self.data = source.uniform(-1, 1, (STEPS, 10, 6)).astype("float32")
 
     def step(self, i):
-        return float(self.exe.run(self.main, feed={"x": self.data[i]}, fetch_list=[self.loss],
-                                  scope=self.scope)[0])
+        return float(
+            self.exe.run(self.main, feed={"x": self.data[i]}, fetch_list=[self.loss], scope=self.scope)[0]
+        )
 
     def state(self):
-        return {name: np.asarray(value) for name, value in self.scope.values.items()
-                if "learning_rate" not in name}
+        return {
+            name: np.asarray(value)
+            for name, value in self.scope.values.items()
+            if "learning_rate" not in name
+        }
 
 
 def same(a, b):
@@ -218,11 +230,17 @@ class Trials:
         except BaseException:
             self.failures.append(("lost", trial, traceback.format_exc()[-1500:]))
             return
-        steps = [k for k in (self.at - 1, self.at)
-                 if k >= 0 and k < STEPS and same(learnt(now), learnt(self.reference[k]))]
+        steps = [
+            k
+            for k in (self.at - 1, self.at)
+            if k >= 0 and k < STEPS and same(learnt(now), learnt(self.reference[k]))
+        ]
         # the forward pass changes them before the step
-        buffers = all(any(same({n: v}, {n: self.reference[k][n]}) for k in (self.at - 1, self.at)
-                          if 0 <= k < STEPS) for n, v in now.items() if n not in learnt(now))
+        buffers = all(
+            any(same({n: v}, {n: self.reference[k][n]}) for k in (self.at - 1, self.at) if 0 <= k < STEPS)
+            for n, v in now.items()
+            if n not in learnt(now)
+        )
         if not buffers and self.at > 0:
             self.failures.append(("buffers", trial, self.described(now)))
         if not steps and self.at > 0:
@@ -246,8 +264,9 @@ class Trials:
     def described(self, now):
         near = {}
         for name, value in now.items():
-            near[name] = [k for k, r in enumerate(self.reference)
-                          if name in r and same({name: value}, {name: r[name]})]
+            near[name] = [
+                k for k, r in enumerate(self.reference) if name in r and same({name: value}, {name: r[name]})
+            ]
         return f"in step {self.at}: steps that each value fits: {near}"
 
     fired = ignored = False
@@ -255,8 +274,9 @@ class Trials:
     def handler(self, number, frame):
         self.fired, self.where, self.ignored = True, traceback.format_stack(frame)[-3:], False
         while frame is not None:
-            self.ignored = (self.ignored
-                            or (Path(frame.f_code.co_filename).name, frame.f_code.co_name) in IGNORING)
+            self.ignored = (
+                self.ignored or (Path(frame.f_code.co_filename).name, frame.f_code.co_name) in IGNORING
+            )
             frame = frame.f_back
         raise KeyboardInterrupt if self.kind == "signal" else Interrupted("by a handler")
 
@@ -264,8 +284,11 @@ class Trials:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tier", choices=TIERS, default="sync")
-    parser.add_argument("--program", choices=("eager", "groups", "scaler", "to_static", "forward",
-                                              "executor"), default="eager")
+    parser.add_argument(
+        "--program",
+        choices=("eager", "groups", "scaler", "to_static", "forward", "executor"),
+        default="eager",
+    )
     parser.add_argument("--kind", choices=("signal", "handler", "lines"), default="signal")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -288,8 +311,18 @@ def main():
         kinds[what] = kinds.get(what, 0) + 1
     for what, trial, text in trials.failures[: given.show]:
         print(what, trial, text)
-    print(json.dumps({"tier": given.tier, "program": given.program, "kind": given.kind,
-                      "trials": given.trials, "interrupted": trials.hits, "failures": kinds}))
+    print(
+        json.dumps(
+            {
+                "tier": given.tier,
+                "program": given.program,
+                "kind": given.kind,
+                "trials": given.trials,
+                "interrupted": trials.hits,
+                "failures": kinds,
+            }
+        )
+    )
     sys.exit(bool(trials.failures))
 
 

@@ -16,8 +16,14 @@ def digests(folder, workers, start, stop, *more, flag="1"):
     """The lines of a run in a process of its own."""
     env = os.environ | {"FLAGS_cudnn_deterministic": flag}
     words = [str(word) for word in (workers, start, stop, folder / "checkpoint.pd", *more)]
-    done = subprocess.run([sys.executable, str(PROGRAM), *words], env=env, capture_output=True, text=True,
-                          timeout=200, check=False)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

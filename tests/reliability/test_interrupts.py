@@ -9,19 +9,40 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = [("sync", "eager", "signal", 40), ("sync", "eager", "lines", 40), ("off", "eager", "handler", 40),
-         ("off", "eager", "lines", 40), ("sync", "scaler", "lines", 20), ("sync", "to_static", "signal", 5),
-         ("sync", "to_static", "lines", 3), ("sync", "forward", "signal", 5),
-         ("sync", "executor", "signal", 6), ("sync", "executor", "lines", 10),
-         ("async", "eager", "signal", 20), ("off", "groups", "lines", 20)]
+CASES = [
+    ("sync", "eager", "signal", 40),
+    ("sync", "eager", "lines", 40),
+    ("off", "eager", "handler", 40),
+    ("off", "eager", "lines", 40),
+    ("sync", "scaler", "lines", 20),
+    ("sync", "to_static", "signal", 5),
+    ("sync", "to_static", "lines", 3),
+    ("sync", "forward", "signal", 5),
+    ("sync", "executor", "signal", 6),
+    ("sync", "executor", "lines", 10),
+    ("async", "eager", "signal", 20),
+    ("off", "groups", "lines", 20),
+]
 
 
 def outcome(tier, program, kind, trials):
-    command = [sys.executable, "-m", "tests.reliability.interrupts", "--tier", tier, "--program", program,
-               "--kind", kind, "--trials", str(trials)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.reliability.interrupts",
+        "--tier",
+        tier,
+        "--program",
+        program,
+        "--kind",
+        kind,
+        "--trials",
+        str(trials),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=900, env=environment,
-                          check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, timeout=900, env=environment, check=False
+    )
     assert done.stdout.strip(), done.stderr[-3000:]
     return json.loads(done.stdout.strip().splitlines()[-1]), done.stdout + done.stderr
 
@@ -64,6 +85,13 @@ print((paddle.ones([2]) + 1).tolist(), paddle.get_device())
 
 def test_an_interrupt_while_devices_start_leaves_no_timer():
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", FIRST_LOOK], capture_output=True, text=True, cwd=ROOT,
-                          timeout=120, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_LOOK],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+        env=environment,
+        check=False,
+    )
     assert done.stdout.splitlines() == ["interrupted", "[2.0, 2.0] cpu"], done.stderr

@@ -45,8 +45,9 @@ def test_too_many(paddle, eager):
     def short(x):
         return paddle.bounded.to_sparse_coo(x, 4, count - 1).values().sum()
 
-    with pytest.raises(ValueError,
-                       match=fr"bounded.to_sparse_coo: nnz: got {count - 1} for {count} elements"):
+    with pytest.raises(
+        ValueError, match=rf"bounded.to_sparse_coo: nnz: got {count - 1} for {count} elements"
+    ):
         float((short if eager else compiled(paddle, short))(x))
     a, b = (paddle.sparse.sparse_coo_tensor([[0, 1, n]], [1.0, 2.0, 3.0], [9]) for n in (2, 3))
     add = (lambda f: f) if eager else (lambda f: compiled(paddle, f))
@@ -58,12 +59,15 @@ def test_too_many(paddle, eager):
 
 def test_sums_and_repeated_coordinates(paddle):
     rng = np.random.RandomState(0)
-    parts = [paddle.sparse.sparse_coo_tensor(rng.randint(0, 5, (2, 30)), rng.randn(30, 3), [5, 6, 3])
-             for _ in range(2)]
+    parts = [
+        paddle.sparse.sparse_coo_tensor(rng.randint(0, 5, (2, 30)), rng.randn(30, 3), [5, 6, 3])
+        for _ in range(2)
+    ]
     add = compiled(paddle, lambda a, b: paddle.bounded.sparse_add(a, b, 40))
     merge = compiled(paddle, lambda a: paddle.bounded.coalesce(a, 30))
-    np.testing.assert_allclose(add(*parts).to_dense(),
-                               parts[0].to_dense().numpy() + parts[1].to_dense().numpy())
+    np.testing.assert_allclose(
+        add(*parts).to_dense(), parts[0].to_dense().numpy() + parts[1].to_dense().numpy()
+    )
     merged, wanted = merge(parts[0]), parts[0].coalesce()
     np.testing.assert_array_equal(merged.indices().numpy()[:, : wanted.nnz()], wanted.indices())
     np.testing.assert_allclose(merged.values().numpy()[: wanted.nnz()], wanted.values())
@@ -89,8 +93,9 @@ def test_submanifold_convolution(paddle, dilation, repeated):
         x = paddle.to_tensor(dense(seed))
         sparse = x.to_sparse_coo(4)
         if repeated:
-            sparse = paddle.sparse.sparse_coo_tensor(paddle.concat([sparse.indices()] * 2, 1),
-                                                     paddle.concat([sparse.values()] * 2), sparse.shape)
+            sparse = paddle.sparse.sparse_coo_tensor(
+                paddle.concat([sparse.indices()] * 2, 1), paddle.concat([sparse.values()] * 2), sparse.shape
+            )
             wanted = paddle.sparse.nn.functional.relu(layer(sparse)).to_dense()
             np.testing.assert_allclose(direct(sparse), wanted, 1e-9, 1e-12)
         else:
@@ -111,8 +116,9 @@ def test_submanifold_convolution_of_a_large_volume(paddle):
     run, rng = compiled(paddle, lambda x: layer(x)), np.random.RandomState(0)
     for count in (80, 0):
         places = np.concatenate([np.zeros((1, count), "int64"), rng.randint(0, 4, (3, count)) + 296])
-        x = paddle.sparse.sparse_coo_tensor(paddle.to_tensor(places), paddle.to_tensor(rng.randn(count, 2)),
-                                            [1, 300, 300, 300, 2])
+        x = paddle.sparse.sparse_coo_tensor(
+            paddle.to_tensor(places), paddle.to_tensor(rng.randn(count, 2)), [1, 300, 300, 300, 2]
+        )
         got, wanted = run(x), layer(x)
         at = np.ravel_multi_index(tuple(got.indices().numpy()), (1, 300, 300, 300))
         sums = np.zeros((wanted.nnz(), 3))
@@ -126,8 +132,10 @@ def test_products_and_results_by_rows(paddle):
     sparse = paddle.to_tensor(x).to_sparse_coo(2)
     product = compiled(paddle, lambda x, y: paddle.sparse.matmul(paddle.bounded.to_sparse_coo(x, 2, 12), y))
     np.testing.assert_allclose(product(paddle.to_tensor(x), paddle.to_tensor(x.T.copy())), x @ x.T)
-    double, rows = (compiled(paddle, lambda a: {"twice": paddle.sparse.multiply(a, 2.0), "a": a}),
-                    paddle.to_tensor(x).to_sparse_csr())
+    double, rows = (
+        compiled(paddle, lambda a: {"twice": paddle.sparse.multiply(a, 2.0), "a": a}),
+        paddle.to_tensor(x).to_sparse_csr(),
+    )
     for given in (sparse, rows):
         found = double(given)
         assert type(found["twice"]) is type(given)
@@ -143,15 +151,20 @@ def test_softmax_of_rows_in_a_compiled_function(paddle):
     np.testing.assert_allclose(made, [1 / (1 + np.exp(2)), 1 / (1 + np.exp(-2)), 1], 1e-6)
 
 
-@pytest.mark.parametrize("call, sentence", [
-    ("x.to_sparse_coo(4)", r"to_sparse_coo: .* use paddle_jax.bounded.to_sparse_coo\(x, 4, nnz\)"),
-    ("x[0, 0, :, :, 0].to_sparse_csr()", "to_sparse_csr: .* use paddle_jax.bounded.to_sparse_coo"),
-    ("s.coalesce()", "coalesce: .* bound their elements with the functions of paddle_jax.bounded"),
-    ("S.add(s, s)", "add: .* bound their elements"),
-    ("S.nn.functional.conv3d(s, paddle.ones([3, 3, 3, 2, 1], x.dtype))",
-     "sparse convolution: .* make sparse Tensors outside of it"),
-    ("S.sum(s, 0)", "sparse coordinates: .* bound their elements"),
-])
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        ("x.to_sparse_coo(4)", r"to_sparse_coo: .* use paddle_jax.bounded.to_sparse_coo\(x, 4, nnz\)"),
+        ("x[0, 0, :, :, 0].to_sparse_csr()", "to_sparse_csr: .* use paddle_jax.bounded.to_sparse_coo"),
+        ("s.coalesce()", "coalesce: .* bound their elements with the functions of paddle_jax.bounded"),
+        ("S.add(s, s)", "add: .* bound their elements"),
+        (
+            "S.nn.functional.conv3d(s, paddle.ones([3, 3, 3, 2, 1], x.dtype))",
+            "sparse convolution: .* make sparse Tensors outside of it",
+        ),
+        ("S.sum(s, 0)", "sparse coordinates: .* bound their elements"),
+    ],
+)
 def test_refusals_in_compiled_functions(paddle, call, sentence):
     def function(x, s):
         return eval(call, {"x": x, "s": s, "S": paddle.sparse, "paddle": paddle}).values().sum()
@@ -165,10 +178,14 @@ def test_refusals_in_compiled_functions(paddle, call, sentence):
 def test_filling_that_would_count_is_refused(paddle):
     N, x = paddle.sparse.nn, paddle.bounded.to_sparse_coo(paddle.to_tensor(dense(kind="float32")), 4, 60)
     flat = paddle.bounded.to_sparse_coo(paddle.to_tensor(dense()[0, 0, :, :, 0]), 2, 12)
-    for call in (lambda: N.BatchNorm(2)(x), lambda: N.functional.max_pool3d(x, 2),
-                 lambda: N.functional.softmax(flat), lambda: paddle.sparse.mask_as(flat.to_dense(), flat),
-                 lambda: paddle.sparse.masked_matmul(paddle.ones([5, 2]), paddle.ones([2, 4]), flat),
-                 lambda: N.BatchNorm(2)(N.functional.relu(x))):
+    for call in (
+        lambda: N.BatchNorm(2)(x),
+        lambda: N.functional.max_pool3d(x, 2),
+        lambda: N.functional.softmax(flat),
+        lambda: paddle.sparse.mask_as(flat.to_dense(), flat),
+        lambda: paddle.sparse.masked_matmul(paddle.ones([5, 2]), paddle.ones([2, 4]), flat),
+        lambda: N.BatchNorm(2)(N.functional.relu(x)),
+    ):
         with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
             call()
     N.BatchNorm(2)(x.coalesce())
@@ -179,11 +196,17 @@ def test_filling_that_would_count_is_refused(paddle):
         compiled(paddle, net)(x)
 
 
-@pytest.mark.parametrize("call, kind", [
-    ("B.to_sparse_coo(x, 6, 3)", ValueError), ("B.to_sparse_coo(x, 0, 3)", ValueError),
-    ("B.to_sparse_coo(x, 2, -1)", ValueError), ("B.coalesce(x, 3)", NotImplementedError),
-    ("B.sparse_add(s, x, 3)", NotImplementedError), ("B.sparse_add(s, x.to_sparse_coo(3), 99)", ValueError),
-])
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        ("B.to_sparse_coo(x, 6, 3)", ValueError),
+        ("B.to_sparse_coo(x, 0, 3)", ValueError),
+        ("B.to_sparse_coo(x, 2, -1)", ValueError),
+        ("B.coalesce(x, 3)", NotImplementedError),
+        ("B.sparse_add(s, x, 3)", NotImplementedError),
+        ("B.sparse_add(s, x.to_sparse_coo(3), 99)", ValueError),
+    ],
+)
 def test_refused_arguments(paddle, call, kind):
     x = paddle.to_tensor(dense())
     with pytest.raises(kind, match="bounded"):
@@ -194,19 +217,35 @@ def far(paddle):
     """(name, the ordinary function, the one with a bound, what it takes besides x)."""
     rng, S, B = np.random.RandomState(5), paddle.sparse.nn.functional, paddle.bounded
     weight, bias = paddle.to_tensor(rng.randn(3, 2, 3, 2, 3)), paddle.to_tensor(rng.randn(3))
-    found = {"pool": (lambda x: S.max_pool3d(x, [2, 3, 2]),
-                      lambda x, nnz: B.sparse_max_pool3d(x, [2, 3, 2], nnz)),
-             "pool over": (lambda x: S.max_pool3d(x, 3, 1, 1),
-                           lambda x, nnz: B.sparse_max_pool3d(x, 3, nnz, 1, 1))}
-    for moves in (dict(), dict(stride=2, padding=1),
-                  dict(stride=[1, 2, 1], padding=[2, 0, 1], dilation=[1, 2, 1])):
-        found[f"conv {moves}"] = (lambda x, moves=moves: S.conv3d(x, weight, bias, **moves),
-                                  lambda x, nnz, moves=moves: B.sparse_conv3d(x, weight, nnz, bias, **moves))
+    found = {
+        "pool": (lambda x: S.max_pool3d(x, [2, 3, 2]), lambda x, nnz: B.sparse_max_pool3d(x, [2, 3, 2], nnz)),
+        "pool over": (
+            lambda x: S.max_pool3d(x, 3, 1, 1),
+            lambda x, nnz: B.sparse_max_pool3d(x, 3, nnz, 1, 1),
+        ),
+    }
+    for moves in (
+        dict(),
+        dict(stride=2, padding=1),
+        dict(stride=[1, 2, 1], padding=[2, 0, 1], dilation=[1, 2, 1]),
+    ):
+        found[f"conv {moves}"] = (
+            lambda x, moves=moves: S.conv3d(x, weight, bias, **moves),
+            lambda x, nnz, moves=moves: B.sparse_conv3d(x, weight, nnz, bias, **moves),
+        )
     return found
 
 
-@pytest.mark.parametrize("name", ["pool", "pool over", "conv {}", "conv {'stride': 2, 'padding': 1}",
-                                  "conv {'stride': [1, 2, 1], 'padding': [2, 0, 1], 'dilation': [1, 2, 1]}"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pool",
+        "pool over",
+        "conv {}",
+        "conv {'stride': 2, 'padding': 1}",
+        "conv {'stride': [1, 2, 1], 'padding': [2, 0, 1], 'dilation': [1, 2, 1]}",
+    ],
+)
 def test_windows_that_reach_elsewhere(paddle, name):
     """Values, coordinates and gradients of the ordinary function, for each pattern, from elements that are
     filled up themselves."""
@@ -219,8 +258,9 @@ def test_windows_that_reach_elsewhere(paddle, name):
         got, want = run(mine), ordinary(theirs.to_sparse_coo(4))
         count = want.nnz()
         np.testing.assert_array_equal(got.indices().numpy()[:, :count], want.indices())
-        np.testing.assert_array_equal(got.indices().numpy()[:, count:],
-                                      np.repeat(want.indices().numpy()[:, -1:], 400 - count, 1))
+        np.testing.assert_array_equal(
+            got.indices().numpy()[:, count:], np.repeat(want.indices().numpy()[:, -1:], 400 - count, 1)
+        )
         np.testing.assert_allclose(got.values().numpy()[:count], want.values(), 1e-10, 1e-12)
         assert not got.values().numpy()[count:].any()
         for result in (got, want):
@@ -228,11 +268,13 @@ def test_windows_that_reach_elsewhere(paddle, name):
         np.testing.assert_allclose(mine.grad, theirs.grad, 1e-10, 1e-12)
 
 
-@pytest.mark.parametrize("axis, keepdim",
-                         [(0, False), (-2, False), ([1, 3], True), ([0, 4], False), (4, True)])
+@pytest.mark.parametrize(
+    "axis, keepdim", [(0, False), (-2, False), ([1, 3], True), ([0, 4], False), (4, True)]
+)
 def test_sum_over_axes(paddle, axis, keepdim):
-    run = compiled(paddle, lambda x: paddle.bounded.sparse_sum(paddle.bounded.to_sparse_coo(x, 4, 70), axis,
-                                                               70, keepdim))
+    run = compiled(
+        paddle, lambda x: paddle.bounded.sparse_sum(paddle.bounded.to_sparse_coo(x, 4, 70), axis, 70, keepdim)
+    )
     for seed in range(2):
         x = paddle.to_tensor(dense(seed), stop_gradient=False)
         got = run(x)
@@ -240,27 +282,37 @@ def test_sum_over_axes(paddle, axis, keepdim):
         assert list(got.shape) == list(want.shape)
         np.testing.assert_allclose(got.to_dense(), want, 1e-12, 1e-12)
         got.to_dense().sum().backward()
-        np.testing.assert_array_equal(x.grad,
-                                      (dense(seed) != 0).any(-1, keepdims=True) * np.ones_like(dense(seed)))
+        np.testing.assert_array_equal(
+            x.grad, (dense(seed) != 0).any(-1, keepdims=True) * np.ones_like(dense(seed))
+        )
 
 
 def test_images_and_refusals(paddle):
     B, rng = paddle.bounded, np.random.RandomState(1)
-    picture, weight = (rng.randn(2, 6, 7, 2) * (rng.rand(2, 6, 7, 1) < 0.3),
-                       paddle.to_tensor(rng.randn(2, 3, 2, 4)))
+    picture, weight = (
+        rng.randn(2, 6, 7, 2) * (rng.rand(2, 6, 7, 1) < 0.3),
+        paddle.to_tensor(rng.randn(2, 3, 2, 4)),
+    )
     x = paddle.to_tensor(picture).to_sparse_coo(3)
-    np.testing.assert_allclose(B.sparse_conv2d(x, weight, 300).to_dense(),
-                               paddle.sparse.nn.functional.conv2d(x, weight).to_dense(), 1e-12, 1e-12)
+    np.testing.assert_allclose(
+        B.sparse_conv2d(x, weight, 300).to_dense(),
+        paddle.sparse.nn.functional.conv2d(x, weight).to_dense(),
+        1e-12,
+        1e-12,
+    )
     count = paddle.sparse.nn.functional.conv2d(x, weight).nnz()
     for call, kind, said in (
-            (lambda: B.sparse_conv2d(x, weight, count - 1).values().numpy(), ValueError,
-             f"sparse_conv2d: nnz: got {count - 1} for {count}"),
-            (lambda: B.sparse_conv3d(x, weight, 9), ValueError, "bounded.sparse_conv3d: x: got shape"),
-            (lambda: B.sparse_conv2d(x.to_dense(), weight, 9), NotImplementedError, "got Tensor"),
-            (lambda: B.sparse_max_pool3d(x, 2, 9), ValueError, "bounded.sparse_max_pool3d: x: got shape"),
-            (lambda: B.sparse_sum(x, [0, 1, 2], 9), ValueError, "all 3 axes with coordinates"),
-            (lambda: B.sparse_sum(x, 4, 9), ValueError, "for a Tensor of 4 axes"),
-            (lambda: B.sparse_sum(x, 0, -1), ValueError, "at least 0"),
-        ):
+        (
+            lambda: B.sparse_conv2d(x, weight, count - 1).values().numpy(),
+            ValueError,
+            f"sparse_conv2d: nnz: got {count - 1} for {count}",
+        ),
+        (lambda: B.sparse_conv3d(x, weight, 9), ValueError, "bounded.sparse_conv3d: x: got shape"),
+        (lambda: B.sparse_conv2d(x.to_dense(), weight, 9), NotImplementedError, "got Tensor"),
+        (lambda: B.sparse_max_pool3d(x, 2, 9), ValueError, "bounded.sparse_max_pool3d: x: got shape"),
+        (lambda: B.sparse_sum(x, [0, 1, 2], 9), ValueError, "all 3 axes with coordinates"),
+        (lambda: B.sparse_sum(x, 4, 9), ValueError, "for a Tensor of 4 axes"),
+        (lambda: B.sparse_sum(x, 0, -1), ValueError, "at least 0"),
+    ):
         with pytest.raises(kind, match=said):
             call()

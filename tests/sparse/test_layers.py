@@ -25,8 +25,9 @@ def numbers(*shape, seed=1):
 
 def sparse(engine, shape=SHAPE, count=14, dtype="float32", values=None):
     values = numbers(count, shape[-1]) if values is None else values
-    return engine.sparse.sparse_coo_tensor(places(shape[:-1], count), values.astype(dtype), shape,
-                                           stop_gradient=False)
+    return engine.sparse.sparse_coo_tensor(
+        places(shape[:-1], count), values.astype(dtype), shape, stop_gradient=False
+    )
 
 
 def evaluate(engine, expression):
@@ -37,48 +38,96 @@ def evaluate(engine, expression):
     volume = lambda dtype="float32": sparse(engine, dtype=dtype)  # noqa: E731
     rows = lambda: engine.to_tensor(np.eye(3, dtype="float32")).to_sparse_csr()  # noqa: E731
     full = lambda: engine.ones(SHAPE)  # noqa: E731
-    return eval(expression, {"F": engine.sparse.nn.functional, "N": engine.sparse.nn, "T": tensor,
-                             "X": volume, "Y": flat, "C": rows, "D": full})
+    return eval(
+        expression,
+        {
+            "F": engine.sparse.nn.functional,
+            "N": engine.sparse.nn,
+            "T": tensor,
+            "X": volume,
+            "Y": flat,
+            "C": rows,
+            "D": full,
+        },
+    )
 
 
 CASES = [
-    "F.conv3d(X(), T(3,3,3,3,4))", "F.conv3d(X(), T(3,3,3,3,4), T(4), padding=1)",
+    "F.conv3d(X(), T(3,3,3,3,4))",
+    "F.conv3d(X(), T(3,3,3,3,4), T(4), padding=1)",
     "F.conv3d(X(), T(3,3,3,3,4), T(4), stride=2, padding=1)",
-    "F.conv3d(X(), T(2,1,3,3,4), None, [1,2,3], (0,1,2))", "F.conv3d(X(), T(2,2,2,3,2), None, 2)",
-    "F.conv3d(X(), T(3,3,3,3,4), None, 1, 2, 2)", "F.conv3d(X(), T(3,3,3,3,4), padding='SAME')",
-    "F.conv3d(X(), T(3,3,3,3,4), padding='valid')", "F.conv3d(X(), T(3,3,3,3,4), padding=[1,2,1,2,1,2])",
+    "F.conv3d(X(), T(2,1,3,3,4), None, [1,2,3], (0,1,2))",
+    "F.conv3d(X(), T(2,2,2,3,2), None, 2)",
+    "F.conv3d(X(), T(3,3,3,3,4), None, 1, 2, 2)",
+    "F.conv3d(X(), T(3,3,3,3,4), padding='SAME')",
+    "F.conv3d(X(), T(3,3,3,3,4), padding='valid')",
+    "F.conv3d(X(), T(3,3,3,3,4), padding=[1,2,1,2,1,2])",
     "F.conv3d(X(), T(3,3,3,3,4), padding=[1,1,2,2,0,0])",
     "F.conv3d(X(), T(3,3,3,3,4), padding=[[0,0],[1,1],[2,2],[1,1],[0,0]])",
-    "F.conv3d(X('float64'), T(3,3,3,3,4,dtype='float64'), padding=1)", "F.conv3d(X('float64'), T(3,3,3,3,4))",
-    "F.conv3d(X(), T(3,3,3,3,4), padding=-1)", "F.conv3d(X(), T(3,3,3,3,4), padding='x')",
-    "F.conv3d(X(), T(3,3,3,3,4), groups=3)", "F.conv3d(X(), T(3,3,3,3,4), data_format='NCDHW')",
-    "F.conv3d(D(), T(3,3,3,3,4))", "F.conv3d(C(), T(3,3,3,3,4))", "F.conv3d(X(), T(3,3,3,4))",
-    "F.conv3d(X(), T(3,3,3,3,4), padding=[[1,1],[1,1],[1,1]])", "F.conv2d(Y(), T(3,3,3,4))",
+    "F.conv3d(X('float64'), T(3,3,3,3,4,dtype='float64'), padding=1)",
+    "F.conv3d(X('float64'), T(3,3,3,3,4))",
+    "F.conv3d(X(), T(3,3,3,3,4), padding=-1)",
+    "F.conv3d(X(), T(3,3,3,3,4), padding='x')",
+    "F.conv3d(X(), T(3,3,3,3,4), groups=3)",
+    "F.conv3d(X(), T(3,3,3,3,4), data_format='NCDHW')",
+    "F.conv3d(D(), T(3,3,3,3,4))",
+    "F.conv3d(C(), T(3,3,3,3,4))",
+    "F.conv3d(X(), T(3,3,3,4))",
+    "F.conv3d(X(), T(3,3,3,3,4), padding=[[1,1],[1,1],[1,1]])",
+    "F.conv2d(Y(), T(3,3,3,4))",
     "F.conv2d(Y(), T(3,3,3,4), T(4), 2, 1)",
     "F.conv2d(Y(), T(3,2,3,4), None, [1,2], [[0,0],[1,1],[2,2],[0,0]])",
-    "F.conv2d(Y(), T(3,3,3,4), padding='SAME')", "F.conv2d(X(), T(3,3,3,4))",
-    "F.conv2d(Y(), T(3,3,3,4), groups=3)", "F.conv2d(Y(), T(3,3,3,4), data_format='NCHW')",
-    "F.subm_conv3d(X(), T(3,3,3,3,4))", "F.subm_conv3d(X(), T(3,3,3,3,4), T(4), 2, 1)",
-    "F.subm_conv3d(X(), T(3,1,5,3,4), padding='SAME')", "F.subm_conv3d(X(), T(1,1,1,3,4), T(4))",
-    "F.subm_conv3d(X(), T(3,3,3,3,4), groups=3)", "F.subm_conv3d(X(), T(3,3,3,3,4), data_format='NCDHW')",
-    "F.subm_conv2d(Y(), T(3,3,3,4), T(4), 1, 1)", "F.subm_conv2d(Y(), T(5,3,3,4), key='a')",
-    "F.subm_conv2d(Y('float64'), T(3,3,3,4,dtype='float64'))", "F.max_pool3d(X(), 2)",
-    "F.max_pool3d(X(), 2, 1)", "F.max_pool3d(X(), 3, 2, 1)", "F.max_pool3d(X(), [1,2,3], [1,1,2], [0,1,1])",
-    "F.max_pool3d(X(), 2, 2, ceil_mode=True)", "F.max_pool3d(X(), 2, 2, 'SAME')",
-    "F.max_pool3d(X('float64'), 2)", "F.max_pool3d(D(), 2)", "F.max_pool3d(X(), 2, data_format='NCDHW')",
-    "F.max_pool3d(X(), 2, 2, [1,0,1,0,1,0])", "N.MaxPool3D(2, 1)(X())", "N.BatchNorm(3)(X())",
-    "N.BatchNorm(3, data_format='NHWC')(Y())", "N.BatchNorm(3, use_global_stats=True)(X())",
-    "N.BatchNorm(3, data_format='x')(X())", "N.BatchNorm(3)(D())", "N.BatchNorm(3)(C())",
-    "N.BatchNorm(3, epsilon=0.1, weight_attr=None)(X('float32'))", "repr(N.Conv3D(2,4,3))",
+    "F.conv2d(Y(), T(3,3,3,4), padding='SAME')",
+    "F.conv2d(X(), T(3,3,3,4))",
+    "F.conv2d(Y(), T(3,3,3,4), groups=3)",
+    "F.conv2d(Y(), T(3,3,3,4), data_format='NCHW')",
+    "F.subm_conv3d(X(), T(3,3,3,3,4))",
+    "F.subm_conv3d(X(), T(3,3,3,3,4), T(4), 2, 1)",
+    "F.subm_conv3d(X(), T(3,1,5,3,4), padding='SAME')",
+    "F.subm_conv3d(X(), T(1,1,1,3,4), T(4))",
+    "F.subm_conv3d(X(), T(3,3,3,3,4), groups=3)",
+    "F.subm_conv3d(X(), T(3,3,3,3,4), data_format='NCDHW')",
+    "F.subm_conv2d(Y(), T(3,3,3,4), T(4), 1, 1)",
+    "F.subm_conv2d(Y(), T(5,3,3,4), key='a')",
+    "F.subm_conv2d(Y('float64'), T(3,3,3,4,dtype='float64'))",
+    "F.max_pool3d(X(), 2)",
+    "F.max_pool3d(X(), 2, 1)",
+    "F.max_pool3d(X(), 3, 2, 1)",
+    "F.max_pool3d(X(), [1,2,3], [1,1,2], [0,1,1])",
+    "F.max_pool3d(X(), 2, 2, ceil_mode=True)",
+    "F.max_pool3d(X(), 2, 2, 'SAME')",
+    "F.max_pool3d(X('float64'), 2)",
+    "F.max_pool3d(D(), 2)",
+    "F.max_pool3d(X(), 2, data_format='NCDHW')",
+    "F.max_pool3d(X(), 2, 2, [1,0,1,0,1,0])",
+    "N.MaxPool3D(2, 1)(X())",
+    "N.BatchNorm(3)(X())",
+    "N.BatchNorm(3, data_format='NHWC')(Y())",
+    "N.BatchNorm(3, use_global_stats=True)(X())",
+    "N.BatchNorm(3, data_format='x')(X())",
+    "N.BatchNorm(3)(D())",
+    "N.BatchNorm(3)(C())",
+    "N.BatchNorm(3, epsilon=0.1, weight_attr=None)(X('float32'))",
+    "repr(N.Conv3D(2,4,3))",
     "repr(N.SubmConv3D(2,4,(3,1,3),stride=2,padding=(1,0,1)))",
-    "repr(N.Conv2D(2,4,3,stride=2,padding='SAME'))", "repr(N.SubmConv2D(2,3,3,key='k',bias_attr=False))",
-    "repr(N.Conv3D(2,4,3,padding=2,dilation=(1,2,1)))", "repr(N.BatchNorm(4))",
-    "repr(N.BatchNorm(4,data_format='NHWC',name='x'))", "repr(N.SyncBatchNorm(4))",
-    "repr(N.MaxPool3D(2,stride=3,padding=1,ceil_mode=True))", "N.Conv3D(2,4,3,groups=2)",
-    "N.Conv3D(2,4,3,padding_mode='reflect')", "N.Conv3D(2,4,3,data_format='NCDHW')", "N.Conv3D(2,4,(3,3))",
-    "N.Conv3D(2,4,3,stride='a')", "N.Conv3D(2,4,3,padding=-1)", "N.SubmConv3D(2,4,3,backend='x')",
-    "repr(N.SubmConv3D(2,4,3,backend='igemm'))", "N.Conv3D(2,4,3,weight_attr=False)",
-    "N.Conv2D(2,4,3,data_format='NCHW')", "[list(p.shape) for p in N.SubmConv2D(2,3,(3,1)).parameters()]",
+    "repr(N.Conv2D(2,4,3,stride=2,padding='SAME'))",
+    "repr(N.SubmConv2D(2,3,3,key='k',bias_attr=False))",
+    "repr(N.Conv3D(2,4,3,padding=2,dilation=(1,2,1)))",
+    "repr(N.BatchNorm(4))",
+    "repr(N.BatchNorm(4,data_format='NHWC',name='x'))",
+    "repr(N.SyncBatchNorm(4))",
+    "repr(N.MaxPool3D(2,stride=3,padding=1,ceil_mode=True))",
+    "N.Conv3D(2,4,3,groups=2)",
+    "N.Conv3D(2,4,3,padding_mode='reflect')",
+    "N.Conv3D(2,4,3,data_format='NCDHW')",
+    "N.Conv3D(2,4,(3,3))",
+    "N.Conv3D(2,4,3,stride='a')",
+    "N.Conv3D(2,4,3,padding=-1)",
+    "N.SubmConv3D(2,4,3,backend='x')",
+    "repr(N.SubmConv3D(2,4,3,backend='igemm'))",
+    "N.Conv3D(2,4,3,weight_attr=False)",
+    "N.Conv2D(2,4,3,data_format='NCHW')",
+    "[list(p.shape) for p in N.SubmConv2D(2,3,(3,1)).parameters()]",
     "list(N.BatchNorm(4).state_dict())",
 ]
 
@@ -112,10 +161,12 @@ def test_gradients_against_the_oracle(name, oracle):
     found = []
     for engine in (oracle, paddle_jax):
         values = engine.to_tensor(numbers(14, 3), stop_gradient=False)
-        x = engine.sparse.sparse_coo_tensor(engine.to_tensor(places(SHAPE[:-1], 14, ordered=True)), values,
-                                            SHAPE, stop_gradient=False)
-        weight, bias = (engine.to_tensor(numbers(*shape, seed=3), stop_gradient=False)
-                        for shape in ([3, 3, 3, 3, 4], [4]))
+        x = engine.sparse.sparse_coo_tensor(
+            engine.to_tensor(places(SHAPE[:-1], 14, ordered=True)), values, SHAPE, stop_gradient=False
+        )
+        weight, bias = (
+            engine.to_tensor(numbers(*shape, seed=3), stop_gradient=False) for shape in ([3, 3, 3, 3, 4], [4])
+        )
         y = GRADIENTS[name](engine.sparse.nn.functional, x, weight, bias).to_dense()
         (y * engine.to_tensor(numbers(*y.shape, seed=4))).sum().backward()
         found.append([None if p.grad is None else p.grad.numpy() for p in (values, weight, bias)])
@@ -128,8 +179,9 @@ def test_gradients_against_the_oracle(name, oracle):
 
 def dense_convolution(paddle, x, weight, padding, dilation=1):
     """The same convolution of the dense volume."""
-    y = paddle.nn.functional.conv3d(x.transpose([0, 4, 1, 2, 3]), weight.transpose([4, 3, 0, 1, 2]),
-                                    padding=padding, dilation=dilation)
+    y = paddle.nn.functional.conv3d(
+        x.transpose([0, 4, 1, 2, 3]), weight.transpose([4, 3, 0, 1, 2]), padding=padding, dilation=dilation
+    )
     return y.transpose([0, 2, 3, 4, 1])
 
 
@@ -140,8 +192,10 @@ def test_gradients_to_order_three(kind, paddle):
     spots = places(shape[:-1], 6)
     if kind == "repeated":
         spots[:, 5] = spots[:, 0]  # equal coordinates add up
-    values, weight = (paddle.to_tensor(numbers(*s, seed=5).astype("float64"), stop_gradient=False)
-                      for s in ([6, 2], [3, 3, 3, 2, 2]))
+    values, weight = (
+        paddle.to_tensor(numbers(*s, seed=5).astype("float64"), stop_gradient=False)
+        for s in ([6, 2], [3, 3, 3, 2, 2])
+    )
     dilation = 2 if kind == "dilated" else 1
     function = F.conv3d if kind == "conv3d" else F.subm_conv3d
     x = paddle.sparse.sparse_coo_tensor(paddle.to_tensor(spots), values, shape, stop_gradient=False)
@@ -172,11 +226,14 @@ def test_kernel_of_even_length_keeps_the_coordinates(paddle):
     assert (y.indices().tolist(), y.values().flatten().tolist()) == ([[0, 0], [0, 1], [0, 1]], [4.0, 41.0])
 
 
-@pytest.mark.parametrize("call", [
-    lambda F, x, w: F.conv3d(x, w([3, 3, 3, 2, 4])),  # the real Paddle reads beyond its memory
-    lambda F, x, w: F.conv3d(x, w([7, 7, 7, 3, 2])),  # there the result has negative lengths
-    lambda F, x, w: F.max_pool3d(x, 9),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda F, x, w: F.conv3d(x, w([3, 3, 3, 2, 4])),  # the real Paddle reads beyond its memory
+        lambda F, x, w: F.conv3d(x, w([7, 7, 7, 3, 2])),  # there the result has negative lengths
+        lambda F, x, w: F.max_pool3d(x, 9),
+    ],
+)
 def test_what_does_not_fit_is_refused(call, paddle):
     with pytest.raises(ValueError, match="x: got|weight: got"):
         call(paddle.sparse.nn.functional, sparse(paddle), paddle.ones)
@@ -199,8 +256,10 @@ def test_attention(masks, paddle):
     """As with dense matrices in which what is not kept is minus infinity."""
     batch, heads, length, width = 2, 2, 5, 3
     rng = np.random.default_rng(0)
-    q, k, v = (paddle.to_tensor(rng.standard_normal((batch, heads, length, width)), stop_gradient=False)
-               for _ in range(3))
+    q, k, v = (
+        paddle.to_tensor(rng.standard_normal((batch, heads, length, width)), stop_gradient=False)
+        for _ in range(3)
+    )
     kept = rng.random((batch * heads, length, length)) < 0.6
     kept[:, range(length), range(length)] = True
     padding, pairs = rng.random((batch, length)) < 0.8, rng.random((length, length)) < 0.8
@@ -233,9 +292,14 @@ def net_of(engine):
     class Net(engine.nn.Layer):
         def __init__(self):
             super().__init__()
-            self.body = engine.nn.Sequential(N.SubmConv3D(3, 8, 3), N.BatchNorm(8), N.ReLU(),
-                                             N.Conv3D(8, 8, 3, stride=2, padding=1), N.ReLU(),
-                                             N.SubmConv3D(8, 4, 3))
+            self.body = engine.nn.Sequential(
+                N.SubmConv3D(3, 8, 3),
+                N.BatchNorm(8),
+                N.ReLU(),
+                N.Conv3D(8, 8, 3, stride=2, padding=1),
+                N.ReLU(),
+                N.SubmConv3D(8, 4, 3),
+            )
             self.head = engine.nn.Linear(4, 2)
 
         def forward(self, x):
@@ -255,8 +319,12 @@ def test_a_net_trains_as_in_the_oracle(oracle):
         optimizer = engine.optimizer.Adam(0.02, parameters=net.parameters())
         for step in range(10):
             # without gradients for x the real Paddle crashes
-            x = engine.sparse.sparse_coo_tensor(places(SHAPE[:-1], 14, step % 2, True),
-                                                numbers(14, 3, seed=step % 2), SHAPE, stop_gradient=False)
+            x = engine.sparse.sparse_coo_tensor(
+                places(SHAPE[:-1], 14, step % 2, True),
+                numbers(14, 3, seed=step % 2),
+                SHAPE,
+                stop_gradient=False,
+            )
             loss = engine.nn.functional.cross_entropy(net(x), engine.to_tensor(np.array([0, 1])))
             loss.backward()
             optimizer.step()
@@ -270,12 +338,17 @@ def test_a_net_trains_as_in_the_oracle(oracle):
 def test_synchronised_layers(paddle):
     """Layers of sparse and of dense Tensors are each replaced by their own kind, with the same parameters."""
     N = paddle.sparse.nn
-    net = paddle.nn.Sequential(N.Conv3D(3, 4, 3), N.BatchNorm(4),
-                               paddle.nn.Sequential(paddle.nn.BatchNorm1D(4)))
+    net = paddle.nn.Sequential(
+        N.Conv3D(3, 4, 3), N.BatchNorm(4), paddle.nn.Sequential(paddle.nn.BatchNorm1D(4))
+    )
     weight = net[1].weight
     made = N.SyncBatchNorm.convert_sync_batchnorm(net)
-    assert (made is net and type(net[1]) is N.SyncBatchNorm and type(net[2][0]) is paddle.nn.SyncBatchNorm
-            and net[1].weight is weight)
+    assert (
+        made is net
+        and type(net[1]) is N.SyncBatchNorm
+        and type(net[2][0]) is paddle.nn.SyncBatchNorm
+        and net[1].weight is weight
+    )
     x = sparse(paddle, [1, 4, 4, 4, 3])
     plain = N.BatchNorm(4)
     np.testing.assert_allclose(net[1](net[0](x)).values(), plain(net[0](x)).values(), 1e-6)
@@ -285,10 +358,12 @@ def test_in_a_compiled_function(paddle):
     """Coordinates that are constants are used, those of arguments looked at before; where this cannot be one
     sentence says so."""
     layer, x = paddle.sparse.nn.SubmConv3D(3, 4, 3), sparse(paddle)
-    compiled = paddle.jit.to_static(lambda scale: layer(paddle.sparse.multiply(x.detach(), 2.0)).values()
-                                    * scale)
-    np.testing.assert_allclose(compiled(paddle.to_tensor(3.0)),
-                               3 * layer(paddle.sparse.multiply(x, 2.0)).values(), 1e-5, 1e-6)
+    compiled = paddle.jit.to_static(
+        lambda scale: layer(paddle.sparse.multiply(x.detach(), 2.0)).values() * scale
+    )
+    np.testing.assert_allclose(
+        compiled(paddle.to_tensor(3.0)), 3 * layer(paddle.sparse.multiply(x, 2.0)).values(), 1e-5, 1e-6
+    )
 
     def moved(indices):
         return layer(paddle.sparse.sparse_coo_tensor(indices, paddle.ones([14, 3]), SHAPE)).values()

@@ -16,8 +16,9 @@ TENSORS = {
     "Y": lambda S, T: S.sparse_coo_tensor([[0, 1, 2], [1, 2, 1]], [1.0, 5.0, 3.0], [3, 3]),
     "Z": lambda S, T: S.sparse_coo_tensor([[0, 1, 2], [1, 2, 0]], [4.0, 5.0, 6.0], [3, 3]),
     "U": lambda S, T: S.sparse_coo_tensor([[0, 0, 2], [1, 1, 0]], [1.0, -2.0, 0.3], [3, 3]),
-    "H": lambda S, T: S.sparse_coo_tensor([[0, 1, 2], [1, 2, 0]], T([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
-                                          [3, 3, 2]),
+    "H": lambda S, T: S.sparse_coo_tensor(
+        [[0, 1, 2], [1, 2, 0]], T([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [3, 3, 2]
+    ),
     "C": lambda S, T: S.sparse_csr_tensor([0, 1, 2, 3], [1, 2, 0], [1.0, -2.0, 0.3], [3, 3]),
     "CY": lambda S, T: S.sparse_csr_tensor([0, 2, 2, 3], [1, 2, 0], [4.0, 5.0, 6.0], [3, 3]),
     "CZ": lambda S, T: S.sparse_csr_tensor([0, 1, 2, 3], [1, 2, 0], [4.0, 5.0, 6.0], [3, 3]),
@@ -232,8 +233,11 @@ def parts(value):
     if value.is_sparse_coo():
         inner = ("coo", value.indices(), value.values())
     else:
-        inner = (("csr", value.crows(), value.cols(), value.values()) if value.is_sparse_csr()
-                 else ("dense", value))
+        inner = (
+            ("csr", value.crows(), value.cols(), value.values())
+            if value.is_sparse_csr()
+            else ("dense", value)
+        )
     return (inner[0], list(value.shape), *[Result(p.numpy().dtype.name, p.numpy()) for p in inner[1:]])
 
 
@@ -258,12 +262,15 @@ def random_pair(paddle, kind, seed=0, dtype="float64"):
     rows, cols, values = rng.integers(0, 5, 9), rng.integers(0, 4, 9), rng.standard_normal(9).astype(dtype)
     truth = scipy.sparse.coo_matrix((values, (rows, cols)), (5, 4))
     if kind == "coo":
-        return (paddle.sparse.sparse_coo_tensor(np.stack([rows, cols]), values, [5, 4], stop_gradient=False),
-                truth)
+        return (
+            paddle.sparse.sparse_coo_tensor(np.stack([rows, cols]), values, [5, 4], stop_gradient=False),
+            truth,
+        )
     truth = truth.tocsr()
     truth.sort_indices()
-    return paddle.sparse.sparse_csr_tensor(truth.indptr, truth.indices, truth.data, [5, 4],
-                                           stop_gradient=False), truth
+    return paddle.sparse.sparse_csr_tensor(
+        truth.indptr, truth.indices, truth.data, [5, 4], stop_gradient=False
+    ), truth
 
 
 @pytest.mark.parametrize("kind", ["coo", "csr"])
@@ -274,8 +281,10 @@ def test_products(kind, paddle):
     np.testing.assert_allclose(S.matmul(x, paddle.to_tensor(dense)), truth @ dense)
     np.testing.assert_allclose(x @ paddle.to_tensor(dense), truth @ dense)
     np.testing.assert_allclose(S.mv(x, paddle.to_tensor(vector)), truth @ vector)
-    np.testing.assert_allclose(S.addmm(paddle.to_tensor(square), x, paddle.to_tensor(dense), 2.0, 3.0),
-                               2 * square + 3 * (truth @ dense))
+    np.testing.assert_allclose(
+        S.addmm(paddle.to_tensor(square), x, paddle.to_tensor(dense), 2.0, 3.0),
+        2 * square + 3 * (truth @ dense),
+    )
     other, second = random_pair(paddle, kind, 5)
     product = S.matmul(x, S.transpose(other, [1, 0]))
     assert type(product) is type(x)
@@ -284,9 +293,10 @@ def test_products(kind, paddle):
     np.testing.assert_allclose(total.to_dense(), 2.5 * (truth @ second.T).toarray(), atol=1e-12)
     left, right = rng.standard_normal((5, 6)), rng.standard_normal((6, 4))
     masked = S.masked_matmul(paddle.to_tensor(left), paddle.to_tensor(right), x)
-    np.testing.assert_allclose(S.coalesce(masked).values() if kind == "coo" else masked.values(), [
-        count * (left @ right)[i, j] for i, j, count in multiplicities(x, kind)
-    ])
+    np.testing.assert_allclose(
+        S.coalesce(masked).values() if kind == "coo" else masked.values(),
+        [count * (left @ right)[i, j] for i, j, count in multiplicities(x, kind)],
+    )
 
 
 def multiplicities(x, kind):
@@ -299,8 +309,9 @@ def multiplicities(x, kind):
 def test_product_of_stacks(paddle):
     dense = np.random.default_rng(2).standard_normal((2, 2, 3)).astype("float32")
     stacked = evaluate(paddle, "B3()")
-    np.testing.assert_allclose(paddle.sparse.matmul(stacked, paddle.to_tensor(dense)),
-                               stacked.numpy() @ dense, 1e-6)
+    np.testing.assert_allclose(
+        paddle.sparse.matmul(stacked, paddle.to_tensor(dense)), stacked.numpy() @ dense, 1e-6
+    )
 
 
 DENSE = {
@@ -336,8 +347,9 @@ def test_gradients(kind, expression, paddle):
     full = [paddle.to_tensor(t.numpy(), stop_gradient=False) for t in (x, z)]
     truth = eval(DENSE[expression], {"paddle": paddle, "x": full[0], "z": full[1]})
     np.testing.assert_allclose(result.to_dense(), truth, atol=1e-12)
-    for leaf, found, wanted in zip((x, z), gradients,
-                                   paddle.grad((truth * weights).sum(), full[: len(leaves)]), strict=False):
+    for leaf, found, wanted in zip(
+        (x, z), gradients, paddle.grad((truth * weights).sum(), full[: len(leaves)]), strict=False
+    ):
         places = (leaf if kind == "coo" else leaf.to_sparse_coo(2)).indices().numpy()
         np.testing.assert_allclose(found, wanted.numpy()[tuple(places)], atol=1e-12)
 
@@ -368,8 +380,12 @@ def test_softmax(kind, paddle):
 def test_dense_to_sparse_and_back(paddle):
     """Gradients flow through the conversions."""
     x = paddle.to_tensor([[0.0, 2.0, 0.0], [3.0, 0.0, -1.0]], stop_gradient=False)
-    for sparse in (x.to_sparse_coo(2), x.to_sparse_csr(), x.to_sparse_coo(1),
-                   x.to_sparse_coo(2).to_sparse_csr().to_sparse_coo(2)):
+    for sparse in (
+        x.to_sparse_coo(2),
+        x.to_sparse_csr(),
+        x.to_sparse_coo(1),
+        x.to_sparse_coo(2).to_sparse_csr().to_sparse_coo(2),
+    ):
         assert sparse.to_dense().tolist() == x.tolist()
         (gradient,) = paddle.grad((sparse.to_dense() ** 2).sum(), [x])
         assert gradient.tolist() == [[0.0, 4.0, 0.0], [6.0, 0.0, -2.0]]
@@ -421,8 +437,11 @@ def test_principal_components(kind, center, paddle):
         np.testing.assert_allclose(s, wanted[1][:q], atol=1e-6)
         np.testing.assert_allclose((u * s) @ v.t(), best, atol=1e-6)
         np.testing.assert_allclose(v.t() @ v, np.eye(q), atol=1e-9)
-    assert ([list(t.shape) for t in paddle.sparse.pca_lowrank(paddle.sparse.transpose(x, [1, 0]), 2)]
-            == [[4, 2], [2], [5, 2]])
+    assert [list(t.shape) for t in paddle.sparse.pca_lowrank(paddle.sparse.transpose(x, [1, 0]), 2)] == [
+        [4, 2],
+        [2],
+        [5, 2],
+    ]
     truth = paddle.to_tensor(x.numpy(), stop_gradient=False)
     singular = paddle.linalg.svd(truth - truth.mean(0) if center else truth, full_matrices=False)[1]
     rank = int((singular > 1e-9).sum())  # a singular value of 0 has no derivative
@@ -433,8 +452,10 @@ def test_principal_components(kind, center, paddle):
     np.testing.assert_allclose(ours, theirs.numpy()[tuple(places)], atol=1e-6)
 
 
-@pytest.mark.parametrize("call", ["S.pca_lowrank(X(), 4)", "S.pca_lowrank(X(), niter=-1)",
-                                  "S.pca_lowrank(B3())", "S.pca_lowrank(X(), 0)"])
+@pytest.mark.parametrize(
+    "call",
+    ["S.pca_lowrank(X(), 4)", "S.pca_lowrank(X(), niter=-1)", "S.pca_lowrank(B3())", "S.pca_lowrank(X(), 0)"],
+)
 def test_principal_components_refused(call, paddle):
     with pytest.raises(ValueError, match="pca_lowrank"):
         evaluate(paddle, call)
@@ -444,8 +465,13 @@ def test_principal_components_refused(call, paddle):
 def test_copies_pickles_and_texts(kind, oracle, paddle):
     x, other = (TENSORS[kind](engine.sparse, engine.to_tensor) for engine in (paddle, oracle))
     x.stop_gradient = other.stop_gradient = False
-    for text in (f"{x}", "{}".format(x), f"{copy.deepcopy(x)}", f"{[copy.copy(x)][0]!s}",  # noqa: UP032
-                 str(pickle.loads(pickle.dumps(x)))):
+    for text in (
+        f"{x}",
+        "{}".format(x),
+        f"{copy.deepcopy(x)}",
+        f"{[copy.copy(x)][0]!s}",  # noqa: UP032
+        str(pickle.loads(pickle.dumps(x))),
+    ):
         assert text == f"{other}"
     with pytest.raises(TypeError):
         f"{x:.2f}"
@@ -462,17 +488,22 @@ def test_methods_of_sparse_tensors_through_the_class(oracle):
         csr = engine.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr()
         assert engine.Tensor.is_coalesced(engine.Tensor.coalesce(coo)) and engine.Tensor.nnz(csr) == 2
         assert engine.Tensor.values(coo).tolist() == [2.0, 3.0] and engine.Tensor.cols(csr).tolist() == [1, 0]
-        assert (engine.Tensor.indices(coo).tolist() == [[0, 1], [1, 0]]
-                and engine.Tensor.crows(csr).tolist() == [0, 1, 2])
+        assert engine.Tensor.indices(coo).tolist() == [[0, 1], [1, 0]] and engine.Tensor.crows(
+            csr
+        ).tolist() == [0, 1, 2]
         assert engine.Tensor.to_dense(csr).tolist() == [[0.0, 2.0], [3.0, 0.0]]
     dense = paddle_jax.ones([2])
-    assert not any(hasattr(dense, name) for name in ("to_dense", "values", "indices", "crows", "cols", "nnz",
-                                                     "coalesce", "is_coalesced"))
+    assert not any(
+        hasattr(dense, name)
+        for name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce", "is_coalesced")
+    )
 
 
 FUNCTIONS = {
-    "tanh": lambda S, x: S.tanh(x), "relu of square": lambda S, x: S.nn.functional.relu(S.square(x)),
-    "sum with itself": lambda S, x: S.add(x, x), "softmax": lambda S, x: S.nn.functional.softmax(x),
+    "tanh": lambda S, x: S.tanh(x),
+    "relu of square": lambda S, x: S.nn.functional.relu(S.square(x)),
+    "sum with itself": lambda S, x: S.add(x, x),
+    "softmax": lambda S, x: S.nn.functional.softmax(x),
 }
 
 
@@ -484,8 +515,15 @@ def leaf(engine, kind):
 
 
 # two gradients by rows meet
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in FUNCTIONS for kind in ("coo", "csr")
-                                            if (name, kind) != ("sum with itself", "csr")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in FUNCTIONS
+        for kind in ("coo", "csr")
+        if (name, kind) != ("sum with itself", "csr")
+    ],
+)
 def test_gradients_of_sparse_leaves(oracle, name, kind):
     grads = []
     for engine in (oracle, paddle_jax):
@@ -516,8 +554,12 @@ def test_sparse_tensors_in_paddle_grad():
 
 def test_a_gradient_at_other_coordinates_is_refused():
     y = paddle_jax.sparse.square(leaf(paddle_jax, "coo"))
-    for start in (paddle_jax.ones([2, 3]), paddle_jax.ones([3]), paddle_jax.ones([2, 3]).to_sparse_coo(2),
-                  leaf(paddle_jax, "csr"),
-                  paddle_jax.to_tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]).to_sparse_coo(2)):
+    for start in (
+        paddle_jax.ones([2, 3]),
+        paddle_jax.ones([3]),
+        paddle_jax.ones([2, 3]).to_sparse_coo(2),
+        leaf(paddle_jax, "csr"),
+        paddle_jax.to_tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]).to_sparse_coo(2),
+    ):
         with pytest.raises(AssertionError, match="same shape and coordinates"):
             y.backward(start)

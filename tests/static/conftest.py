@@ -21,6 +21,9 @@ def static():
     S = paddle_jax.static
     main, startup = S.Program(), S.Program()
     paddle_jax.enable_static()
-    with (paddle_jax.utils.unique_name.guard(), S.program_guard(main, startup),
-          S.scope_guard(paddle_jax.base.core.Scope())):
+    with (
+        paddle_jax.utils.unique_name.guard(),
+        S.program_guard(main, startup),
+        S.scope_guard(paddle_jax.base.core.Scope()),
+    ):
         yield S, main, startup

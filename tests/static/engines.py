@@ -53,8 +53,11 @@ class Built:
     def run(self, feed, program=None, fetches=None):
         """One run."""
         with self.active():
-            return self.exe.run(self.main if program is None else program, feed=feed,
-                                fetch_list=self.fetches if fetches is None else fetches)
+            return self.exe.run(
+                self.main if program is None else program,
+                feed=feed,
+                fetch_list=self.fetches if fetches is None else fetches,
+            )
 
 
 def pair(oracle, ours, build):
@@ -65,8 +68,9 @@ def pair(oracle, ours, build):
     for name in theirs.names():
         value = theirs.get(name)
         assert mine.get(name).shape == value.shape
-        value = (value if name.endswith((".w_1", ".w_2"))
-                 else (r.randn(*value.shape) * 0.4).astype(value.dtype))
+        value = (
+            value if name.endswith((".w_1", ".w_2")) else (r.randn(*value.shape) * 0.4).astype(value.dtype)
+        )
         theirs.set(name, value)
         mine.set(name, value)
     return theirs, mine

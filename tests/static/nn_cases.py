@@ -24,37 +24,46 @@ CASES = {
     "fc negative": lambda m: m.static.nn.fc(data(m, None, 3, 4), 5, num_flatten_dims=-1, bias_attr=False),
     "fc of two": lambda m: m.static.nn.fc([data(m, None, 3), data(m, None, 4, name="y")], 5),
     "conv2d": lambda m: m.static.nn.conv2d(data(m, None, 3, 6, 6), 4, 3, act="relu"),
-    "conv2d groups": lambda m: m.static.nn.conv2d(data(m, None, 4, 6, 6), 4, [3, 2], stride=2, padding=1,
-                                                  groups=2, bias_attr=False),
+    "conv2d groups": lambda m: m.static.nn.conv2d(
+        data(m, None, 4, 6, 6), 4, [3, 2], stride=2, padding=1, groups=2, bias_attr=False
+    ),
     "conv2d same": lambda m: m.static.nn.conv2d(data(m, None, 3, 5, 5), 2, 3, padding="SAME"),
     "conv3d": lambda m: m.static.nn.conv3d(data(m, None, 2, 4, 4, 4), 3, 2),
-    "conv2d_transpose": lambda m: m.static.nn.conv2d_transpose(data(m, None, 3, 4, 4), 2, filter_size=3,
-                                                               stride=2, padding=1),
-    "conv2d_transpose by size": lambda m: m.static.nn.conv2d_transpose(data(m, None, 3, 4, 4), 2,
-                                                                       output_size=[6, 6]),
+    "conv2d_transpose": lambda m: m.static.nn.conv2d_transpose(
+        data(m, None, 3, 4, 4), 2, filter_size=3, stride=2, padding=1
+    ),
+    "conv2d_transpose by size": lambda m: m.static.nn.conv2d_transpose(
+        data(m, None, 3, 4, 4), 2, output_size=[6, 6]
+    ),
     "conv3d_transpose": lambda m: m.static.nn.conv3d_transpose(data(m, None, 2, 3, 3, 3), 2, filter_size=2),
     "batch_norm": lambda m: m.static.nn.batch_norm(data(m, None, 3, 4, 4)),
     "batch_norm test": lambda m: m.static.nn.batch_norm(data(m, None, 3, 4, 4), is_test=True, act="relu"),
     "layer_norm": lambda m: m.static.nn.layer_norm(data(m, None, 3, 4)),
     "layer_norm last": lambda m: m.static.nn.layer_norm(data(m, None, 3, 4), scale=False, begin_norm_axis=2),
-    "group_norm": lambda m: m.static.nn.group_norm(data(m, None, 4, 3, 3), 2, param_attr=m.ParamAttr(),
-                                                   bias_attr=m.ParamAttr()),
+    "group_norm": lambda m: m.static.nn.group_norm(
+        data(m, None, 4, 3, 3), 2, param_attr=m.ParamAttr(), bias_attr=m.ParamAttr()
+    ),
     "group_norm plain": lambda m: m.static.nn.group_norm(data(m, None, 4, 3, 3), 2),
-    "instance_norm": lambda m: m.static.nn.instance_norm(data(m, None, 4, 3, 3), param_attr=m.ParamAttr(),
-                                                         bias_attr=m.ParamAttr()),
+    "instance_norm": lambda m: m.static.nn.instance_norm(
+        data(m, None, 4, 3, 3), param_attr=m.ParamAttr(), bias_attr=m.ParamAttr()
+    ),
     "embedding": lambda m: m.static.nn.embedding(data(m, None, 3, dtype="int64", name="ids"), [5, 4]),
-    "embedding padded": lambda m: m.static.nn.embedding(data(m, None, 3, dtype="int64", name="ids"), [5, 4],
-                                                        padding_idx=-1),
+    "embedding padded": lambda m: m.static.nn.embedding(
+        data(m, None, 3, dtype="int64", name="ids"), [5, 4], padding_idx=-1
+    ),
     "prelu all": lambda m: m.static.nn.prelu(data(m, None, 3, 2, 2), "all"),
     "prelu channel": lambda m: m.static.nn.prelu(data(m, None, 3, 2, 2), "channel"),
     "prelu element": lambda m: m.static.nn.prelu(data(m, None, 3, 2, 2), "element"),
-    "bilinear_tensor_product": lambda m: m.static.nn.bilinear_tensor_product(data(m, None, 3),
-                                                                             data(m, None, 4, name="y"), 5),
+    "bilinear_tensor_product": lambda m: m.static.nn.bilinear_tensor_product(
+        data(m, None, 3), data(m, None, 4, name="y"), 5
+    ),
     "row_conv": lambda m: m.static.nn.row_conv(data(m, 2, 5, 4), 2),
-    "weight norm": lambda m: m.static.nn.fc(data(m, None, 3), 5,
-                                            weight_attr=m.static.WeightNormParamAttr(dim=0)),
-    "py_func": lambda m: m.static.py_func(lambda a: np.array(a) * 3, data(m, 2, 4),
-                                          data(m, 2, 4, name="out")),
+    "weight norm": lambda m: m.static.nn.fc(
+        data(m, None, 3), 5, weight_attr=m.static.WeightNormParamAttr(dim=0)
+    ),
+    "py_func": lambda m: m.static.py_func(
+        lambda a: np.array(a) * 3, data(m, 2, 4), data(m, 2, 4, name="out")
+    ),
 }
 FEED = {"ids": lambda shape: np.array([[0, 4, 2], [1, 1, 4]])}
 

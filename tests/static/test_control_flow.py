@@ -17,29 +17,38 @@ def cases(m):
         "cond": lambda p, i, x: nn.cond(p, lambda: x + 1, lambda: x * 2),
         "cond of several": lambda p, i, x: nn.cond(p, lambda: (x + 1, x.sum()), lambda: (x * 2, x.max())),
         "cond of a dict": lambda p, i, x: nn.cond(p, lambda: {"a": x + 1}, lambda: {"a": x - 1})["a"],
-        "nested": lambda p, i, x: nn.cond(p, lambda: nn.cond(x.sum() > 0, lambda: x * 5, lambda: x),
-                                          lambda: x * 2),
+        "nested": lambda p, i, x: nn.cond(
+            p, lambda: nn.cond(x.sum() > 0, lambda: x * 5, lambda: x), lambda: x * 2
+        ),
         "nothing": lambda p, i, x: nn.cond(p, None, None),
         "case": lambda p, i, x: nn.case([(x.sum() > 100, lambda: x), (p, lambda: x * 2)], lambda: x * 3),
         "case without default": lambda p, i, x: nn.case([(p, lambda: x * 1), (x.sum() > 0, lambda: x * 2)]),
         "switch": lambda p, i, x: nn.switch_case(i, [lambda: x * 1, lambda: x * 2, lambda: x * 3]),
         "switch dict": lambda p, i, x: nn.switch_case(i, {0: lambda: x * 1, 5: lambda: x * 2}, lambda: x * 7),
         "switch pairs": lambda p, i, x: nn.switch_case(i, [(3, lambda: x * 1), (1, lambda: x * 2)]),
-        "while": lambda p, i, x: nn.while_loop(lambda k, v: (k < 4).all(), lambda k, v: [k + 1, v * 2],
-                                               [i * 1, x * 1])[1],
-        "while of a dict": lambda p, i, x: nn.while_loop(lambda k, v: (k < 4).all(),
-                                                         lambda k, v: [k + 1, {"a": v["a"] + x}],
-                                                         [i * 1, {"a": x * 1}])[1]["a"],
-        "while in cond": lambda p, i, x: nn.cond(p, lambda: nn.while_loop(lambda k, v: (
-            k < 3).all(), lambda k, v: [k + 1, v + k.astype("float32")], [i * 1, x * 1])[1], lambda: x * 2),
-        "no step": lambda p, i, x: nn.while_loop(lambda k, v: (k > 99).all(), lambda k, v: [k + 1, v * 2],
-                                                 [i * 1, x * 1])[1],
+        "while": lambda p, i, x: nn.while_loop(
+            lambda k, v: (k < 4).all(), lambda k, v: [k + 1, v * 2], [i * 1, x * 1]
+        )[1],
+        "while of a dict": lambda p, i, x: nn.while_loop(
+            lambda k, v: (k < 4).all(), lambda k, v: [k + 1, {"a": v["a"] + x}], [i * 1, {"a": x * 1}]
+        )[1]["a"],
+        "while in cond": lambda p, i, x: nn.cond(
+            p,
+            lambda: nn.while_loop(
+                lambda k, v: (k < 3).all(), lambda k, v: [k + 1, v + k.astype("float32")], [i * 1, x * 1]
+            )[1],
+            lambda: x * 2,
+        ),
+        "no step": lambda p, i, x: nn.while_loop(
+            lambda k, v: (k > 99).all(), lambda k, v: [k + 1, v * 2], [i * 1, x * 1]
+        )[1],
     }
 
 
 NAMES = list(cases(paddle_jax))
-FEEDS = [{"p": np.array([p]), "i": np.array([i], "int32"), "x": X}
-         for p, i in ((True, 0), (False, 1), (False, 9))]
+FEEDS = [
+    {"p": np.array([p]), "i": np.array([i], "int32"), "x": X} for p, i in ((True, 0), (False, 1), (False, 9))
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,14 +66,18 @@ def test_as_the_real_paddle(name, oracle):
 COMPILED = ("nested", "case", "switch", "while")
 
 
-@pytest.mark.parametrize(("name", "compiled"),
-                         [*[(name, False) for name in NAMES], *[(name, True) for name in COMPILED]])
+@pytest.mark.parametrize(
+    ("name", "compiled"), [*[(name, False) for name in NAMES], *[(name, True) for name in COMPILED]]
+)
 def test_the_same_with_values(name, compiled):
     """In dynamic mode, and inside a compiled function, the results and gradients of a program."""
 
     def build(m):
-        p, i, x = (m.static.data("p", [1], "bool"), m.static.data("i", [1], "int32"),
-                   m.static.data("x", [None]))
+        p, i, x = (
+            m.static.data("p", [1], "bool"),
+            m.static.data("i", [1], "int32"),
+            m.static.data("x", [None]),
+        )
         x.stop_gradient = False
         out = cases(m)[name](p, i, x)
         outs = [] if out is None else list(out) if isinstance(out, tuple | list) else [out]
@@ -86,8 +99,9 @@ def test_the_same_with_values(name, compiled):
 
 @pytest.mark.parametrize("gradient", [False, True])
 @pytest.mark.parametrize("outer", [False, True], ids=["known state", "fed state"])
-@pytest.mark.parametrize(("dtype", "shape", "assigned"),
-                         [("int64", [1], False), ("int32", [], True), ("float32", [1], False)])
+@pytest.mark.parametrize(
+    ("dtype", "shape", "assigned"), [("int64", [1], False), ("int32", [], True), ("float32", [1], False)]
+)
 def test_a_counter_that_nothing_fed_decides(dtype, shape, assigned, outer, gradient):
     """Whether the loop goes on is known while the program is compiled; what it computes is not, or is
     not wanted then."""
@@ -122,8 +136,10 @@ REFUSED = {
     "test of two": lambda nn, p, i, x: nn.while_loop(lambda v: v > 0, lambda v: [v], [x]),
     "loop test": lambda nn, p, i, x: nn.while_loop(3, lambda k: [k], [i]),
     "loop arity": lambda nn, p, i, x: nn.while_loop(lambda k: (k < 1).all(), lambda k: [k, k], [i]),
-    "case of number": lambda nn, p, i, x: nn.case(3), "case of tensors": lambda nn, p, i, x: nn.case([p]),
-    "case pair": lambda nn, p, i, x: nn.case([(p,)]), "case function": lambda nn, p, i, x: nn.case([(p, x)]),
+    "case of number": lambda nn, p, i, x: nn.case(3),
+    "case of tensors": lambda nn, p, i, x: nn.case([p]),
+    "case pair": lambda nn, p, i, x: nn.case([(p,)]),
+    "case function": lambda nn, p, i, x: nn.case([(p, x)]),
     "case condition": lambda nn, p, i, x: nn.case([(3, lambda: x)]),
     "empty case": lambda nn, p, i, x: nn.case([]),
     "case default": lambda nn, p, i, x: nn.case([(p, lambda: x)], default=3),
@@ -146,8 +162,9 @@ def test_refusals(name, oracle):
         main, S = engine.static.Program(), engine.static
         with S.program_guard(main):
             try:
-                errors.append(REFUSED[name](S.nn, S.data("p", [1], "bool"), S.data("i", [1], "int32"),
-                                            S.data("x", [2])))
+                errors.append(
+                    REFUSED[name](S.nn, S.data("p", [1], "bool"), S.data("i", [1], "int32"), S.data("x", [2]))
+                )
             except Exception as error:
                 errors.append(error)
         engine.disable_static()
@@ -160,10 +177,11 @@ def test_second_gradients_through_a_loop(static):
     S, main, _ = static
     x = S.data("x", [2])
     x.stop_gradient = False
-    _, power = S.nn.while_loop(lambda k, v: (k < 3).all(), lambda k, v: [k + 1, v * x],
-                               [paddle_jax.zeros([1], "int32"), x * 1])
-    first, = S.gradients(power, x)
-    second, = S.gradients(first, x)
+    _, power = S.nn.while_loop(
+        lambda k, v: (k < 3).all(), lambda k, v: [k + 1, v * x], [paddle_jax.zeros([1], "int32"), x * 1]
+    )
+    (first,) = S.gradients(power, x)
+    (second,) = S.gradients(first, x)
     value = np.array([2.0, -1.0], "float32")
     got = S.Executor().run(main, {"x": value}, [power, first, second])
     for a, b in zip(got, [value**4, 4 * value**3, 12 * value**2], strict=True):
@@ -194,9 +212,10 @@ def test_a_loop_that_trains_inside(static):
     S, main, startup = static
     w = S.create_parameter([2, 2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(0.5))
     x = S.data("x", [1, 2])
-    _, out = S.nn.while_loop(lambda k, v: (k < 2).all(), lambda k, v: [k + 1, v @ w],
-                             [paddle_jax.zeros([1], "int32"), x * 1])
-    (_, grad), = S.append_backward(out.sum())
+    _, out = S.nn.while_loop(
+        lambda k, v: (k < 2).all(), lambda k, v: [k + 1, v @ w], [paddle_jax.zeros([1], "int32"), x * 1]
+    )
+    ((_, grad),) = S.append_backward(out.sum())
     exe = S.Executor()
     exe.run(startup)
     a = np.full((2, 2), 0.5)
@@ -209,8 +228,11 @@ def test_shapes_that_hang_on_the_branch_or_the_step(static):
     S, main, _ = static
     p, x = S.data("p", [1], "bool"), S.data("x", [None])
     branch = S.nn.cond(p, lambda: x, lambda: paddle_jax.zeros([5]))
-    _, grown = S.nn.while_loop(lambda k, v: (k < 2).all(), lambda k, v: [k + 1, paddle_jax.concat([v, v])],
-                               [paddle_jax.zeros([1], "int32"), x])
+    _, grown = S.nn.while_loop(
+        lambda k, v: (k < 2).all(),
+        lambda k, v: [k + 1, paddle_jax.concat([v, v])],
+        [paddle_jax.zeros([1], "int32"), x],
+    )
     assert branch.shape == [-1] and grown.shape == [-1]
     out = S.Executor().run(main, {"p": np.array([False]), "x": X}, [branch, grown])
     assert out[0].shape == (5,) and out[1].tolist() == [*X.tolist()] * 4
@@ -237,7 +259,7 @@ def test_gradients_through_what_a_loop_changes_in_place(static):
         return [i + 1]
 
     S.nn.while_loop(lambda i: i < 3, body, [paddle_jax.zeros([1], "int64")])
-    grad, = S.gradients([total.sum()], [y])
+    (grad,) = S.gradients([total.sum()], [y])
     value = np.array([1.5, -2.0], "float32")
     got = S.Executor().run(main, {"y": value}, [total, grad])
     np.testing.assert_allclose(got, [3 * value**2, 6 * value], rtol=1e-6)
@@ -246,8 +268,9 @@ def test_gradients_through_what_a_loop_changes_in_place(static):
 def test_numbers_among_loop_variables(static):
     """One that stays is given back as it is, as the real Paddle does; one that changes becomes a Variable."""
     S, main, _ = static
-    _, kept, counted = S.nn.while_loop(lambda i, k, n: i < 3, lambda i, k, n: [i + 1, k, n + 2],
-                                       [paddle_jax.zeros([1], "int64"), 7, 1])
+    _, kept, counted = S.nn.while_loop(
+        lambda i, k, n: i < 3, lambda i, k, n: [i + 1, k, n + 2], [paddle_jax.zeros([1], "int64"), 7, 1]
+    )
     assert kept == 7 and isinstance(kept, int)
     assert S.Executor().run(main, {}, [counted])[0] == 7
 
@@ -259,18 +282,22 @@ def test_layers_inside_a_loop_of_which_shapes_are_found_out(static):
     _, grown = S.nn.while_loop(
         lambda i, v: i < 2,
         lambda i, v: [i + 1, paddle_jax.concat([v, S.nn.fc(v, 3, weight_attr="shared_w")])],
-        [paddle_jax.zeros([1], "int64"), x])
+        [paddle_jax.zeros([1], "int64"), x],
+    )
     assert sorted(p.name for p in main.all_parameters()) == ["fc_0.b_0", "shared_w"]
     exe = S.Executor()
     exe.run(startup)
     assert exe.run(main, {"x": np.ones((1, 3), "float32")}, [grown])[0].shape == (4, 3)
 
 
-@pytest.mark.parametrize("pair", [lambda a, b: ((a, b), [b, a]),
-                                  lambda a, b: ({"a": a, "b": b}, {"c": b, "d": a})],
-                         ids=["tuple and list", "dicts"])
+@pytest.mark.parametrize(
+    "pair",
+    [lambda a, b: ((a, b), [b, a]), lambda a, b: ({"a": a, "b": b}, {"c": b, "d": a})],
+    ids=["tuple and list", "dicts"],
+)
 def test_branches_of_other_containers(pair, oracle):
     """The structure of true_fn counts."""
+
     def build(m):
         p, x = m.static.data("p", [1], "bool"), m.static.data("x", [2])
         yes, no = pair(x * 2, x * 3)
@@ -291,8 +318,9 @@ def test_a_layer_used_twice_and_branches_in_a_clone_for_test(static):
     norm, drop = paddle_jax.nn.BatchNorm1D(3), paddle_jax.nn.functional.dropout
     twice = norm(norm(x))
     branch = S.nn.cond(p, lambda: norm(drop(x, 0.5)), lambda: x)
-    _, looped = S.nn.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, drop(v, 0.5)],
-                                [paddle_jax.zeros([1], "int64"), x])
+    _, looped = S.nn.while_loop(
+        lambda i, v: i < 2, lambda i, v: [i + 1, drop(v, 0.5)], [paddle_jax.zeros([1], "int64"), x]
+    )
     test = main.clone(for_test=True)
     exe = S.Executor()
     exe.run(startup)

@@ -18,10 +18,16 @@ def doubled(m):
 
 
 FEEDS = {
-    "all": {"x": X, "y": X}, "unknown name too": {"x": X, "y": X, "z": X},
-    "lists": {"x": X.tolist(), "y": X.tolist()}, "in a list": [{"x": X, "y": X}], "missing": {"x": X},
-    "float64": {"x": X.astype("float64"), "y": X}, "int32": {"x": X.astype("int32"), "y": X},
-    "shape": {"x": X[:, :2], "y": X}, "other batch": {"x": X[:1], "y": X[:1]}, "axes": {"x": X[0], "y": X},
+    "all": {"x": X, "y": X},
+    "unknown name too": {"x": X, "y": X, "z": X},
+    "lists": {"x": X.tolist(), "y": X.tolist()},
+    "in a list": [{"x": X, "y": X}],
+    "missing": {"x": X},
+    "float64": {"x": X.astype("float64"), "y": X},
+    "int32": {"x": X.astype("int32"), "y": X},
+    "shape": {"x": X[:, :2], "y": X},
+    "other batch": {"x": X[:1], "y": X[:1]},
+    "axes": {"x": X[0], "y": X},
 }
 
 
@@ -43,12 +49,20 @@ def test_feeds(name, oracle):
 
 
 FETCHES = {
-    "none": lambda m, v: [], "nothing": lambda m, v: None, "one": lambda m, v: v[0],
-    "tuple": lambda m, v: tuple(v), "twice": lambda m, v: [v[1], v[1]],
-    "list in a list": lambda m, v: [[v[0], v[1]]], "lists and one": lambda m, v: [[v[0]], v[1], (v[0],)],
-    "tuple of tuple": lambda m, v: ((v[1], v[0]),), "empty in it": lambda m, v: [[], v[0]],
-    "deeper": lambda m, v: [[v[0], [v[1]]]], "dict": lambda m, v: {"a": v[0]},
-    "iterator": lambda m, v: iter(v), "None in it": lambda m, v: [v[0], None], "number": lambda m, v: [3],
+    "none": lambda m, v: [],
+    "nothing": lambda m, v: None,
+    "one": lambda m, v: v[0],
+    "tuple": lambda m, v: tuple(v),
+    "twice": lambda m, v: [v[1], v[1]],
+    "list in a list": lambda m, v: [[v[0], v[1]]],
+    "lists and one": lambda m, v: [[v[0]], v[1], (v[0],)],
+    "tuple of tuple": lambda m, v: ((v[1], v[0]),),
+    "empty in it": lambda m, v: [[], v[0]],
+    "deeper": lambda m, v: [[v[0], [v[1]]]],
+    "dict": lambda m, v: {"a": v[0]},
+    "iterator": lambda m, v: iter(v),
+    "None in it": lambda m, v: [v[0], None],
+    "number": lambda m, v: [3],
 }
 
 
@@ -59,8 +73,11 @@ def test_fetches(name, oracle):
         built = Built(engine, doubled)
         try:
             with built.active():
-                results.append(built.exe.run(built.main, feed={"x": X, "y": X},
-                                             fetch_list=FETCHES[name](engine, built.fetches)))
+                results.append(
+                    built.exe.run(
+                        built.main, feed={"x": X, "y": X}, fetch_list=FETCHES[name](engine, built.fetches)
+                    )
+                )
         except Exception as error:
             results.append(error)
     want, got = results
@@ -107,7 +124,7 @@ def test_what_is_fetched_outlives_later_runs(static):
     paddle_jax.optimizer.SGD(0.1).minimize((w * w).sum())
     exe = S.Executor()
     exe.run(startup)
-    first, = exe.run(main, fetch_list=[w])
+    (first,) = exe.run(main, fetch_list=[w])
     kept, tensor = first.copy(), exe.run(main, fetch_list=[w], return_numpy=False)[0]
     held = S.global_scope().find_var(w.name).get_tensor()
     view = np.array(held)
@@ -137,8 +154,9 @@ def test_a_parameter_without_a_value(static):
 
 def test_scopes(static):
     S, main, startup = static
-    w = S.create_parameter([2], "float32", name="w",
-                           default_initializer=paddle_jax.nn.initializer.Constant(1.0))
+    w = S.create_parameter(
+        [2], "float32", name="w", default_initializer=paddle_jax.nn.initializer.Constant(1.0)
+    )
     total, exe, other = w.sum(), S.Executor(), paddle_jax.base.core.Scope()
     exe.run(startup)
     with S.scope_guard(other):
@@ -149,8 +167,10 @@ def test_scopes(static):
     assert exe.run(main, fetch_list=[total], scope=other)[0] == 11
     assert S.global_scope().find_var("nope") is None
     S.global_scope().var("new").get_tensor().set(np.ones(3), paddle_jax.CPUPlace())
-    assert (S.global_scope().find_var("new").get_tensor().shape() == [3]
-            and "new" in S.global_scope().local_var_names())
+    assert (
+        S.global_scope().find_var("new").get_tensor().shape() == [3]
+        and "new" in S.global_scope().local_var_names()
+    )
     state = main.state_dict("param")
     assert list(state) == ["w"] and np.array(state["w"]).tolist() == [1, 1]
     main.set_state_dict({"w": np.array([2, 3], "float32"), "other": np.ones(1)})
@@ -160,12 +180,25 @@ def test_scopes(static):
 
 
 HOST = {
-    "bool": bool, "int": int, "float": float, "complex": complex, "len": len, "index": lambda x: [0][x],
-    "item": lambda x: x.item(), "numpy": lambda x: x.numpy(), "tolist": lambda x: x.tolist(),
-    "backward": lambda x: x.backward(), "grad": lambda x: x.grad, "contains": lambda x: 1 in x,
-    "pickle": copy.copy, "clear_gradient": lambda x: x.clear_gradient(),
-    "register_hook": lambda x: x.register_hook(print), "if": lambda x: 1 if x.sum() > 0 else 2,
-    "range": lambda x: range(x.sum()), "is_leaf": lambda x: x.is_leaf, "set_value": lambda x: x.set_value(X),
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "complex": complex,
+    "len": len,
+    "index": lambda x: [0][x],
+    "item": lambda x: x.item(),
+    "numpy": lambda x: x.numpy(),
+    "tolist": lambda x: x.tolist(),
+    "backward": lambda x: x.backward(),
+    "grad": lambda x: x.grad,
+    "contains": lambda x: 1 in x,
+    "pickle": copy.copy,
+    "clear_gradient": lambda x: x.clear_gradient(),
+    "register_hook": lambda x: x.register_hook(print),
+    "if": lambda x: 1 if x.sum() > 0 else 2,
+    "range": lambda x: range(x.sum()),
+    "is_leaf": lambda x: x.is_leaf,
+    "set_value": lambda x: x.set_value(X),
     "data": lambda x: x.data,
 }
 ALLOWED = {"pickle", "set_value"}  # a shallow copy is the same value; assigning an array raises elsewhere
@@ -191,14 +224,19 @@ def test_values_are_not_to_be_asked_for(name, oracle):
 
 
 REFUSED = {
-    "matmul": lambda m, x: m.matmul(x, m.zeros([4, 2])), "add": lambda m, x: x + m.zeros([4]),
-    "two unknown": lambda m, x: x.reshape([-1, -1]), "negative length": lambda m, x: m.zeros([-2, 3]),
-    "data name": lambda m, x: m.static.data(3, [2]), "data shape": lambda m, x: m.static.data("q", 3),
+    "matmul": lambda m, x: m.matmul(x, m.zeros([4, 2])),
+    "add": lambda m, x: x + m.zeros([4]),
+    "two unknown": lambda m, x: x.reshape([-1, -1]),
+    "negative length": lambda m, x: m.zeros([-2, 3]),
+    "data name": lambda m, x: m.static.data(3, [2]),
+    "data shape": lambda m, x: m.static.data("q", 3),
     "data dtype": lambda m, x: m.static.data("q", [2], "foo"),
     "guard": lambda m, x: m.static.program_guard(3).__enter__(),
     "guard startup": lambda m, x: m.static.program_guard(m.static.Program(), 3).__enter__(),
-    "loss": lambda m, x: m.static.append_backward(3), "targets": lambda m, x: m.static.gradients(3, x),
-    "grad": lambda m, x: m.grad(x * 2, x), "fc": lambda m, x: m.static.nn.fc(3, 4),
+    "loss": lambda m, x: m.static.append_backward(3),
+    "targets": lambda m, x: m.static.gradients(3, x),
+    "grad": lambda m, x: m.grad(x * 2, x),
+    "fc": lambda m, x: m.static.nn.fc(3, 4),
     "device": lambda m, x: m.static.device_guard("foo").__enter__(),
     "gpus": lambda m, x: m.static.cuda_places([0]),
     "strategy": lambda m, x: setattr(m.static.BuildStrategy(), "foo", 1),
@@ -236,19 +274,35 @@ def test_data_outside_static_mode(oracle):
 
 
 SHAPES = {
-    "row": lambda m, x: x[0], "column": lambda m, x: x[:, -1], "last": lambda m, x: x[-1],
-    "rest": lambda m, x: x[1:], "step": lambda m, x: x[:, ::2], "flatten": lambda m, x: x.flatten(),
-    "reshape": lambda m, x: x.reshape([-1, 1]), "fixed": lambda m, x: x.reshape([4, -1]),
-    "T": lambda m, x: x.T, "mean": lambda m, x: x.mean(0), "concat": lambda m, x: m.concat([x, x], 0),
-    "known": lambda m, x: m.concat([x, m.zeros([2, 3])], 0), "tile": lambda m, x: m.tile(x, [2, 1]),
-    "expand": lambda m, x: m.expand(x, [2, -1, 3]), "matmul": lambda m, x: x @ m.zeros([3, 5]),
-    "shape": lambda m, x: m.shape(x), "numel": lambda m, x: x.numel(),
-    "arange": lambda m, x: m.arange(m.shape(x)[0]), "unsqueeze": lambda m, x: x.unsqueeze(1),
-    "softmax": lambda m, x: m.nn.functional.softmax(x), "topk": lambda m, x: m.topk(x, 2)[1],
-    "split": lambda m, x: m.split(x, 3, 1)[0], "nonzero": lambda m, x: m.nonzero(x),
-    "mask": lambda m, x: x[x > 0], "select": lambda m, x: m.masked_select(x, x > 0),
-    "zeros": lambda m, x: m.zeros([2, 3]), "cast": lambda m, x: x.astype("int64"),
-    "compare": lambda m, x: x > 0, "outer": lambda m, x: x.unsqueeze(1) + x.unsqueeze(0),
+    "row": lambda m, x: x[0],
+    "column": lambda m, x: x[:, -1],
+    "last": lambda m, x: x[-1],
+    "rest": lambda m, x: x[1:],
+    "step": lambda m, x: x[:, ::2],
+    "flatten": lambda m, x: x.flatten(),
+    "reshape": lambda m, x: x.reshape([-1, 1]),
+    "fixed": lambda m, x: x.reshape([4, -1]),
+    "T": lambda m, x: x.T,
+    "mean": lambda m, x: x.mean(0),
+    "concat": lambda m, x: m.concat([x, x], 0),
+    "known": lambda m, x: m.concat([x, m.zeros([2, 3])], 0),
+    "tile": lambda m, x: m.tile(x, [2, 1]),
+    "expand": lambda m, x: m.expand(x, [2, -1, 3]),
+    "matmul": lambda m, x: x @ m.zeros([3, 5]),
+    "shape": lambda m, x: m.shape(x),
+    "numel": lambda m, x: x.numel(),
+    "arange": lambda m, x: m.arange(m.shape(x)[0]),
+    "unsqueeze": lambda m, x: x.unsqueeze(1),
+    "softmax": lambda m, x: m.nn.functional.softmax(x),
+    "topk": lambda m, x: m.topk(x, 2)[1],
+    "split": lambda m, x: m.split(x, 3, 1)[0],
+    "nonzero": lambda m, x: m.nonzero(x),
+    "mask": lambda m, x: x[x > 0],
+    "select": lambda m, x: m.masked_select(x, x > 0),
+    "zeros": lambda m, x: m.zeros([2, 3]),
+    "cast": lambda m, x: x.astype("int64"),
+    "compare": lambda m, x: x > 0,
+    "outer": lambda m, x: x.unsqueeze(1) + x.unsqueeze(0),
 }
 
 
@@ -270,8 +324,11 @@ def test_lengths_that_hang_on_shapes(static):
     S, main, _ = static
     x = S.data("x", [None, None])
     rows, columns = paddle_jax.shape(x)[0], paddle_jax.shape(x)[1]
-    made = [paddle_jax.zeros([columns, rows]), x.reshape([columns, rows]),
-            paddle_jax.expand(x.sum(), [rows * 2])]
+    made = [
+        paddle_jax.zeros([columns, rows]),
+        x.reshape([columns, rows]),
+        paddle_jax.expand(x.sum(), [rows * 2]),
+    ]
     made.append(x.reshape([x.shape[0], 1, columns]))
     out = S.Executor().run(main, {"x": X}, made)
     assert [o.shape for o in out] == [(3, 2), (3, 2), (4,), (2, 1, 3)]
@@ -284,8 +341,9 @@ def test_one_program_serves_every_batch_size(static):
     exe = S.Executor()
     for size in (2, 5, 2):
         value = np.random.RandomState(size).randn(size, 3).astype("float32")
-        np.testing.assert_allclose(exe.run(main, {"x": value}, [y])[0], (value - value.mean(0)).ravel()[1:-1],
-                                   rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            exe.run(main, {"x": value}, [y])[0], (value - value.mean(0)).ravel()[1:-1], rtol=1e-5, atol=1e-6
+        )
 
 
 def test_assignment_through_an_index(static):
@@ -319,8 +377,12 @@ def test_variables_in_dynamic_mode(oracle):
         with engine.static.program_guard(main):
             x = engine.static.data("x", [2])
         engine.disable_static()
-        for call in (lambda m, x: x + 1, lambda m, x: m.concat([x, x]),
-                     lambda m, x: m.nn.functional.softmax(x), lambda m, x: x[0]):
+        for call in (
+            lambda m, x: x + 1,
+            lambda m, x: m.concat([x, x]),
+            lambda m, x: m.nn.functional.softmax(x),
+            lambda m, x: x[0],
+        ):
             with pytest.raises(ValueError):
                 call(engine, x)
 
@@ -328,8 +390,9 @@ def test_variables_in_dynamic_mode(oracle):
 def test_recording_a_layer_outside_static_mode():
     from paddle_jax.static.recorder import record
 
-    net = paddle_jax.nn.Sequential(paddle_jax.nn.Linear(3, 4), paddle_jax.nn.BatchNorm1D(4),
-                                   paddle_jax.nn.Dropout(0.5))
+    net = paddle_jax.nn.Sequential(
+        paddle_jax.nn.Linear(3, 4), paddle_jax.nn.BatchNorm1D(4), paddle_jax.nn.Dropout(0.5)
+    )
     net.eval()
     program, inputs, output = record(net, [paddle_jax.static.InputSpec([None, 3], "float32", "x")])
     assert [v.name for v in inputs] == ["x"] and paddle_jax.in_dynamic_mode()

@@ -21,9 +21,18 @@ def ran(module, build, feed):
         module.disable_static()
 
 
-SHAPES = [([-1, 1], [5]), ([-1, 1], [1]), ([-1, 1], [5, 1, 1]), ([-1], [5, 1]),
-          ([2, 3], [2, 3, 1]), ([-1, 1, 4], [5, 4]), ([-1, 4], [5, 1, 4]),
-          ([-1, 1, 1], [5]), ([1], []), ([-1], [])]
+SHAPES = [
+    ([-1, 1], [5]),
+    ([-1, 1], [1]),
+    ([-1, 1], [5, 1, 1]),
+    ([-1], [5, 1]),
+    ([2, 3], [2, 3, 1]),
+    ([-1, 1, 4], [5, 4]),
+    ([-1, 4], [5, 1, 4]),
+    ([-1, 1, 1], [5]),
+    ([1], []),
+    ([-1], []),
+]
 
 
 @pytest.mark.parametrize(("declared", "fed"), SHAPES)
@@ -39,15 +48,24 @@ def test_axes_of_length_one(declared, fed):
     assert all(n in (-1, length) for n, length in zip(declared, got.shape, strict=True))
 
 
-WRONG = [([2, 3], [3, 3]), ([2, 3], [6]), ([-1, 3], [2, 4]), ([-1, -1], [4]), ([-1, 2, 2], [3, 4]),
-         ([-1, 1], [5, 2]), ([3], [4]), ([-1, 3], [3])]
+WRONG = [
+    ([2, 3], [3, 3]),
+    ([2, 3], [6]),
+    ([-1, 3], [2, 4]),
+    ([-1, -1], [4]),
+    ([-1, 2, 2], [3, 4]),
+    ([-1, 1], [5, 2]),
+    ([3], [4]),
+    ([-1, 3], [3]),
+]
 
 
 @pytest.mark.parametrize(("declared", "fed"), WRONG)
 def test_other_lengths_are_refused(declared, fed):
     with pytest.raises(ValueError, match="got shape"):
-        ran(paddle_jax, lambda module: [module.static.data("x", declared) * 2],
-            {"x": np.ones(fed, "float32")})
+        ran(
+            paddle_jax, lambda module: [module.static.data("x", declared) * 2], {"x": np.ones(fed, "float32")}
+        )
 
 
 @pytest.mark.own_process
@@ -57,8 +75,11 @@ def test_embedding_with_a_row_of_zeros(row, oracle):
 
     def build(module):
         layer = module.nn.Embedding(
-            10, 4, padding_idx=row,
-            weight_attr=module.ParamAttr(initializer=module.nn.initializer.Constant(2.0)))
+            10,
+            4,
+            padding_idx=row,
+            weight_attr=module.ParamAttr(initializer=module.nn.initializer.Constant(2.0)),
+        )
         out = layer(module.static.data("x", [-1, 3], "int64"))
         module.optimizer.SGD(0.5).minimize(out.sum())
         return [out, layer.weight]

@@ -66,13 +66,16 @@ def test_bytes(tmp_path):
     static = ours.static
     with static_mode(ours):
         exe, main, (x, _), out = regression(ours)
-        program, params = (static.serialize_program([x], [out], program=main),
-                           static.serialize_persistables([x], [out], exe, program=main))
+        program, params = (
+            static.serialize_program([x], [out], program=main),
+            static.serialize_persistables([x], [out], exe, program=main),
+        )
         static.save_inference_model(str(tmp_path / "m"), x, out, exe, program=main)
         _, want = predicted(ours, exe, str(tmp_path / "m"))
         normal = static.normalize_program(main, [x], [out])
-        np.testing.assert_allclose(exe.run(normal, feed={"x": X}, fetch_list=normal.fetched)[0], want,
-                                   atol=1e-6)
+        np.testing.assert_allclose(
+            exe.run(normal, feed={"x": X}, fetch_list=normal.fetched)[0], want, atol=1e-6
+        )
     static.save_to_file(str(tmp_path / "p"), program)
     assert static.load_from_file(str(tmp_path / "p")) == program == (tmp_path / "m.json").read_bytes()
     with static_mode(ours):
@@ -80,10 +83,13 @@ def test_bytes(tmp_path):
         with pytest.raises(RuntimeError, match="value"):
             static.Executor().run(again, feed={"x": X}, fetch_list=again.fetched)
         static.deserialize_persistables(again, params, exe)
-        np.testing.assert_allclose(static.Executor().run(again, feed={"x": X}, fetch_list=again.fetched)[0],
-                                   want, atol=1e-6)
-        for call in (lambda: static.deserialize_program(program[:40]),
-                     lambda: static.deserialize_persistables(again, params[:40], exe)):
+        np.testing.assert_allclose(
+            static.Executor().run(again, feed={"x": X}, fetch_list=again.fetched)[0], want, atol=1e-6
+        )
+        for call in (
+            lambda: static.deserialize_program(program[:40]),
+            lambda: static.deserialize_persistables(again, params[:40], exe),
+        ):
             with pytest.raises((RuntimeError, ValueError)):
                 call()
         with pytest.raises(ValueError, match="bytes"):
@@ -114,10 +120,12 @@ def test_state_both_ways(oracle, tmp_path):
         assert np.array(ours.static.global_scope().find_var(names[0]).get_tensor()).min() == 2.0
         before = ours.static.load_program_state(str(tmp_path / "t"))
         with pytest.raises(AssertionError, match="shape"):
-            ours.static.set_program_state(main,
-                                          {names[1]: np.ones(4, "float32"), names[0]: np.ones(7, "float32")})
-        np.testing.assert_array_equal(np.array(ours.static.global_scope().find_var(names[1]).get_tensor()),
-                                      before[names[1]])
+            ours.static.set_program_state(
+                main, {names[1]: np.ones(4, "float32"), names[0]: np.ones(7, "float32")}
+            )
+        np.testing.assert_array_equal(
+            np.array(ours.static.global_scope().find_var(names[1]).get_tensor()), before[names[1]]
+        )
         with pytest.raises(FileNotFoundError):
             ours.static.load(main, str(tmp_path / "none"), exe)
 
@@ -126,11 +134,14 @@ def test_errors(tmp_path):
     static = ours.static
     with static_mode(ours):
         exe, main, (x, y), out = regression(ours, 0)
-        for args, text in (((str(tmp_path / "m"), [x, y], [out]), "y does not lead"),
-                           ((str(tmp_path / "m"), [], [out]), "feed_vars"),
-                           ((str(tmp_path / "m"), ["x"], [out]), "feed_vars"),
-                           ((str(tmp_path / "m"), [x], []), "fetch_vars"), ((3, [x], [out]), "path_prefix"),
-                           ((str(tmp_path) + "/", [x], [out]), "directory")):
+        for args, text in (
+            ((str(tmp_path / "m"), [x, y], [out]), "y does not lead"),
+            ((str(tmp_path / "m"), [], [out]), "feed_vars"),
+            ((str(tmp_path / "m"), ["x"], [out]), "feed_vars"),
+            ((str(tmp_path / "m"), [x], []), "fetch_vars"),
+            ((3, [x], [out]), "path_prefix"),
+            ((str(tmp_path) + "/", [x], [out]), "directory"),
+        ):
             with pytest.raises(ValueError, match=text):
                 static.save_inference_model(*args, exe, program=main)
         with pytest.raises(RuntimeError, match="does not exist"):
@@ -216,7 +227,8 @@ def test_branches_and_loops_in_files(oracle, tmp_path):
 def test_a_loop_of_which_lengths_grow_is_saved(tmp_path):
     with static_mode(ours), ours.static.program_guard(ours.static.Program()):
         x = ours.static.data("x", [2, 3])
-        _, grown = ours.static.nn.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, ours.concat([v, v])],
-                                             [ours.zeros([1], "int64"), x])
+        _, grown = ours.static.nn.while_loop(
+            lambda i, v: i < 2, lambda i, v: [i + 1, ours.concat([v, v])], [ours.zeros([1], "int64"), x]
+        )
         ours.static.save_inference_model(str(tmp_path / "m"), [x], [grown], None)
     assert ours.jit.load(str(tmp_path / "m"))(ours.ones([2, 3])).shape == [8, 3]

@@ -164,8 +164,9 @@ def test_workers_of_a_loader_read_in_dynamic_mode(lock):
         y = paddle_jax.static.data("x", [2, 2]) * 2
     data = Rows()
     data.lock = lock
-    loader = paddle_jax.io.DataLoader(data, batch_size=2, num_workers=1, places=paddle_jax.CPUPlace(),
-                                      return_list=True)
+    loader = paddle_jax.io.DataLoader(
+        data, batch_size=2, num_workers=1, places=paddle_jax.CPUPlace(), return_list=True
+    )
     exe = paddle_jax.static.Executor()
     out = [exe.run(main, feed={"x": batch}, fetch_list=[y])[0].tolist() for batch in loader]
     assert out == [[[0, 0], [2, 2]], [[4, 4], [6, 6]]]
@@ -178,18 +179,25 @@ def test_programs_with_parameters_of_the_same_name(paddle):
         programs = [paddle.static.Program() for _ in range(2)]
         layers = []
         for program, width in zip(programs, (4, 3), strict=True):
-            with (paddle.static.program_guard(program, paddle.static.Program()),
-                  paddle.utils.unique_name.guard("same")):
+            with (
+                paddle.static.program_guard(program, paddle.static.Program()),
+                paddle.utils.unique_name.guard("same"),
+            ):
                 layers.append(paddle.nn.Linear(width, 8))
                 layers[-1](paddle.static.data("x", [None, width]))
         assert layers[0].weight.name == layers[1].weight.name
-        assert [list(p.shape) for layer in layers
-                for p in (layer.weight, layer.bias)] == [[4, 8], [8], [3, 8], [8]]
+        assert [list(p.shape) for layer in layers for p in (layer.weight, layer.bias)] == [
+            [4, 8],
+            [8],
+            [3, 8],
+            [8],
+        ]
         with paddle.static.program_guard(programs[0]):
             assert [list(layer.weight.shape) for layer in layers] == [[4, 8], [3, 8]]
             with pytest.raises(ValueError, match="another program"):
                 layers[1](paddle.static.data("y", [None, 3]))
-        assert (not {layers[0].weight.name, layers[0].bias.name}
-                & {p.name for p in paddle.static.default_main_program().all_parameters()})
+        assert not {layers[0].weight.name, layers[0].bias.name} & {
+            p.name for p in paddle.static.default_main_program().all_parameters()
+        }
     finally:
         paddle.disable_static()

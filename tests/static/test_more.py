@@ -49,8 +49,9 @@ def test_exponential_moving_average(static):
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_area_under_the_curve(static, steps):
     S, main, startup = static
-    total, last, counts = S.auc(S.data("x", [None, 2]), S.data("y", [None, 1], "int64"), num_thresholds=20000,
-                                slide_steps=steps)
+    total, last, counts = S.auc(
+        S.data("x", [None, 2]), S.data("y", [None, 1], "int64"), num_thresholds=20000, slide_steps=steps
+    )
     exe = S.Executor()
     exe.run(startup)
     r, runs = np.random.RandomState(2), []
@@ -62,8 +63,11 @@ def test_area_under_the_curve(static, steps):
         want = roc_auc_score(*[np.concatenate(v) for v in zip(*[(b, a) for a, b in runs], strict=True)])
         np.testing.assert_allclose(got, want, atol=2e-3)
         window = runs if steps == 0 else runs[-steps:]
-        np.testing.assert_allclose(recent, roc_auc_score(
-            *[np.concatenate(v) for v in zip(*[(b, a) for a, b in window], strict=True)]), atol=2e-3)
+        np.testing.assert_allclose(
+            recent,
+            roc_auc_score(*[np.concatenate(v) for v in zip(*[(b, a) for a, b in window], strict=True)]),
+            atol=2e-3,
+        )
     assert seen.sum() == 240
 
 
@@ -86,8 +90,12 @@ def test_printing(static, capfd):
         assert exe.run(main, {"x": np.array([1, 2, 3], "float32")}, [y * 2])[0].tolist() == [2, 4, 6]
     jax.effects_barrier()
     shown = capfd.readouterr().out
-    assert (shown.count("look") == 2 and "data: [1.0 2.0]" in shown and "shape: [3]" in shown
-            and "Variable: x" in shown)
+    assert (
+        shown.count("look") == 2
+        and "data: [1.0 2.0]" in shown
+        and "shape: [3]" in shown
+        and "Variable: x" in shown
+    )
     with pytest.raises(ValueError, match="print_phase"):
         S.Print(x, print_phase="sideways")
 
@@ -102,11 +110,13 @@ def test_scopes_of_names_and_devices(static, oracle):
 
 def test_settings(static, oracle):
     S, main, _ = static
-    for name in [n for n in dir(oracle.static.BuildStrategy())
-                 if not n.startswith("_") and n != "ReduceStrategy"]:
+    for name in [
+        n for n in dir(oracle.static.BuildStrategy()) if not n.startswith("_") and n != "ReduceStrategy"
+    ]:
         want, got = getattr(oracle.static.BuildStrategy(), name), getattr(S.BuildStrategy(), name)
-        assert (str(want).rpartition(".")[2].partition(":")[0]
-                == str(got).rpartition(".")[2].partition(":")[0]), name
+        assert (
+            str(want).rpartition(".")[2].partition(":")[0] == str(got).rpartition(".")[2].partition(":")[0]
+        ), name
     y = S.data("x", [1]) * 2
     compiled = S.CompiledProgram(main, build_strategy=S.BuildStrategy())
     assert S.Executor().run(compiled, {"x": np.ones(1, "float32")}, [y])[0] == 2
@@ -115,22 +125,32 @@ def test_settings(static, oracle):
 
 
 SPECS = {
-    "plain": lambda S: S.InputSpec([None, 3]), "all": lambda S: S.InputSpec((2,), "int64", "n", True),
-    "negative": lambda S: S.InputSpec([-2]), "float length": lambda S: S.InputSpec([1.5]),
-    "text length": lambda S: S.InputSpec([2, "a"]), "no list": lambda S: S.InputSpec(3),
-    "no shape": lambda S: S.InputSpec(None), "dtype": lambda S: S.InputSpec([2], "foo"),
-    "no dtype": lambda S: S.InputSpec([2], None), "batch": lambda S: S.InputSpec([2]).batch(4),
+    "plain": lambda S: S.InputSpec([None, 3]),
+    "all": lambda S: S.InputSpec((2,), "int64", "n", True),
+    "negative": lambda S: S.InputSpec([-2]),
+    "float length": lambda S: S.InputSpec([1.5]),
+    "text length": lambda S: S.InputSpec([2, "a"]),
+    "no list": lambda S: S.InputSpec(3),
+    "no shape": lambda S: S.InputSpec(None),
+    "dtype": lambda S: S.InputSpec([2], "foo"),
+    "no dtype": lambda S: S.InputSpec([2], None),
+    "batch": lambda S: S.InputSpec([2]).batch(4),
     "batch list": lambda S: S.InputSpec([2]).batch([4]),
     "batch two": lambda S: S.InputSpec([2]).batch([4, 3]),
-    "batch none": lambda S: S.InputSpec([2]).batch(None), "batch text": lambda S: S.InputSpec([2]).batch("a"),
-    "batch open": lambda S: S.InputSpec([2]).batch(-1), "unbatch": lambda S: S.InputSpec([2, 3]).unbatch(),
+    "batch none": lambda S: S.InputSpec([2]).batch(None),
+    "batch text": lambda S: S.InputSpec([2]).batch("a"),
+    "batch open": lambda S: S.InputSpec([2]).batch(-1),
+    "unbatch": lambda S: S.InputSpec([2, 3]).unbatch(),
     "unbatch empty": lambda S: S.InputSpec([2]).unbatch().unbatch(),
-    "of a tensor": lambda S: S.InputSpec.from_tensor(sys.modules[S.__name__.partition(".")[0]].ones([2]),
-                                                     "n"),
+    "of a tensor": lambda S: S.InputSpec.from_tensor(
+        sys.modules[S.__name__.partition(".")[0]].ones([2]), "n"
+    ),
     "numpy": lambda S: S.InputSpec.from_numpy(np.ones((2, 3)), "n"),
     "tensor": lambda S: S.InputSpec.from_tensor(3),
-    "equal": lambda S: (S.InputSpec([2]) == S.InputSpec([2]),
-                        S.InputSpec([2], name="a") == S.InputSpec([2], name="b")),
+    "equal": lambda S: (
+        S.InputSpec([2]) == S.InputSpec([2]),
+        S.InputSpec([2], name="a") == S.InputSpec([2], name="b"),
+    ),
     "hash": lambda S: hash(S.InputSpec([None, 2])) == hash(S.InputSpec([-1, 2])),
 }
 
@@ -169,15 +189,19 @@ def test_signatures(entries):  # noqa: F811
     problems = []
     for entry in entries:
         name = entry["name"].removeprefix("paddle.static.")
-        if (entry["ns"] not in ("paddle.static", "paddle.static.nn") or not entry.get("sig")
-                or name.split(".")[0] in OTHERS | MORE):
+        if (
+            entry["ns"] not in ("paddle.static", "paddle.static.nn")
+            or not entry.get("sig")
+            or name.split(".")[0] in OTHERS | MORE
+        ):
             continue
         owner = paddle_jax.static
         for part in name.split("."):
             owner = getattr(owner, part, None)
         if callable(owner):
-            got = str(inspect.signature(owner)).split(" ->")[0].replace("(self, ", "(").replace("(self)",
-                                                                                                "()")
+            got = (
+                str(inspect.signature(owner)).split(" ->")[0].replace("(self, ", "(").replace("(self)", "()")
+            )
             want = entry["sig"].replace("(self, ", "(").replace("(self)", "()")
             problems += [f"{name}{got}, the real one is {want}"] if got != want else []
     assert problems == []

@@ -18,8 +18,14 @@ def old(oracle, tmp_path_factory):
     """What the real Paddle gives, from a process of its own."""
     path = tmp_path_factory.mktemp("old") / "found.pkl"
     command = [sys.executable, "-m", "tests.static.nn_cases", str(path)]
-    done = subprocess.run(command, env={**os.environ, "FLAGS_enable_pir_api": "0"}, capture_output=True,
-                          text=True, check=False, timeout=240)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "FLAGS_enable_pir_api": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return pickle.loads(path.read_bytes())  # noqa: S301  written by the line above
 
@@ -66,7 +72,7 @@ def test_python_functions_with_gradients(static, capfd):
         return 3 * x**2 * dy
 
     y = S.py_func(lambda a: a**3, x, out, backward)
-    grad, = S.gradients(y, x)
+    (grad,) = S.gradients(y, x)
     S.py_func(lambda a: print("seen", a.sum()), x, None)
     value = np.array([[1, 2], [3, 4], [5, 6]], "float32")
     got, slope = S.Executor().run(main, {"x": value}, [y, grad])
@@ -81,11 +87,13 @@ def test_python_functions_with_gradients(static, capfd):
 
 def test_own_gradients(static):
     S, main, startup = static
-    x, w = (S.data("x", [2]),
-            S.create_parameter([2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(2.0)))
+    x, w = (
+        S.data("x", [2]),
+        S.create_parameter([2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(2.0)),
+    )
     x.stop_gradient = False
     y = S.nn.static_pylayer(lambda a: a * w, [x], lambda g: g * 10)
-    grad, = S.gradients(y.sum(), x)
+    (grad,) = S.gradients(y.sum(), x)
     exe = S.Executor()
     exe.run(startup)
     got = exe.run(main, {"x": np.array([1, 2], "float32")}, [y, grad])
@@ -115,7 +123,7 @@ def test_layers_with_their_own_gradient(static):
     x = S.data("x", [2])
     x.stop_gradient = False
     first, second = Scaled.apply(x, 2)
-    grad, = S.gradients(first.sum() + second.sum(), x)
+    (grad,) = S.gradients(first.sum() + second.sum(), x)
     got = S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [first, second, grad])
     assert [g.tolist() for g in got] == [[2, 4], [2, 3], [103, 206]]
 
@@ -126,6 +134,8 @@ def test_recomputing_and_compiled_functions_are_recorded(static):
     x.stop_gradient = False
     square = paddle_jax.jit.to_static(lambda a: a * a)
     y = paddle_jax.distributed.fleet.utils.recompute(square, x)
-    grad, = S.gradients(y, x)
-    assert ([g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])]
-            == [[1, 4], [2, 4]])
+    (grad,) = S.gradients(y, x)
+    assert [g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])] == [
+        [1, 4],
+        [2, 4],
+    ]

@@ -10,9 +10,14 @@ import pytest
 import paddle_jax as paddle
 
 VALUES = np.array([[0.3, -0.4, 0.9], [-0.3, -0.4, -0.9]], "float32")
-EXPRESSIONS = ("{a} * 0.5 + {b}", "paddle.tanh({a}) - {b}", "{a} * paddle.cos({b})",
-               "paddle.maximum({a}, {b})", "{a}[paddle.to_tensor([2, 0, 1])] * 0.9",
-               "paddle.concat([{a}[:1], {b}[1:]])")
+EXPRESSIONS = (
+    "{a} * 0.5 + {b}",
+    "paddle.tanh({a}) - {b}",
+    "{a} * paddle.cos({b})",
+    "paddle.maximum({a}, {b})",
+    "{a}[paddle.to_tensor([2, 0, 1])] * 0.9",
+    "paddle.concat([{a}[:1], {b}[1:]])",
+)
 
 
 class Text:
@@ -136,5 +141,5 @@ def test_in_files(seed, oracle, tmp_path):
             exe = engine.static.Executor()
             program, _, fetches = engine.static.load_inference_model(prefix, exe)
             for value, array in zip(VALUES, want, strict=True):
-                got, = exe.run(program, feed={"x": value}, fetch_list=fetches)
+                (got,) = exe.run(program, feed={"x": value}, fetch_list=fetches)
                 np.testing.assert_allclose(got, array, rtol=2e-4, atol=1e-5)

@@ -21,8 +21,9 @@ OPTIMIZERS = {
     "RMSProp": lambda m: m.optimizer.RMSProp(0.05, centered=True, momentum=0.5),
     "Adam": lambda m: m.optimizer.Adam(0.1, grad_clip=m.nn.ClipGradByGlobalNorm(0.5)),
     "Adam amsgrad": lambda m: m.optimizer.Adam(0.1, amsgrad=True),
-    "AdamW": lambda m: m.optimizer.AdamW(0.1, weight_decay=0.2,
-                                         apply_decay_param_fun=lambda name: ".w_" in name),
+    "AdamW": lambda m: m.optimizer.AdamW(
+        0.1, weight_decay=0.2, apply_decay_param_fun=lambda name: ".w_" in name
+    ),
     "Adamax": lambda m: m.optimizer.Adamax(0.1),
     "NAdam": lambda m: m.optimizer.NAdam(0.1),
     "RAdam": lambda m: m.optimizer.RAdam(0.1),
@@ -73,8 +74,14 @@ def test_optimizers(name, oracle):
 
 def conv_net(m):
     image, label = m.static.data("image", [None, 1, 8, 8]), m.static.data("label", [None, 1], "int64")
-    net = m.nn.Sequential(m.nn.Conv2D(1, 3, 3), m.nn.BatchNorm2D(3), m.nn.ReLU(), m.nn.MaxPool2D(2),
-                          m.nn.Flatten(), m.nn.Linear(27, 4))
+    net = m.nn.Sequential(
+        m.nn.Conv2D(1, 3, 3),
+        m.nn.BatchNorm2D(3),
+        m.nn.ReLU(),
+        m.nn.MaxPool2D(2),
+        m.nn.Flatten(),
+        m.nn.Linear(27, 4),
+    )
     logits = net(image)
     loss = m.nn.functional.cross_entropy(logits, label)
     accuracy = m.static.accuracy(m.nn.functional.softmax(logits), label)
@@ -140,8 +147,9 @@ def test_clone_for_test_leaves_training_out(oracle):
     x = layer.conv2d(paddle_jax.to_tensor(feed["image"]), weights["conv2d_0.w_0"], weights["conv2d_0.b_0"])
     x = layer.batch_norm(x, *[weights[f"batch_norm2d_0.{n}"] for n in ("w_1", "w_2", "w_0", "b_0")])
     x = layer.max_pool2d(layer.relu(x), 2).flatten(1)
-    np.testing.assert_allclose(tested[1], (x @ weights["linear_0.w_0"] + weights["linear_0.b_0"]).numpy(),
-                               rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        tested[1], (x @ weights["linear_0.w_0"] + weights["linear_0.b_0"]).numpy(), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_gradients_of_every_order_and_their_starts(oracle, static):
@@ -149,11 +157,11 @@ def test_gradients_of_every_order_and_their_starts(oracle, static):
     x = S.data("x", [3])
     x.stop_gradient = False
     y = paddle_jax.sin(x) * x
-    first, = S.gradients(y, x)
-    second, = S.gradients(first, x)
-    third, = S.gradients(second, x)
+    (first,) = S.gradients(y, x)
+    (second,) = S.gradients(first, x)
+    (third,) = S.gradients(second, x)
     start = S.data("start", [3])
-    scaled, = S.gradients([y], [x], [start])
+    (scaled,) = S.gradients([y], [x], [start])
     value = np.array([0.5, 1.0, 2.0], "float32")
     got = S.Executor().run(main, {"x": value, "start": value}, [first, second, third, scaled])
     sin, cos = np.sin(value), np.cos(value)
@@ -226,8 +234,10 @@ def test_a_program_and_eager_training_agree(static):
     paddle_jax.optimizer.AdamW(0.1).minimize(loss)
     exe = S.Executor()
     exe.run(startup)
-    start = {name: np.array(S.global_scope().find_var(v.name).get_tensor())
-             for name, v in layer.state_dict().items()}
+    start = {
+        name: np.array(S.global_scope().find_var(v.name).get_tensor())
+        for name, v in layer.state_dict().items()
+    }
     static_losses = [exe.run(main, batch(step), [loss])[0].item() for step in range(3)]
     paddle_jax.disable_static()
     eager = paddle_jax.nn.Linear(4, 1)
@@ -285,8 +295,12 @@ def test_low_precision_parameters_have_wide_copies(static):
 
 def test_two_optimizers_and_groups(static):
     S, main, startup = static
-    a, b = (S.create_parameter([1], "float32", name=n,
-                               default_initializer=paddle_jax.nn.initializer.Constant(0.0)) for n in "ab")
+    a, b = (
+        S.create_parameter(
+            [1], "float32", name=n, default_initializer=paddle_jax.nn.initializer.Constant(0.0)
+        )
+        for n in "ab"
+    )
     loss = -(a + b).sum()
     paddle_jax.optimizer.SGD(0.5, parameters=[a]).minimize(loss)
     groups = [{"params": [b], "learning_rate": 0.1}]
@@ -299,8 +313,11 @@ def test_two_optimizers_and_groups(static):
 def test_clipping_by_value_as_eagerly(static):
     """The real Paddle has it in dynamic mode only."""
     S, main, startup = static
-    w = S.create_parameter([3], "float32", default_initializer=paddle_jax.nn.initializer.Assign(
-        np.array([3, -0.2, 0.1], "float32")))
+    w = S.create_parameter(
+        [3],
+        "float32",
+        default_initializer=paddle_jax.nn.initializer.Assign(np.array([3, -0.2, 0.1], "float32")),
+    )
     paddle_jax.optimizer.SGD(1.0, grad_clip=paddle_jax.nn.ClipGradByValue(0.3)).minimize((w * w).sum())
     exe = S.Executor()
     exe.run(startup)

@@ -37,8 +37,13 @@ def test_real_and_hermitian_transforms_are_inverse(n, seed, norm):
 
 
 @few
-@given(n_fft=st.integers(1, 9), parts=st.integers(1, 4), frames=st.integers(2, 6), seed=st.integers(0, 99),
-       normalized=st.booleans())
+@given(
+    n_fft=st.integers(1, 9),
+    parts=st.integers(1, 4),
+    frames=st.integers(2, 6),
+    seed=st.integers(0, 99),
+    normalized=st.booleans(),
+)
 def test_istft_inverts_stft(n_fft, parts, frames, seed, normalized):
     hop = max(n_fft // parts, 1)
     n = hop * frames + n_fft
@@ -53,19 +58,25 @@ def test_istft_inverts_stft(n_fft, parts, frames, seed, normalized):
 def test_stft_of_complex_signals_and_windows_inverts():
     x, window = (paddle.to_tensor(signal(n, n, True)) for n in (16, 4))
     spectrum = paddle.signal.stft(x, 4, window=window)
-    np.testing.assert_allclose(paddle.signal.istft(spectrum, 4, window=window, onesided=False,
-                                                   return_complex=True).numpy(), x.numpy(), atol=1e-12)
+    np.testing.assert_allclose(
+        paddle.signal.istft(spectrum, 4, window=window, onesided=False, return_complex=True).numpy(),
+        x.numpy(),
+        atol=1e-12,
+    )
     real = paddle.to_tensor(signal(16, 1))
-    np.testing.assert_allclose(paddle.signal.stft(real, 4, window=window).numpy(),
-                               paddle.signal.stft(real.astype("complex128"), 4, window=window).numpy(),
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        paddle.signal.stft(real, 4, window=window).numpy(),
+        paddle.signal.stft(real.astype("complex128"), 4, window=window).numpy(),
+        atol=1e-12,
+    )
 
 
 def test_stft_as_scipy():
     x = signal(20, 0)
     window = scipy.signal.get_window("hann", 6)
-    ours = paddle.signal.stft(paddle.to_tensor(x), 6, 2, window=paddle.to_tensor(window),
-                              center=False).numpy()
+    ours = paddle.signal.stft(
+        paddle.to_tensor(x), 6, 2, window=paddle.to_tensor(window), center=False
+    ).numpy()
     _, _, theirs = scipy.signal.stft(x, window=window, nperseg=6, noverlap=4, boundary=None, padded=False)
     np.testing.assert_allclose(ours, theirs * window.sum(), atol=1e-12)
 
@@ -102,9 +113,13 @@ def test_integers_take_the_default_dtype():
 
 def test_what_crashes_paddle_is_refused():
     x = paddle.ones([2, 3])
-    for bad in (lambda: paddle.fft.fftn(x, axes=[0, 0]), lambda: paddle.fft.fft2(x, axes=(1, -1)),
-                lambda: paddle.fft.fftn(x, s=[]), lambda: paddle.fft.rfftn(paddle.ones([])),
-                lambda: paddle.fft.irfftn(x, axes=[1, 1])):
+    for bad in (
+        lambda: paddle.fft.fftn(x, axes=[0, 0]),
+        lambda: paddle.fft.fft2(x, axes=(1, -1)),
+        lambda: paddle.fft.fftn(x, s=[]),
+        lambda: paddle.fft.rfftn(paddle.ones([])),
+        lambda: paddle.fft.irfftn(x, axes=[1, 1]),
+    ):
         with pytest.raises(ValueError):  # noqa: PT011
             bad()
 
@@ -112,10 +127,12 @@ def test_what_crashes_paddle_is_refused():
 def test_shift_takes_negative_axes_in_lists():
     x = np.arange(12.0).reshape(3, 4)
     for axes in ([-1], (-2, 1), [-2, -1]):
-        np.testing.assert_array_equal(paddle.fft.fftshift(paddle.to_tensor(x), axes).numpy(),
-                                      np.fft.fftshift(x, axes))
-        np.testing.assert_array_equal(paddle.fft.ifftshift(paddle.to_tensor(x), axes).numpy(),
-                                      np.fft.ifftshift(x, axes))
+        np.testing.assert_array_equal(
+            paddle.fft.fftshift(paddle.to_tensor(x), axes).numpy(), np.fft.fftshift(x, axes)
+        )
+        np.testing.assert_array_equal(
+            paddle.fft.ifftshift(paddle.to_tensor(x), axes).numpy(), np.fft.ifftshift(x, axes)
+        )
 
 
 def test_out_and_aliases():

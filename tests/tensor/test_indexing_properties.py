@@ -46,8 +46,11 @@ def one_item(draw, shape, broadcast):
         return kind, slice(draw(bound), draw(bound), draw(st.sampled_from([None, 1, 2, -1, -2]))), 1
     if kind.startswith("mask"):
         count = draw(st.integers(1, min(2, len(shape))))
-        bits = draw(st.lists(st.booleans(), min_size=int(np.prod(shape[:count])),
-                             max_size=int(np.prod(shape[:count]))))
+        bits = draw(
+            st.lists(
+                st.booleans(), min_size=int(np.prod(shape[:count])), max_size=int(np.prod(shape[:count]))
+            )
+        )
         return kind, np.array(bits, bool).reshape(shape[:count]), count
     if kind == "all" or n == 0:
         return "all", slice(None), 1
@@ -55,8 +58,13 @@ def one_item(draw, shape, broadcast):
         return kind, draw(st.integers(-n, n - 1)), 1
     lengths = draw(st.sampled_from([broadcast, broadcast[-1:], (1,)]))
     size = int(np.prod(lengths))
-    return kind, np.array(draw(st.lists(st.integers(-n, n - 1), min_size=size, max_size=size)),
-                          np.int64).reshape(lengths), 1
+    return (
+        kind,
+        np.array(draw(st.lists(st.integers(-n, n - 1), min_size=size, max_size=size)), np.int64).reshape(
+            lengths
+        ),
+        1,
+    )
 
 
 @st.composite
@@ -81,8 +89,12 @@ def indexed(draw):
 
 def spelled(module, items):
     """The index as a user of the module writes it."""
-    convert = {"tensor": module.to_tensor, "mask tensor": module.to_tensor, "0-d": module.to_tensor,
-               "list": lambda a: a.tolist()}
+    convert = {
+        "tensor": module.to_tensor,
+        "mask tensor": module.to_tensor,
+        "0-d": module.to_tensor,
+        "list": lambda a: a.tolist(),
+    }
     return tuple(convert.get(kind, lambda a: a)(item) for kind, item in items)
 
 
@@ -93,8 +105,11 @@ def trusted(items):
     if not arrays and "bool" not in kinds:
         return True
     backwards = any(isinstance(i, slice) and (i.step or 1) < 0 for _, i in items)
-    return not (backwards or {"none", "bool", "..."} & set(kinds)
-                or any(a.dtype == bool or a.size == 0 for a in arrays))
+    return not (
+        backwards
+        or {"none", "bool", "..."} & set(kinds)
+        or any(a.dtype == bool or a.size == 0 for a in arrays)
+    )
 
 
 def noise(seed, shape):
@@ -150,10 +165,12 @@ def test_writing(oracle, case, data):
     written, owner = array.ravel().copy(), np.full(array.size, -1)
     written[positions.ravel()] = np.broadcast_to(value, positions.shape).ravel()
     # repeated: the last one counts
-    owner[positions.ravel()] = np.broadcast_to(np.arange(value.size).reshape(value.shape),
-                                               positions.shape).ravel()
-    to_value = np.bincount(owner[owner >= 0], weights.ravel()[owner >= 0],
-                           value.size)[: value.size].reshape(value.shape)
+    owner[positions.ravel()] = np.broadcast_to(
+        np.arange(value.size).reshape(value.shape), positions.shape
+    ).ravel()
+    to_value = np.bincount(owner[owner >= 0], weights.ravel()[owner >= 0], value.size)[: value.size].reshape(
+        value.shape
+    )
     got = write(paddle_jax, array, items, value, weights)
     agree(got, (written.reshape(shape), np.where(owner < 0, weights.ravel(), 0).reshape(shape), to_value))
     if trusted(items):
@@ -172,10 +189,29 @@ def test_values_are_cast(oracle, dtype, value):
     np.testing.assert_array_equal(*results)
 
 
-@pytest.mark.parametrize("index", [
-    2, -3, (0, 0, 0), slice(None, None, 0), slice(1.0, None), slice(True, None), 1.5, "a", {}, 1j, [1.5],
-    (Ellipsis, Ellipsis), [True], [[True, False]], (slice(None),) * 3, slice("a", None), (0, [True, False])
-], ids=str)
+@pytest.mark.parametrize(
+    "index",
+    [
+        2,
+        -3,
+        (0, 0, 0),
+        slice(None, None, 0),
+        slice(1.0, None),
+        slice(True, None),
+        1.5,
+        "a",
+        {},
+        1j,
+        [1.5],
+        (Ellipsis, Ellipsis),
+        [True],
+        [[True, False]],
+        (slice(None),) * 3,
+        slice("a", None),
+        (0, [True, False]),
+    ],
+    ids=str,
+)
 def test_refused_as_by_the_oracle(oracle, index):
     with pytest.raises(Exception) as expected:  # noqa: PT011  whatever the oracle raises is the expectation
         oracle.ones([2, 3])[index]
@@ -198,9 +234,20 @@ def test_equal_keys_that_mean_different_things(oracle):
     told = []
     for module in (paddle_jax, oracle):
         x, seen = module.arange(24).reshape([2, 3, 4]), []
-        for index in [(1, slice(1, 2)), (1, [1, 2]), (1, (1, 2, None)), (1, 1), (True, 1), (1, True),
-                      (1.0, 1), slice(0, 1), slice(False, True), slice(0, 1, 1), (slice(0, 1), 1),
-                      ((0, 1), 1)] * 2:
+        for index in [
+            (1, slice(1, 2)),
+            (1, [1, 2]),
+            (1, (1, 2, None)),
+            (1, 1),
+            (True, 1),
+            (1, True),
+            (1.0, 1),
+            slice(0, 1),
+            slice(False, True),
+            slice(0, 1, 1),
+            (slice(0, 1), 1),
+            ((0, 1), 1),
+        ] * 2:
             try:
                 seen.append(x[index].tolist())
             except (IndexError, TypeError, ValueError) as error:

@@ -48,15 +48,20 @@ def test_gradient_of_full_svd_against_differences(shape, kind):
     def loss(t):
         u, s, vh = paddle.linalg.svd(t, True)
         surplus = u[..., k:]
-        parts = [u[..., :k].abs() ** 2, s, vh[..., :k, :].abs() ** 2,
-                 paddle.matmul(surplus, surplus.conj().mT).abs() ** 2]
+        parts = [
+            u[..., :k].abs() ** 2,
+            s,
+            vh[..., :k, :].abs() ** 2,
+            paddle.matmul(surplus, surplus.conj().mT).abs() ** 2,
+        ]
         return sum((p * paddle.to_tensor(make(*p.shape, seed=9))).sum() for p in parts)
 
     t = paddle.to_tensor(x, stop_gradient=False)
     (g,) = paddle.grad(loss(t), [t])
     up, down = (loss(paddle.to_tensor(x + sign * 1e-6 * direction)).item() for sign in (1, -1))
-    assert np.real(np.conj(g.numpy())
-                   * direction).sum() == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-6)
+    assert np.real(np.conj(g.numpy()) * direction).sum() == pytest.approx(
+        (up - down) / 2e-6, rel=1e-5, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("side", ["L", "U"])
@@ -65,8 +70,11 @@ def test_gradient_of_eigh_is_symmetric(side, oracle):
     for module in (paddle, oracle):
         x = module.to_tensor(make(3, 3), stop_gradient=False)
         w, v = module.linalg.eigh(x, side)
-        grads.append(module.grad([(w * 2).sum() + (v.abs() * module.to_tensor(make(3, 3, seed=4))).sum()],
-                                 [x])[0].numpy())
+        grads.append(
+            module.grad([(w * 2).sum() + (v.abs() * module.to_tensor(make(3, 3, seed=4))).sum()], [x])[
+                0
+            ].numpy()
+        )
     np.testing.assert_allclose(*grads, rtol=1e-8, atol=1e-10)
 
 
@@ -86,8 +94,10 @@ def test_eig_solves_its_equation(kind):
     w, v = values(*paddle.linalg.eig(paddle.to_tensor(x)))
     np.testing.assert_allclose(x @ v, v * w[..., None, :], atol=1e-10)
     np.testing.assert_allclose(np.linalg.norm(v, axis=-2), np.ones((2, 4)))
-    np.testing.assert_allclose(np.sort_complex(values(paddle.linalg.eigvals(paddle.to_tensor(x)))[0][0]),
-                               np.sort_complex(np.linalg.eigvals(x[0])))
+    np.testing.assert_allclose(
+        np.sort_complex(values(paddle.linalg.eigvals(paddle.to_tensor(x)))[0][0]),
+        np.sort_complex(np.linalg.eigvals(x[0])),
+    )
 
 
 def test_gradient_of_eigenvectors_against_differences():
@@ -102,8 +112,9 @@ def test_gradient_of_eigenvectors_against_differences():
     t = paddle.to_tensor(x, stop_gradient=False)
     (g,) = paddle.grad([loss(t)], [t])
     step = 1e-6
-    slope = ((loss(paddle.to_tensor(x + step * u)).item() - loss(paddle.to_tensor(x - step * u)).item())
-             / (2 * step))
+    slope = (loss(paddle.to_tensor(x + step * u)).item() - loss(paddle.to_tensor(x - step * u)).item()) / (
+        2 * step
+    )
     np.testing.assert_allclose((g.numpy() * u).sum(), slope, rtol=1e-5)
 
 
@@ -137,15 +148,19 @@ def test_gradients_that_paddle_gets_wrong():
         out = function(t)
         direction, weights = R(8).randn(*point.shape), R(9).randn(*out.shape)
         (g,) = paddle.grad([out], [t], grad_outputs=[paddle.to_tensor(np.asarray(weights))])
-        ends = [(function(paddle.to_tensor(point + s * 1e-6 * direction)).numpy() * weights).sum()
-                for s in (1, -1)]
+        ends = [
+            (function(paddle.to_tensor(point + s * 1e-6 * direction)).numpy() * weights).sum()
+            for s in (1, -1)
+        ]
         np.testing.assert_allclose((g.numpy() * direction).sum(), (ends[0] - ends[1]) / 2e-6, rtol=1e-5)
 
 
 def test_random_low_rank_methods_find_the_leading_part():
     x = make(8, 3) @ make(3, 6, seed=1)
-    for lowrank, reference in ((lambda t: paddle.linalg.svd_lowrank(t, 3), x),
-                               (lambda t: paddle.linalg.pca_lowrank(t, 3), x - x.mean(0))):
+    for lowrank, reference in (
+        (lambda t: paddle.linalg.svd_lowrank(t, 3), x),
+        (lambda t: paddle.linalg.pca_lowrank(t, 3), x - x.mean(0)),
+    ):
         u, s, v = values(*lowrank(paddle.to_tensor(x)))
         np.testing.assert_allclose((u * s) @ v.T, reference, atol=1e-10)
 
@@ -153,8 +168,9 @@ def test_random_low_rank_methods_find_the_leading_part():
 def test_float8_product():
     x, y = np.array([[1.0, 2.0], [-3.0, 0.5]]), np.array([[2.0, 0.0], [1.0, -1.0]])
     a, b = (paddle.to_tensor(v).astype("float8_e4m3fn") for v in (x, y))
-    out = paddle.linalg.fp8_fp8_half_gemm_fused(a, b, transpose_y=True, bias=paddle.to_tensor([1.0, 1.0]),
-                                                scale=2.0, act="relu")
+    out = paddle.linalg.fp8_fp8_half_gemm_fused(
+        a, b, transpose_y=True, bias=paddle.to_tensor([1.0, 1.0]), scale=2.0, act="relu"
+    )
     assert out.dtype == paddle.float16
     np.testing.assert_allclose(out.astype("float32").numpy(), np.maximum(2 * x @ y.T + 1, 0))
 
@@ -171,7 +187,11 @@ def test_singular_matrices_are_refused():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_pseudo_inverse_of_singular_matrices(dtype):
-    for matrix in (np.ones((2, 3)), np.arange(9.0).reshape(3, 3), np.array([[1.0, 2], [2, 4]]),
-                   np.zeros((2, 2))):
+    for matrix in (
+        np.ones((2, 3)),
+        np.arange(9.0).reshape(3, 3),
+        np.array([[1.0, 2], [2, 4]]),
+        np.zeros((2, 2)),
+    ):
         found = paddle.linalg.pinv(paddle.to_tensor(matrix.astype(dtype)))
         np.testing.assert_allclose(found.numpy(), np.linalg.pinv(matrix, rcond=1e-6), atol=1e-5)

@@ -11,26 +11,76 @@ import paddle_jax
 
 DEFAULTS = {"precision": 8, "threshold": 1000, "edgeitems": 3, "sci_mode": False, "linewidth": 80}
 QUESTIONS = [
-    "len(T([[1, 2]]))", "1.0 in T([1.0, 2.0])", "'a' in T([1.0])", "None in T([1.0])",
-    "1.0 in T([[1.0, 2.0]])", "int(T(1.7))", "int(T(1j))", "float(T(1j))", "complex(T(1.5))",
-    "bool(T([1, 2]))", "[1, 2, 3][T(1)]", "hex(T(10))", "f'{T(2.5)}'", "f'{T(3.14159):.2f}'",
-    "f'{T([1.5]):.2f}'", "format(T([1, 2]))", "'%d' % T([3])", "T([[1, 2], [3, 4]]).item(1, 0)",
-    "T([1, 2]).item(-1)", "T([1, 2]).item(1.0)", "T([1, 2]).item((1,))", "T([1, 2]).item()",
-    "T([1, 2]).item(2)", "T([[1, 2]]).size", "T([[1, 2]]).size()", "T([[1, 2]]).size(-1)",
-    "T([1.0]).stride(2)", "T([[1, 2, 3]]).strides", "T([1, 2]).to('int32', non_blocking=True).dtype.name",
-    "T([1, 2]).to('cpu', copy=True).tolist()", "T([1, 2]).to(copy=True)", "T([1]).to('foo')",
-    "np.asarray(T([1.0])).flags.writeable", "np.asarray(T([1.5]), 'int32').dtype.name", "T(2.5)[()].item()",
-    "T([1.5, 2.5])[()].tolist()", "np.from_dlpack(T([1, 2])).tolist()",
+    "len(T([[1, 2]]))",
+    "1.0 in T([1.0, 2.0])",
+    "'a' in T([1.0])",
+    "None in T([1.0])",
+    "1.0 in T([[1.0, 2.0]])",
+    "int(T(1.7))",
+    "int(T(1j))",
+    "float(T(1j))",
+    "complex(T(1.5))",
+    "bool(T([1, 2]))",
+    "[1, 2, 3][T(1)]",
+    "hex(T(10))",
+    "f'{T(2.5)}'",
+    "f'{T(3.14159):.2f}'",
+    "f'{T([1.5]):.2f}'",
+    "format(T([1, 2]))",
+    "'%d' % T([3])",
+    "T([[1, 2], [3, 4]]).item(1, 0)",
+    "T([1, 2]).item(-1)",
+    "T([1, 2]).item(1.0)",
+    "T([1, 2]).item((1,))",
+    "T([1, 2]).item()",
+    "T([1, 2]).item(2)",
+    "T([[1, 2]]).size",
+    "T([[1, 2]]).size()",
+    "T([[1, 2]]).size(-1)",
+    "T([1.0]).stride(2)",
+    "T([[1, 2, 3]]).strides",
+    "T([1, 2]).to('int32', non_blocking=True).dtype.name",
+    "T([1, 2]).to('cpu', copy=True).tolist()",
+    "T([1, 2]).to(copy=True)",
+    "T([1]).to('foo')",
+    "np.asarray(T([1.0])).flags.writeable",
+    "np.asarray(T([1.5]), 'int32').dtype.name",
+    "T(2.5)[()].item()",
+    "T([1.5, 2.5])[()].tolist()",
+    "np.from_dlpack(T([1, 2])).tolist()",
     "np.from_dlpack(T([1.0], stop_gradient=False))",
-    "paddle.from_dlpack(paddle.to_dlpack(T([1, 2]))).tolist()", "paddle.from_dlpack(1)",
-    "paddle.Tensor(2, 3).shape == [2, 3]", "paddle.Tensor(value=np.ones(2), name='q').name",
-    "T([np.float64(1)]).dtype.name", "T([np.int32(1)]).dtype.name", "T([1.5, T(2)]).dtype.name",
-    "T(np.array([16256], 'uint16')).astype('float32').tolist()", "T(['a'])", "T(2**70)",
-    "paddle.finfo(type='float64').bits", "paddle.seed(-1)", "paddle.seed(2**64)",
-    "paddle.Generator('nowhere')", "paddle.Generator(device='cpu').random() >= 0",
-    *[f"[bool(t), not t, t.__nonzero__()][0 if t else slice(None)] if (t := T({value})) is not None else 0"
-      for value in ("-1", "-0.5", "float('nan')", "0.0", "0.5", "1j", "-1j", "1 - 2j", "True", "[[-3]]",
-                    "[2]", "-1, 'float16'")],
+    "paddle.from_dlpack(paddle.to_dlpack(T([1, 2]))).tolist()",
+    "paddle.from_dlpack(1)",
+    "paddle.Tensor(2, 3).shape == [2, 3]",
+    "paddle.Tensor(value=np.ones(2), name='q').name",
+    "T([np.float64(1)]).dtype.name",
+    "T([np.int32(1)]).dtype.name",
+    "T([1.5, T(2)]).dtype.name",
+    "T(np.array([16256], 'uint16')).astype('float32').tolist()",
+    "T(['a'])",
+    "T(2**70)",
+    "paddle.finfo(type='float64').bits",
+    "paddle.seed(-1)",
+    "paddle.seed(2**64)",
+    "paddle.Generator('nowhere')",
+    "paddle.Generator(device='cpu').random() >= 0",
+    *[
+        f"[bool(t), not t, t.__nonzero__()][0 if t else slice(None)] if (t := T({value})) is not None else 0"
+        for value in (
+            "-1",
+            "-0.5",
+            "float('nan')",
+            "0.0",
+            "0.5",
+            "1j",
+            "-1j",
+            "1 - 2j",
+            "True",
+            "[[-3]]",
+            "[2]",
+            "-1, 'float16'",
+        )
+    ],
 ]
 
 
@@ -87,17 +137,22 @@ def test_random_tensors_print_alike(oracle, seed):
     r = np.random.RandomState(seed)
     shape = [int(r.choice([1, 2, 3, 7, 12, 30])) for _ in range(r.randint(0, 3))] + [3] * r.randint(0, 2)
     dtype = ["float32", "float64", "float16", "bfloat16", "int64", "int8", "bool", "complex64"][seed % 8]
-    array = (r.standard_normal(shape)
-             * (10.0 ** r.randint(-9, 9, shape) if dtype == "float64" else r.choice([1.0, 50.0])))
+    array = r.standard_normal(shape) * (
+        10.0 ** r.randint(-9, 9, shape) if dtype == "float64" else r.choice([1.0, 50.0])
+    )
     if dtype.startswith("float") and r.rand() < 0.3:
         array = np.where(r.rand(*shape) < 0.3, r.choice([np.nan, np.inf, -np.inf]), array)
     if dtype == "complex64":
         array = array.round() * 0 + 1j * array if r.rand() < 0.5 else array + 1j * r.standard_normal(shape)
     options = DEFAULTS
     if seed % 3:
-        options = {"precision": int(r.choice([0, 2, 4, 12])), "threshold": int(r.choice([0, 10, 1000])),
-                   "edgeitems": int(r.choice([1, 2, 3])), "sci_mode": bool(r.rand() < 0.5),
-                   "linewidth": int(r.choice([10, 40, 200]))}
+        options = {
+            "precision": int(r.choice([0, 2, 4, 12])),
+            "threshold": int(r.choice([0, 10, 1000])),
+            "edgeitems": int(r.choice([1, 2, 3])),
+            "sci_mode": bool(r.rand() < 0.5),
+            "linewidth": int(r.choice([10, 40, 200])),
+        }
     assert printed(paddle_jax, array, dtype, options) == printed(oracle, array, dtype, options)
 
 
@@ -114,18 +169,27 @@ def test_dlpack_import_keeps_its_values_when_the_producer_goes_on(paddle, size):
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i4", "i8", "c8"])
 def test_arrays_in_the_byte_order_of_other_machines(paddle, dtype):
     foreign = np.array([[1, 2], [3, 4]], ">" + dtype)
-    for tensor in (paddle.to_tensor(foreign), paddle.to_tensor(foreign, dtype=foreign.dtype.name),
-                   paddle.to_tensor([foreign])[0]):
+    for tensor in (
+        paddle.to_tensor(foreign),
+        paddle.to_tensor(foreign, dtype=foreign.dtype.name),
+        paddle.to_tensor([foreign])[0],
+    ):
         np.testing.assert_array_equal(tensor.numpy(), foreign)
 
 
 BASE = np.arange(24.0).reshape(4, 6)
 LAYOUTS = {
-    "every second row": BASE[::2], "backwards": BASE[::-1], "both": BASE[::-2, 1:5:2],
-    "transposed": BASE.T[1:], "Fortran": np.asfortranarray(BASE)[1:3, ::2],
+    "every second row": BASE[::2],
+    "backwards": BASE[::-1],
+    "both": BASE[::-2, 1:5:2],
+    "transposed": BASE.T[1:],
+    "Fortran": np.asfortranarray(BASE)[1:3, ::2],
     "repeated": np.broadcast_to(BASE[0], (3, 6)),
-    "no axes": np.array(3.5), "a bool": np.array(True), "nothing": np.zeros((0, 3))[::-1],
-    "complex": BASE.astype("complex64").T[::2], "one element": BASE[:1, :1],
+    "no axes": np.array(3.5),
+    "a bool": np.array(True),
+    "nothing": np.zeros((0, 3))[::-1],
+    "complex": BASE.astype("complex64").T[::2],
+    "one element": BASE[:1, :1],
 }
 
 

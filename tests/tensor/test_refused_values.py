@@ -9,18 +9,26 @@ import paddle_jax as ours
 oracle = pytest.importorskip("paddle")
 
 DIVISIONS = {
-    "floor_divide": lambda p, x, y: p.floor_divide(x, y), "remainder": lambda p, x, y: p.remainder(x, y),
-    "mod": lambda p, x, y: p.mod(x, y), "floor_mod": lambda p, x, y: p.floor_mod(x, y),
-    "//": lambda p, x, y: x // y, "%": lambda p, x, y: x % y, "/": lambda p, x, y: x / y,
-    "divide": lambda p, x, y: p.divide(x, y), "trunc": lambda p, x, y: p.divide(x, y, rounding_mode="trunc"),
+    "floor_divide": lambda p, x, y: p.floor_divide(x, y),
+    "remainder": lambda p, x, y: p.remainder(x, y),
+    "mod": lambda p, x, y: p.mod(x, y),
+    "floor_mod": lambda p, x, y: p.floor_mod(x, y),
+    "//": lambda p, x, y: x // y,
+    "%": lambda p, x, y: x % y,
+    "/": lambda p, x, y: x / y,
+    "divide": lambda p, x, y: p.divide(x, y),
+    "trunc": lambda p, x, y: p.divide(x, y, rounding_mode="trunc"),
     "floor": lambda p, x, y: p.divide(x, y, rounding_mode="floor"),
-    "method": lambda p, x, y: x.floor_divide(y), "floor_divide_": lambda p, x, y: x.clone().floor_divide_(y),
-    "remainder_": lambda p, x, y: x.clone().remainder_(y), "mod_": lambda p, x, y: x.clone().mod_(y),
+    "method": lambda p, x, y: x.floor_divide(y),
+    "floor_divide_": lambda p, x, y: x.clone().floor_divide_(y),
+    "remainder_": lambda p, x, y: x.clone().remainder_(y),
+    "mod_": lambda p, x, y: x.clone().mod_(y),
     "keywords": lambda p, x, y: p.floor_divide(y=y, x=x),
     "names": lambda p, x, y: p.remainder(input=x, other=y),
 }
 DIVISORS = {
-    "zeros": lambda p, d: p.to_tensor([2, 0, -1]).astype(d), "zero": lambda p, d: p.to_tensor(0).astype(d),
+    "zeros": lambda p, d: p.to_tensor([2, 0, -1]).astype(d),
+    "zero": lambda p, d: p.to_tensor(0).astype(d),
     "none": lambda p, d: p.to_tensor([2, 3, -1]).astype(d),
     "pending": lambda p, d: (p.to_tensor([2, 1, -1]).astype(d) * 3 - 3).astype(d),
     "float": lambda p, d: p.to_tensor([2.0, 0.0, -1.0]),
@@ -49,29 +57,56 @@ def agree(call, *makers):
 @pytest.mark.parametrize("divisor", DIVISORS)
 @pytest.mark.parametrize("division", DIVISIONS)
 def test_divisions(division, divisor, dtype):
-    agree(DIVISIONS[division], lambda p: p.to_tensor([4, -3, 7]).astype(dtype),
-          lambda p: DIVISORS[divisor](p, dtype))
+    agree(
+        DIVISIONS[division],
+        lambda p: p.to_tensor([4, -3, 7]).astype(dtype),
+        lambda p: DIVISORS[divisor](p, dtype),
+    )
 
 
-@pytest.mark.parametrize("text", [
-    "x // 0", "x % 0", "x / 0", "x // 0.0", "x % 0.0", "5 // z", "5 % z", "5 / z", "5.0 // z",
-    "paddle.remainder(x, 0)", "paddle.floor_divide(x, 0)", "x[:0] // z[:0]", "x[:0] // 0",
-    "x[:0] % paddle.to_tensor(0)", "x // 2", "x % -3", "7 // x",
-    "paddle.floor_divide(x, paddle.to_tensor([0, 1]))", "(x - x) // (z - z)", "x // z.astype('float32')",
-    "x % z.astype('float32')",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x // 0",
+        "x % 0",
+        "x / 0",
+        "x // 0.0",
+        "x % 0.0",
+        "5 // z",
+        "5 % z",
+        "5 / z",
+        "5.0 // z",
+        "paddle.remainder(x, 0)",
+        "paddle.floor_divide(x, 0)",
+        "x[:0] // z[:0]",
+        "x[:0] // 0",
+        "x[:0] % paddle.to_tensor(0)",
+        "x // 2",
+        "x % -3",
+        "7 // x",
+        "paddle.floor_divide(x, paddle.to_tensor([0, 1]))",
+        "(x - x) // (z - z)",
+        "x // z.astype('float32')",
+        "x % z.astype('float32')",
+    ],
+)
 def test_numbers(text):
     def call(paddle):
-        return eval(text,
-                    {"paddle": paddle, "x": paddle.to_tensor([4, -3, 7]), "z": paddle.to_tensor([2, 0, 1])})
+        return eval(
+            text, {"paddle": paddle, "x": paddle.to_tensor([4, -3, 7]), "z": paddle.to_tensor([2, 0, 1])}
+        )
 
     agree(call)
 
 
 def test_in_place_operators_leave_the_tensor():
     x = ours.to_tensor([4, 5])
-    for statement in ("x //= 0", "x %= 0", "x.floor_divide_(ours.to_tensor([1, 0]))",
-                      "x.remainder_(ours.to_tensor(0))"):
+    for statement in (
+        "x //= 0",
+        "x %= 0",
+        "x.floor_divide_(ours.to_tensor([1, 0]))",
+        "x.remainder_(ours.to_tensor(0))",
+    ):
         with pytest.raises(ZeroDivisionError, match="got 0"):
             exec(statement, {"x": x, "ours": ours})
     assert x.tolist() == [4, 5] and x.inplace_version == 0
@@ -86,10 +121,14 @@ def test_the_class():
 
 @pytest.mark.parametrize(("x", "y"), [([2**62 + 1, -(2**62) - 3, 7], [1, 1, -2]), ([-7, 7, -1], [2, -2, 3])])
 def test_truncating_division_is_exact(x, y):
-    agree(lambda p, a, b: p.divide(a, b, rounding_mode="trunc"), lambda p: p.to_tensor(x),
-          lambda p: p.to_tensor(y))
-    assert (ours.divide(ours.to_tensor(x), ours.to_tensor(y), rounding_mode="trunc").tolist()
-            == [int(abs(a) // abs(b)) * (1 if a * b > 0 else -1) for a, b in zip(x, y, strict=True)])
+    agree(
+        lambda p, a, b: p.divide(a, b, rounding_mode="trunc"),
+        lambda p: p.to_tensor(x),
+        lambda p: p.to_tensor(y),
+    )
+    assert ours.divide(ours.to_tensor(x), ours.to_tensor(y), rounding_mode="trunc").tolist() == [
+        int(abs(a) // abs(b)) * (1 if a * b > 0 else -1) for a, b in zip(x, y, strict=True)
+    ]
 
 
 def test_inside_a_compiled_function():
@@ -100,19 +139,33 @@ def test_inside_a_compiled_function():
         f(ours.to_tensor([6, 7]), ours.to_tensor([2, 0]))
 
 
-@pytest.mark.parametrize("values", [
-    [0.0, 1.0, 0.5], [1.5, 0.5, 0.5], [-0.1, 0.5, 0.5], [float("nan"), 0.5, 0.5], [0.5, 0.5, 1.0 + 1e-6],
-    [-0.0, 0.5, 1.0], [float("inf"), 0.5, 0.5],
-])
-@pytest.mark.parametrize("call", [
-    lambda p, x, y: p.nn.functional.binary_cross_entropy(x, y),
-    lambda p, x, y: p.nn.BCELoss(reduction="sum")(x, y),
-    lambda p, x, y: p.nn.functional.binary_cross_entropy(label=y, input=x, reduction="none"),
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, 1.0, 0.5],
+        [1.5, 0.5, 0.5],
+        [-0.1, 0.5, 0.5],
+        [float("nan"), 0.5, 0.5],
+        [0.5, 0.5, 1.0 + 1e-6],
+        [-0.0, 0.5, 1.0],
+        [float("inf"), 0.5, 0.5],
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p, x, y: p.nn.functional.binary_cross_entropy(x, y),
+        lambda p, x, y: p.nn.BCELoss(reduction="sum")(x, y),
+        lambda p, x, y: p.nn.functional.binary_cross_entropy(label=y, input=x, reduction="none"),
+    ],
+)
 def test_probabilities(values, call):
     agree(call, lambda p: p.to_tensor(values), lambda p: p.to_tensor([1.0, 0.0, 1.0]))
-    agree(call, lambda p: p.to_tensor(values, dtype="float64"),
-          lambda p: p.to_tensor([1.0, 0.0, 1.0], dtype="float64"))
+    agree(
+        call,
+        lambda p: p.to_tensor(values, dtype="float64"),
+        lambda p: p.to_tensor([1.0, 0.0, 1.0], dtype="float64"),
+    )
 
 
 def test_probabilities_of_nothing():
@@ -151,8 +204,9 @@ def ctc(p, labels=(1, 2), frames=5, length=2):
 
 
 def rnnt(p, labels=(1, 2), frames=4, length=2):
-    return p.nn.functional.rnnt_loss(p.zeros([1, 4, 3, 5]), *arrays(p, [labels], [frames], [length],
-                                                                    dtype="int32"))
+    return p.nn.functional.rnnt_loss(
+        p.zeros([1, 4, 3, 5]), *arrays(p, [labels], [frames], [length], dtype="int32")
+    )
 
 
 def tree(p, parents):
@@ -210,8 +264,10 @@ INDICES = {
     "too many counted": (lambda p: pooled(p, "psroi_pool", 1, 2), "add up"),
     "counts of boxes": (lambda p: pooled(p, "psroi_pool", 1, 1), False),
     "a sample": (lambda p: p.geometric.sample_neighbors(*arrays(p, [1, 0], [0, 1, 2], [0]), -2), True),
-    "top_k of nms": (lambda p: p.vision.ops.nms(p.ones([1, 4]), 0.3, p.ones([1]), *arrays(p, [0]), [0], 0),
-                     "at least 1"),
+    "top_k of nms": (
+        lambda p: p.vision.ops.nms(p.ones([1, 4]), 0.3, p.ones([1]), *arrays(p, [0]), [0], 0),
+        "at least 1",
+    ),
 }
 
 
@@ -226,10 +282,12 @@ def test_indices_out_of_range(name):
 
 
 def test_indices_that_are_not_followed_have_no_effect():
-    want = oracle.nn.functional.gather_tree(*arrays(oracle, [[[2, 2]], [[3, 9]], [[0, 1]]],
-                                                    [[[7, -3]], [[1, 0]], [[0, 0]]]))
-    got = ours.nn.functional.gather_tree(*arrays(ours, [[[2, 2]], [[3, 9]], [[0, 1]]],
-                                                 [[[7, -3]], [[1, 0]], [[0, 0]]]))
+    want = oracle.nn.functional.gather_tree(
+        *arrays(oracle, [[[2, 2]], [[3, 9]], [[0, 1]]], [[[7, -3]], [[1, 0]], [[0, 0]]])
+    )
+    got = ours.nn.functional.gather_tree(
+        *arrays(ours, [[[2, 2]], [[3, 9]], [[0, 1]]], [[[7, -3]], [[1, 0]], [[0, 0]]])
+    )
     np.testing.assert_array_equal(got.numpy(), want.numpy())
 
 
@@ -272,9 +330,16 @@ def test_flags(flag, value):
     agree(assigned)
 
 
-@pytest.mark.parametrize("text", [
-    "x.scale(bias=np.array(2.0))", "x.scale(np.array([2.0]))", "x.scale(2.0, np.array([True]))",
-    "x.scale_(bias=np.array(2))", "x.scale(bias=np.array([1.0, 2.0]))", "x.scale(bias=[2.0])",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.scale(bias=np.array(2.0))",
+        "x.scale(np.array([2.0]))",
+        "x.scale(2.0, np.array([True]))",
+        "x.scale_(bias=np.array(2))",
+        "x.scale(bias=np.array([1.0, 2.0]))",
+        "x.scale(bias=[2.0])",
+    ],
+)
 def test_arrays_as_numbers(text):
     agree(lambda p, x: eval(text, {"np": np, "x": x, "p": p}), lambda p: p.to_tensor([0.5, -1.0]))

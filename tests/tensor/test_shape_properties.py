@@ -28,8 +28,10 @@ def outcome(module, call, arrays):
         return type(error).__mro__
     weights = module.to_tensor(noise(7, out.shape))
     grads = module.grad([(out * weights).sum()], tensors, allow_unused=True)
-    return [out.numpy(),
-            *[np.zeros(a.shape) if g is None else g.numpy() for a, g in zip(arrays, grads, strict=True)]]
+    return [
+        out.numpy(),
+        *[np.zeros(a.shape) if g is None else g.numpy() for a, g in zip(arrays, grads, strict=True)],
+    ]
 
 
 def agree(oracle, call, *arrays, gradients=True):
@@ -49,8 +51,10 @@ def agree(oracle, call, *arrays, gradients=True):
 
 
 @FEW
-@given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, min_side=0, max_side=3),
-       st.sampled_from(["add", "multiply", "maximum", "atan2"]))
+@given(
+    hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, min_side=0, max_side=3),
+    st.sampled_from(["add", "multiply", "maximum", "atan2"]),
+)
 def test_binary_operations_broadcast(oracle, shapes, name):
     x, y = (noise(k, s) for k, s in enumerate(shapes.input_shapes))
     agree(oracle, lambda m, a, b: getattr(m, name)(a, b), x, y)
@@ -62,8 +66,10 @@ def test_growing_axes(oracle, data):
     target = data.draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=3))
     shape = [data.draw(st.sampled_from([1, n])) for n in target][data.draw(st.integers(0, len(target))) :]
     extra = len(target) - len(shape)
-    asked = [data.draw(st.sampled_from([n, -1])) if k >= extra and shape[k - extra] == n else n
-             for k, n in enumerate(target)]
+    asked = [
+        data.draw(st.sampled_from([n, -1])) if k >= extra and shape[k - extra] == n else n
+        for k, n in enumerate(target)
+    ]
     x = noise(0, shape)
     as_tensors = data.draw(st.booleans())
     got = agree(oracle, lambda m, a: m.expand(a, [m.to_tensor(n) for n in asked] if as_tensors else asked), x)
@@ -91,9 +97,12 @@ def test_reshape(oracle, data):
     if data.draw(st.integers(0, 9)) == 0:  # something that does not fit
         lengths.append(data.draw(st.sampled_from([-1, 0, 5, -2])))
     kind = data.draw(st.sampled_from(["list", "tuple", "Tensor", "Tensors"]))
-    spell = {"list": lambda m: list(lengths), "tuple": lambda m: tuple(lengths),
-             "Tensor": lambda m: m.to_tensor(lengths, "int32"),
-             "Tensors": lambda m: [m.to_tensor(n) if n > 0 else n for n in lengths]}[kind]
+    spell = {
+        "list": lambda m: list(lengths),
+        "tuple": lambda m: tuple(lengths),
+        "Tensor": lambda m: m.to_tensor(lengths, "int32"),
+        "Tensors": lambda m: [m.to_tensor(n) if n > 0 else n for n in lengths],
+    }[kind]
     agree(oracle, lambda m, a: m.reshape(a, spell(m)), noise(0, shape))
 
 
@@ -110,16 +119,18 @@ def test_padding_of_images(oracle, data):
     layout, spatial = data.draw(st.sampled_from(FORMATS[rank])), rank - 2
     last = layout.endswith("C")
     lengths = data.draw(st.lists(st.integers(2, 3), min_size=spatial, max_size=spatial))
-    pads = data.draw(st.lists(st.integers(0, 1 if mode == "reflect" else 2), min_size=2 * spatial,
-                              max_size=2 * spatial))
+    pads = data.draw(
+        st.lists(st.integers(0, 1 if mode == "reflect" else 2), min_size=2 * spatial, max_size=2 * spatial)
+    )
     spell = (lambda m: m.to_tensor(pads, "int32")) if data.draw(st.booleans()) else lambda m: pads
     x = noise(0, [2, *lengths, 2] if last else [2, 2, *lengths])
     got = agree(oracle, lambda m, a: m.nn.functional.pad(a, spell(m), mode, 0.5, data_format=layout), x)
     around = [(pads[2 * k], pads[2 * k + 1]) for k in reversed(range(spatial))]
     around = [(0, 0), *around, (0, 0)] if last else [(0, 0), (0, 0), *around]
     kind = {"replicate": "edge", "circular": "wrap"}.get(mode, mode)
-    np.testing.assert_array_equal(got[0], np.pad(x, around, kind,
-                                                 **({"constant_values": 0.5} if mode == "constant" else {})))
+    np.testing.assert_array_equal(
+        got[0], np.pad(x, around, kind, **({"constant_values": 0.5} if mode == "constant" else {}))
+    )
 
 
 @FEW
@@ -128,11 +139,15 @@ def test_padding_of_every_axis(oracle, data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=3))
     pads = data.draw(st.lists(st.integers(0, 2), min_size=2 * len(shape), max_size=2 * len(shape)))
     first = data.draw(st.booleans())
-    got = agree(oracle, lambda m, a: m.nn.functional.pad(a, pads, value=-1.0, pad_from_left_axis=first),
-                noise(0, shape))
+    got = agree(
+        oracle,
+        lambda m, a: m.nn.functional.pad(a, pads, value=-1.0, pad_from_left_axis=first),
+        noise(0, shape),
+    )
     around = list(zip(pads[::2], pads[1::2], strict=True))
-    np.testing.assert_array_equal(got[0], np.pad(noise(0, shape), around if first else around[::-1],
-                                                 constant_values=-1.0))
+    np.testing.assert_array_equal(
+        got[0], np.pad(noise(0, shape), around if first else around[::-1], constant_values=-1.0)
+    )
 
 
 # einsum -----------------------------------------------------------------------------------------------------
@@ -175,7 +190,8 @@ def test_einsum(oracle, case):
         agree(oracle, lambda m, *xs: m.einsum(text, *xs), *arrays)
 
 
-@pytest.mark.parametrize("text", ["ij,jk->il", "...ij,jk->ik", "ij", "ij,jk,kl", "i.j,jk", "ij->ik,jk",
-                                  "i1,jk", "ijk,jk"])
+@pytest.mark.parametrize(
+    "text", ["ij,jk->il", "...ij,jk->ik", "ij", "ij,jk,kl", "i.j,jk", "ij->ik,jk", "i1,jk", "ijk,jk"]
+)
 def test_einsum_refuses(oracle, text):
     assert agree(oracle, lambda m, a, b: m.einsum(text, a, b), np.ones((2, 3)), np.ones((3, 4))) is None

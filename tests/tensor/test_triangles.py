@@ -17,19 +17,37 @@ CALLS = [
     *[f"pinv({x}, hermitian=True)" for x in ("T", "MORE", "COMPLEX")],
     *[f"eigh({x}, {side!r})[0]" for x in ("T", "MORE", "COMPLEX") for side in "LU"],
     *[f"eigvalsh({x}, {side!r})" for x in ("T", "MORE", "COMPLEX") for side in "LU"],
-    *[f"{call}, upper={up})" for call in ("cholesky(FACTOR", "cholesky_solve(SIDE, FACTOR",
-                                          "cholesky_inverse(FACTOR", "triangular_solve(FACTOR, SIDE")
-      for up in (True, False)],
-    *[f"triangular_solve(FACTOR, SIDE, upper={up}, {what}=True)" for up in (True, False)
-      for what in ("transpose", "unitriangular")],
+    *[
+        f"{call}, upper={up})"
+        for call in (
+            "cholesky(FACTOR",
+            "cholesky_solve(SIDE, FACTOR",
+            "cholesky_inverse(FACTOR",
+            "triangular_solve(FACTOR, SIDE",
+        )
+        for up in (True, False)
+    ],
+    *[
+        f"triangular_solve(FACTOR, SIDE, upper={up}, {what}=True)"
+        for up in (True, False)
+        for what in ("transpose", "unitriangular")
+    ],
 ]
 
 
 def result(module, call):
-    arrays = {"T": T, "MORE": MORE, "COMPLEX": COMPLEX, "FACTOR": FACTOR, "SIDE": SIDE,
-              "SINGULAR": np.array([[1.0, 2.0], [0.0, 0.0]])}
-    return eval("L." + call,  # noqa: S307
-                {"L": module.linalg, **{k: module.to_tensor(v) for k, v in arrays.items()}}).numpy()
+    arrays = {
+        "T": T,
+        "MORE": MORE,
+        "COMPLEX": COMPLEX,
+        "FACTOR": FACTOR,
+        "SIDE": SIDE,
+        "SINGULAR": np.array([[1.0, 2.0], [0.0, 0.0]]),
+    }
+    return eval(
+        "L." + call,  # noqa: S307
+        {"L": module.linalg, **{k: module.to_tensor(v) for k, v in arrays.items()}},
+    ).numpy()
 
 
 @pytest.mark.parametrize("call", CALLS)

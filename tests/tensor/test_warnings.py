@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 HUGE = [
-    "x = paddle.ones([3]); x[0] = 1e40", "x = paddle.ones([3]); x[1:] = -1e300",
-    "x = paddle.ones([3]) + np.float64(1e300)", "x = np.float64(1e300) * paddle.ones([3])",
-    "x = paddle.ones([3], 'float16'); x[0] = np.float64(1e9)", "x = paddle.ones([3]); x *= 1e60",
+    "x = paddle.ones([3]); x[0] = 1e40",
+    "x = paddle.ones([3]); x[1:] = -1e300",
+    "x = paddle.ones([3]) + np.float64(1e300)",
+    "x = np.float64(1e300) * paddle.ones([3])",
+    "x = paddle.ones([3], 'float16'); x[0] = np.float64(1e9)",
+    "x = paddle.ones([3]); x *= 1e60",
     "x = paddle.ones([3]); x[paddle.to_tensor([True, False, True])] = np.float64(1e40)",
     "x = paddle.full([2], 1e40)",
 ]

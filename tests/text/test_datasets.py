@@ -17,36 +17,60 @@ def archive(path, files):
 
 
 def review(part, kind, number):
-    return (f"The {'good' if kind == 'pos' else 'bad'} movie, {part} it's a film-{number} THE "
-            "the.<br /> end!\n")
+    return (
+        f"The {'good' if kind == 'pos' else 'bad'} movie, {part} it's a film-{number} THE the.<br /> end!\n"
+    )
 
 
 @pytest.fixture
 def files(tmp_path):
     np.savetxt(tmp_path / "housing.data", np.random.RandomState(0).rand(11, 14) * 10, fmt="%8.4f")
-    reviews = {f"aclImdb/{part}/{kind}/{n}_{n}.txt": review(part, kind, n) for part in ("train", "test")
-               for kind in ("pos", "neg") for n in range(3)}
-    sentences = {"train": " the cat <unk> sat <unk> <unk> \n the dog sat on the cat the cat the\n a b\n",
-                 "valid": " the dog ran \n the cat\n",
-                 "test": " the cat ran far \n the cat sat sat on a mat\n"}
+    reviews = {
+        f"aclImdb/{part}/{kind}/{n}_{n}.txt": review(part, kind, n)
+        for part in ("train", "test")
+        for kind in ("pos", "neg")
+        for n in range(3)
+    }
+    sentences = {
+        "train": " the cat <unk> sat <unk> <unk> \n the dog sat on the cat the cat the\n a b\n",
+        "valid": " the dog ran \n the cat\n",
+        "test": " the cat ran far \n the cat sat sat on a mat\n",
+    }
     return {
         "UCIHousing": str(tmp_path / "housing.data"),
-        "Imdb": archive(tmp_path / "imdb.tgz",
-                        {**reviews, "aclImdb/train/unsup/0_0.txt": "zzz the", "aclImdb/imdb.vocab": "x"}),
-        "Imikolov": archive(tmp_path / "ptb.tgz", {f"./simple-examples/data/ptb.{part}.txt": text
-                                                   for part, text in sentences.items()}),
+        "Imdb": archive(
+            tmp_path / "imdb.tgz",
+            {**reviews, "aclImdb/train/unsup/0_0.txt": "zzz the", "aclImdb/imdb.vocab": "x"},
+        ),
+        "Imikolov": archive(
+            tmp_path / "ptb.tgz",
+            {f"./simple-examples/data/ptb.{part}.txt": text for part, text in sentences.items()},
+        ),
     }
 
 
 CASES = [
-    ("UCIHousing", {}), ("UCIHousing", {"mode": "test"}), ("UCIHousing", {"mode": "bad"}),
+    ("UCIHousing", {}),
+    ("UCIHousing", {"mode": "test"}),
+    ("UCIHousing", {"mode": "bad"}),
     ("UCIHousing", {"data_file": None, "download": False}),
-    *[("Imdb", {"mode": mode, "cutoff": cutoff}) for mode in ("train", "test", "TEST")
-      for cutoff in (0, 2, 5)], ("Imdb", {"mode": "bad"}),
-    *[("Imikolov", {"mode": mode, **settings}) for mode in ("train", "test")
-      for settings in ({"window_size": 2, "min_word_freq": 4}, {"window_size": 3, "min_word_freq": 2},
-                       {"data_type": "SEQ", "min_word_freq": 2},
-                       {"data_type": "seq", "window_size": 6, "min_word_freq": 2}, {"data_type": "other"})],
+    *[
+        ("Imdb", {"mode": mode, "cutoff": cutoff})
+        for mode in ("train", "test", "TEST")
+        for cutoff in (0, 2, 5)
+    ],
+    ("Imdb", {"mode": "bad"}),
+    *[
+        ("Imikolov", {"mode": mode, **settings})
+        for mode in ("train", "test")
+        for settings in (
+            {"window_size": 2, "min_word_freq": 4},
+            {"window_size": 3, "min_word_freq": 2},
+            {"data_type": "SEQ", "min_word_freq": 2},
+            {"data_type": "seq", "window_size": 6, "min_word_freq": 2},
+            {"data_type": "other"},
+        )
+    ],
     ("Imikolov", {"mode": "valid"}),
     *[(name, {"data_file": "/nowhere"}) for name in ("UCIHousing", "Imdb", "Imikolov")],
 ]
@@ -60,8 +84,9 @@ def test_like_the_real_ones(paddle, oracle, files, name, settings):
         except Exception as error:
             return type(error)
         words = getattr(data, "word_idx", {})
-        return [[(str(field.dtype), field.shape, field.tolist()) for field in data[i]]
-                for i in range(len(data))], words
+        return [
+            [(str(field.dtype), field.shape, field.tolist()) for field in data[i]] for i in range(len(data))
+        ], words
 
     ours, theirs = rows(paddle), rows(oracle)
     if isinstance(theirs, tuple):

@@ -14,11 +14,16 @@ POTENTIALS, TRANSITIONS = GENERATOR.randn(3, 5, 6), GENERATOR.randn(6, 6)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_decode(paddle, oracle, lengths, bounded, dtype):
     def run(p):
-        arguments = (p.to_tensor(POTENTIALS.astype(dtype)), p.to_tensor(TRANSITIONS.astype(dtype)),
-                     p.to_tensor(np.array(lengths)))
+        arguments = (
+            p.to_tensor(POTENTIALS.astype(dtype)),
+            p.to_tensor(TRANSITIONS.astype(dtype)),
+            p.to_tensor(np.array(lengths)),
+        )
         layer = p.text.ViterbiDecoder(arguments[1], bounded)
-        assert (layer(arguments[0], arguments[2])[1].tolist()
-                == p.text.viterbi_decode(*arguments, bounded)[1].tolist())
+        assert (
+            layer(arguments[0], arguments[2])[1].tolist()
+            == p.text.viterbi_decode(*arguments, bounded)[1].tolist()
+        )
         return p.text.viterbi_decode(*arguments, bounded)
 
     ours, theirs = run(paddle), run(oracle)
@@ -30,12 +35,15 @@ def test_decode(paddle, oracle, lengths, bounded, dtype):
 def test_the_best_of_all_paths(paddle):
     tags, steps = 3, 4
     potentials, transitions = GENERATOR.randn(2, steps, tags), GENERATOR.randn(tags, tags)
-    scores, paths = paddle.text.viterbi_decode(*map(paddle.to_tensor, (potentials, transitions)),
-                                               paddle.to_tensor([steps, steps - 1]), False)
+    scores, paths = paddle.text.viterbi_decode(
+        *map(paddle.to_tensor, (potentials, transitions)), paddle.to_tensor([steps, steps - 1]), False
+    )
     for row, length in enumerate((steps, steps - 1)):
+
         def score(path, row=row):
-            return (sum(potentials[row, i, tag] for i, tag in enumerate(path))
-                    + sum(transitions[a, b] for a, b in itertools.pairwise(path)))
+            return sum(potentials[row, i, tag] for i, tag in enumerate(path)) + sum(
+                transitions[a, b] for a, b in itertools.pairwise(path)
+            )
 
         best = max(itertools.product(range(tags), repeat=length), key=score)
         assert paths[row].tolist()[:length] == list(best)
@@ -63,6 +71,7 @@ def test_refused(paddle, oracle, name):
 
 
 def test_nothing_to_decode(paddle):
-    scores, paths = paddle.text.viterbi_decode(paddle.zeros([2, 3, 4]), paddle.zeros([4, 4]),
-                                               paddle.to_tensor([0, 0]))
+    scores, paths = paddle.text.viterbi_decode(
+        paddle.zeros([2, 3, 4]), paddle.zeros([4, 4]), paddle.to_tensor([0, 0])
+    )
     assert scores.tolist() == [0.0, 0.0] and paths.shape == [2, 0]

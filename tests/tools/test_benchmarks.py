@@ -13,8 +13,9 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmarks are 
 
 
 def run(*command):
-    return subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=300,
-                          check=False)
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def load(name):
@@ -40,8 +41,18 @@ def test_the_cost_of_recordings():
 
 @pytest.mark.slow
 def test_one_workload_through_the_runner():
-    done = run("benchmarks/steps.py", "--only", "chain20", "--peers", "ours,off", "--rounds", "1",
-               "--seconds", "0.01", "--memory")
+    done = run(
+        "benchmarks/steps.py",
+        "--only",
+        "chain20",
+        "--peers",
+        "ours,off",
+        "--rounds",
+        "1",
+        "--seconds",
+        "0.01",
+        "--memory",
+    )
     assert done.returncode == 0, done.stderr
     lines = [cells(line) for line in done.stdout.splitlines() if line]
     assert lines[0] == ["workload", "ours", "off", "off/ours"]
@@ -66,13 +77,19 @@ def test_first_steps_and_profile():
 def test_fit():
     done = run("benchmarks/fit.py", "paddle_jax", "mlp", "--epochs", "1", "--batch-size", "1024")
     assert done.returncode == 0, done.stderr
-    assert [line.split(":")[0]
-            for line in done.stdout.splitlines()] == ["paddle_jax mlp fit", "paddle_jax mlp evaluate"]
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        "paddle_jax mlp fit",
+        "paddle_jax mlp evaluate",
+    ]
 
 
 def test_paddle_has_every_workload_of_the_table():
-    done = run("-m", "paddle_jax", "-c", "import sys; sys.path.insert(0, 'benchmarks'); import paddle_work; "
-                                         "print(*paddle_work.WORKLOADS)")
+    done = run(
+        "-m",
+        "paddle_jax",
+        "-c",
+        "import sys; sys.path.insert(0, 'benchmarks'); import paddle_work; print(*paddle_work.WORKLOADS)",
+    )
     assert done.returncode == 0, done.stderr
     names = {name.partition("@")[0] for name in load("steps").LABELS}
     assert names == set(done.stdout.split())

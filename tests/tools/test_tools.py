@@ -54,8 +54,11 @@ def test_downward_imports_pass(problems):
         ("tensor/math.py", "from . import add", "cycle"),
         ("nn/functional/__init__.py", "import paddle_jax.nn", "cycle"),
         ("_core/op.py", "from paddle_jax.tensor.math import add", "cycle"),
-        ("_core/op.py", "try:\n    from paddle_jax.nn import functional\nexcept ImportError:\n    pass",
-         "downwards"),
+        (
+            "_core/op.py",
+            "try:\n    from paddle_jax.nn import functional\nexcept ImportError:\n    pass",
+            "downwards",
+        ),
         ("tensor/math.py", "if 1:\n    import paddle_jax.nn.functional", "downwards"),
     ],
 )

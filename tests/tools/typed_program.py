@@ -20,14 +20,19 @@ print(x[mask], x[0, None], -x, len(x), float(x[0]), x.shape[0], x.dtype == paddl
 for row in x:
     row.stop_gradient = False
     print(row.item() + 1)
+
+
 class Net(nn.Layer):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(2, 3)
         self.scale = self.create_parameter([1])
+
     def forward(self, x: paddle.Tensor):
         h = F.softmax(self.fc(x), axis=-1) * self.scale
         return h.max(axis=-1).unsqueeze(0)
+
+
 net = Net()
 opt = paddle.optimizer.Adam(learning_rate=0.1, parameters=net.parameters())
 loss = F.mse_loss(net(x), y)
@@ -39,12 +44,17 @@ if x.grad is not None:
 with paddle.no_grad():
     x.add_(y).clip_(0, 1)
 paddle.save(net.state_dict(), "a.pdparams")
+
+
 @paddle.no_grad()
 def evaluate(t: paddle.Tensor) -> float:
     return t.mean().item()
+
+
 values, vectors = paddle.linalg.eigh(x)
-print(paddle.linalg.norm(x).item(), paddle.zeros([2]).astype("int64"), x.T, x.tolist(),
-      paddle.arange(3).cpu())
+print(
+    paddle.linalg.norm(x).item(), paddle.zeros([2]).astype("int64"), x.T, x.tolist(), paddle.arange(3).cpu()
+)
 reveal_type(host)
 reveal_type(loss)
 reveal_type(parts)

@@ -35,18 +35,28 @@ def picture(r, height, width, kind="JPEG", mode="RGB"):
 def batch(r, count, key, python2=False):
     """A pickle of CIFAR. The published ones were written by Python 2: texts are byte strings, names those
     of an older NumPy."""
-    content = {b"data": r.randint(0, 256, (count, 3072)).astype("uint8"), key: list(range(count)),
-               b"filenames": [b"a.png"] * count}
+    content = {
+        b"data": r.randint(0, 256, (count, 3072)).astype("uint8"),
+        key: list(range(count)),
+        b"filenames": [b"a.png"] * count,
+    }
     if not python2:
         return pickle.dumps(content, protocol=2)
     pixels = content[b"data"]
     text = (
         b"(dp0\nS'data'\np1\ncnumpy.core.multiarray\n_reconstruct\np2\n(cnumpy\nndarray\np3\n(I0\ntp4\nS'b'\np5\ntp6\nRp7\n"
         b"(I1\n(I%d\nI3072\ntp8\ncnumpy\ndtype\np9\n(S'u1'\np10\nI0\nI1\ntp11\nRp12\n"
-        b"(I3\nS'|'\np13\nNNNI-1\nI-1\nI0\ntp14\nbI00\n" % count)
+        b"(I3\nS'|'\np13\nNNNI-1\nI-1\nI0\ntp14\nbI00\n" % count
+    )
     text += b"S" + repr(pixels.tobytes())[1:].encode() + b"\ntp15\nbs"
-    return (text + b"S" + repr(key)[1:].encode() + b"\n(lp16\n"
-            + b"".join(b"I%d\na" % i for i in range(count)) + b"s.")
+    return (
+        text
+        + b"S"
+        + repr(key)[1:].encode()
+        + b"\n(lp16\n"
+        + b"".join(b"I%d\na" % i for i in range(count))
+        + b"s."
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,34 +64,56 @@ def files(tmp_path_factory):
     folder, r = tmp_path_factory.mktemp("files"), np.random.RandomState(0)
     images = r.randint(0, 256, (200, 28, 28)).astype("uint8")
     for name, head, content in (
-            ("im.gz", (2051, 200, 28, 28), images.tobytes()),
-            ("lb.gz", (2049, 200), bytes([*range(10)] * 20)), ("short.gz", (2051, 200, 28, 28), b"abc"),
-            ("few.gz", (2049, 100), bytes(100)),
-            ("small.gz", (2051, 200, 10, 12), images[:, :10, :12].tobytes()),
-        ):
+        ("im.gz", (2051, 200, 28, 28), images.tobytes()),
+        ("lb.gz", (2049, 200), bytes([*range(10)] * 20)),
+        ("short.gz", (2051, 200, 28, 28), b"abc"),
+        ("few.gz", (2049, 100), bytes(100)),
+        ("small.gz", (2051, 200, 10, 12), images[:, :10, :12].tobytes()),
+    ):
         with gzip.open(folder / name, "wb") as file:
             file.write(struct.pack(f">{len(head)}I", *head) + content)
     (folder / "im").write_bytes(gzip.decompress((folder / "im.gz").read_bytes()))
     top = "cifar-10-batches-py/"
-    archive(folder / "c10.tar.gz",
-            {f"{top}data_batch_2": batch(r, 3, b"labels"), f"{top}data_batch_1": batch(r, 2, b"labels"),
-             f"{top}test_batch": batch(r, 2, b"labels"), f"{top}readme.html": b"x"})
+    archive(
+        folder / "c10.tar.gz",
+        {
+            f"{top}data_batch_2": batch(r, 3, b"labels"),
+            f"{top}data_batch_1": batch(r, 2, b"labels"),
+            f"{top}test_batch": batch(r, 2, b"labels"),
+            f"{top}readme.html": b"x",
+        },
+    )
     archive(folder / "old.tar.gz", {f"{top}data_batch_1": batch(r, 2, b"labels", python2=True)})
-    archive(folder / "c100.tar.gz", {"cifar-100-python/train": batch(r, 4, b"fine_labels"),
-                                     "cifar-100-python/test": batch(r, 2, b"fine_labels")})
+    archive(
+        folder / "c100.tar.gz",
+        {
+            "cifar-100-python/train": batch(r, 4, b"fine_labels"),
+            "cifar-100-python/test": batch(r, 2, b"fine_labels"),
+        },
+    )
     archive(folder / "hostile.tar.gz", {f"{top}data_batch_1": b"cos\nsystem\n(S'echo'\ntR."})
     archive(folder / "fl.tgz", {f"jpg/image_{i:05d}.jpg": picture(r, 6, 5 + i) for i in range(1, 6)})
     archive(folder / "bad.tgz", {"../out.jpg": b"x"})
     scipy_io.savemat(folder / "lab.mat", {"labels": np.array([[7, 8, 9, 1, 2]], "uint8")})
-    scipy_io.savemat(folder / "set.mat",
-                     {name: np.array([ids], "uint16")
-                      for name, ids in (("tstid", [1, 3, 5]), ("trnid", [2]), ("valid", [4]))})
-    archive(folder / "voc.tar", {
-        **{f"{VOC}ImageSets/Segmentation/{name}.txt": text
-           for name, text in (("trainval", b"a\nb\n"), ("train", b"a\n"), ("val", b"b\n"))},
-        **{f"{VOC}JPEGImages/{n}.jpg": picture(r, 5, 6) for n in "ab"},
-        **{f"{VOC}SegmentationClass/{n}.png": picture(r, 5, 6, "PNG", "L") for n in "ab"},
-    }, "w")
+    scipy_io.savemat(
+        folder / "set.mat",
+        {
+            name: np.array([ids], "uint16")
+            for name, ids in (("tstid", [1, 3, 5]), ("trnid", [2]), ("valid", [4]))
+        },
+    )
+    archive(
+        folder / "voc.tar",
+        {
+            **{
+                f"{VOC}ImageSets/Segmentation/{name}.txt": text
+                for name, text in (("trainval", b"a\nb\n"), ("train", b"a\n"), ("val", b"b\n"))
+            },
+            **{f"{VOC}JPEGImages/{n}.jpg": picture(r, 5, 6) for n in "ab"},
+            **{f"{VOC}SegmentationClass/{n}.png": picture(r, 5, 6, "PNG", "L") for n in "ab"},
+        },
+        "w",
+    )
     for kind in ("cat", "dog"):
         (folder / "pets" / kind / "sub").mkdir(parents=True)
         for name in ("1.jpg", "2.PNG", "sub/3.bmp"):
@@ -101,12 +133,26 @@ def plain(value):
     return type(value).__name__ if hasattr(value, "samples") else value
 
 
-SETS = {"MNIST": "D.MNIST(d+'im.gz',d+'lb.gz'{})", "FashionMNIST": "D.FashionMNIST(d+'im.gz',d+'lb.gz'{})",
-        "Cifar10": "D.Cifar10(d+'c10.tar.gz'{})", "Cifar100": "D.Cifar100(d+'c100.tar.gz'{})",
-        "Flowers": "D.Flowers(d+'fl.tgz',d+'lab.mat',d+'set.mat'{})", "VOC2012": "D.VOC2012(d+'voc.tar'{})"}
-VARIANTS = ["", ",mode='test'", ",mode='TRAIN'", ",mode='valid'", ",mode='x'", ",backend='pil'",
-            ",backend='cv2'", ",backend='tensor'", ",transform=lambda x: np.asarray(x)[:2]",
-            ",transform=lambda x: np.asarray(x)[:2].astype('float64'),backend='cv2'"]
+SETS = {
+    "MNIST": "D.MNIST(d+'im.gz',d+'lb.gz'{})",
+    "FashionMNIST": "D.FashionMNIST(d+'im.gz',d+'lb.gz'{})",
+    "Cifar10": "D.Cifar10(d+'c10.tar.gz'{})",
+    "Cifar100": "D.Cifar100(d+'c100.tar.gz'{})",
+    "Flowers": "D.Flowers(d+'fl.tgz',d+'lab.mat',d+'set.mat'{})",
+    "VOC2012": "D.VOC2012(d+'voc.tar'{})",
+}
+VARIANTS = [
+    "",
+    ",mode='test'",
+    ",mode='TRAIN'",
+    ",mode='valid'",
+    ",mode='x'",
+    ",backend='pil'",
+    ",backend='cv2'",
+    ",backend='tensor'",
+    ",transform=lambda x: np.asarray(x)[:2]",
+    ",transform=lambda x: np.asarray(x)[:2].astype('float64'),backend='cv2'",
+]
 FOLDERS = """D.DatasetFolder(d+'pets')[4]
 D.DatasetFolder(d+'pets').classes, D.DatasetFolder(d+'pets').class_to_idx, D.DatasetFolder(d+'pets').targets
 [(p[len(d):], n) for p, n in D.DatasetFolder(d+'pets').samples]
@@ -146,8 +192,9 @@ def both(oracle, paddle, files, text):
             found.append(error)
     want, got = found
     if isinstance(want, Exception):
-        assert isinstance(got, next(c for c in type(want).__mro__
-                                    if c.__module__ == "builtins")), f"{text}: {want!r}, we {got!r}"
+        assert isinstance(got, next(c for c in type(want).__mro__ if c.__module__ == "builtins")), (
+            f"{text}: {want!r}, we {got!r}"
+        )
     else:
         assert got == want, text
 
@@ -187,8 +234,12 @@ def test_damaged_and_hostile_files(paddle, files):
 
 def test_uncompressed_files(paddle, files):
     images = paddle.vision.datasets.MNIST(f"{files}/im", f"{files}/lb.gz").images
-    assert all((a == b).all() for a, b in zip(
-        images, paddle.vision.datasets.MNIST(f"{files}/im.gz", f"{files}/lb.gz").images, strict=True))
+    assert all(
+        (a == b).all()
+        for a, b in zip(
+            images, paddle.vision.datasets.MNIST(f"{files}/im.gz", f"{files}/lb.gz").images, strict=True
+        )
+    )
 
 
 def test_loader_and_copies(paddle, files):
@@ -224,9 +275,15 @@ def test_addresses_are_the_oracles(oracle):
     import importlib
 
     for module in ("cifar", "flowers", "voc2012", "folder"):
-        theirs, ours = (importlib.import_module(f"{library.__name__}.vision.datasets.{module}")
-                        for library in (oracle, paddle_jax))
-        names = [name for name, value in vars(theirs).items()
-                 if name.isupper() and isinstance(value, str | dict | tuple)]
-        assert (names and {name: getattr(ours, name) for name in names}
-                          == {name: getattr(theirs, name) for name in names})
+        theirs, ours = (
+            importlib.import_module(f"{library.__name__}.vision.datasets.{module}")
+            for library in (oracle, paddle_jax)
+        )
+        names = [
+            name
+            for name, value in vars(theirs).items()
+            if name.isupper() and isinstance(value, str | dict | tuple)
+        ]
+        assert names and {name: getattr(ours, name) for name in names} == {
+            name: getattr(theirs, name) for name in names
+        }

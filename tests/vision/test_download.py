@@ -39,8 +39,11 @@ def fetch(paddle, tmp_path, monkeypatch):
         server.daemon_threads = False  # so that leaving the block waits for the last answer
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield (paddle.utils.download.get_weights_path_from_url, f"http://127.0.0.1:{server.server_port}/",
-               tmp_path)
+        yield (
+            paddle.utils.download.get_weights_path_from_url,
+            f"http://127.0.0.1:{server.server_port}/",
+            tmp_path,
+        )
         server.shutdown()
         thread.join()
 
@@ -97,14 +100,20 @@ def test_archives_are_unpacked(fetch, oracle, kind, expected):
     """The real Paddle takes the first member's last part, which is a file where an archive does not begin
     with its folder; zip archives begin so."""
     _, address, folder = fetch
-    with (tarfile.open(folder / "server" / "set.tar", "w") if kind == "tar"
-          else zipfile.ZipFile(folder / "server" / "set.zip", "w") as archive):
+    with (
+        tarfile.open(folder / "server" / "set.tar", "w")
+        if kind == "tar"
+        else zipfile.ZipFile(folder / "server" / "set.zip", "w") as archive
+    ):
         for name in ARCHIVES[expected]:
             file = folder / "content" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(name)
-        for top in (sorted({name.split("/")[0] for name in ARCHIVES[expected]}) if kind == "tar"
-                    else ARCHIVES[expected]):
+        for top in (
+            sorted({name.split("/")[0] for name in ARCHIVES[expected]})
+            if kind == "tar"
+            else ARCHIVES[expected]
+        ):
             (archive.add if kind == "tar" else archive.write)(folder / "content" / top, top)
     paths = {}
     for engine in [paddle_jax] + [oracle] * (kind == "tar"):
@@ -113,8 +122,9 @@ def test_archives_are_unpacked(fetch, oracle, kind, expected):
         path = Path(engine.utils.download.get_path_from_url(f"{address}set.{kind}", str(where)))
         found = sorted(str(f.relative_to(where)) for f in where.rglob("*") if f.is_file())
         paths[engine.__name__] = str(path.resolve().relative_to(where.resolve())), found
-    assert (paths["paddle_jax"][0] == expected
-            and paths["paddle_jax"] == paths.get("paddle", paths["paddle_jax"]))
+    assert paths["paddle_jax"][0] == expected and paths["paddle_jax"] == paths.get(
+        "paddle", paths["paddle_jax"]
+    )
 
 
 def test_a_hostile_archive_is_refused(fetch, paddle):

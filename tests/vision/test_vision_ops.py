@@ -8,17 +8,27 @@ from tests.nn.scripts import same
 
 X = "x = paddle.to_tensor(np.random.RandomState(0).randn(1, 8, 6, 7).astype('float32'))"
 LAYERS = [
-    "O = paddle.vision.ops", X,
+    "O = paddle.vision.ops",
+    X,
     "b, n = paddle.to_tensor([[0.5, 1, 4, 5.5], [1, 2, 6, 4]]), paddle.to_tensor([2], 'int32')",
-    "O.RoIAlign(3)", "O.RoIAlign(2, 0.5)(x, b, n)", "O.RoIAlign((2, 3))(x, b, n, aligned=False)",
-    "O.RoIPool((2, 3), 0.5)", "O.RoIPool(2)(x, b, n)", "O.PSRoIPool(2)", "O.PSRoIPool(2, 0.5)(x, b, n)",
-    "O.DeformConv2D(8, 4, 3)", "O.DeformConv2D(3, 4, 3, groups=2)",
+    "O.RoIAlign(3)",
+    "O.RoIAlign(2, 0.5)(x, b, n)",
+    "O.RoIAlign((2, 3))(x, b, n, aligned=False)",
+    "O.RoIPool((2, 3), 0.5)",
+    "O.RoIPool(2)(x, b, n)",
+    "O.PSRoIPool(2)",
+    "O.PSRoIPool(2, 0.5)(x, b, n)",
+    "O.DeformConv2D(8, 4, 3)",
+    "O.DeformConv2D(3, 4, 3, groups=2)",
     "O.DeformConv2D(3, 4, 3, weight_attr=False)",
     "d = O.DeformConv2D(8, 4, 3, 2, 1, 1, 2, 2, paddle.ParamAttr(initializer=nn.initializer.Constant(0.1)))",
-    "list(d.state_dict()), d.weight.shape", "d(x, paddle.full([1, 36, 3, 4], 0.3))",
+    "list(d.state_dict()), d.weight.shape",
+    "d(x, paddle.full([1, 36, 3, 4], 0.3))",
     "d(x, paddle.full([1, 36, 3, 4], 0.3), paddle.full([1, 18, 3, 4], 0.5))",
-    "d(x, paddle.ones([1, 36, 3, 3]))", "list(O.DeformConv2D(8, 4, 3, bias_attr=False).state_dict())",
-    "O.read_file('no such file')", "O.__all__",
+    "d(x, paddle.ones([1, 36, 3, 3]))",
+    "list(O.DeformConv2D(8, 4, 3, bias_attr=False).state_dict())",
+    "O.read_file('no such file')",
+    "O.__all__",
 ]
 
 
@@ -28,8 +38,9 @@ def test_layers(oracle, paddle):
 
 
 def test_initial_weight_of_deform_conv(oracle, paddle):
-    got, want = (library.vision.ops.DeformConv2D(16, 200, 3).weight.numpy().std()
-                 for library in (paddle, oracle))
+    got, want = (
+        library.vision.ops.DeformConv2D(16, 200, 3).weight.numpy().std() for library in (paddle, oracle)
+    )
     assert got == pytest.approx(want, rel=0.05)
 
 
@@ -50,11 +61,17 @@ def test_read_file_and_decode_jpeg(oracle, paddle, tmp_path):
     path = tmp_path / "a.jpg"
     image.fromarray(pixels).save(path, quality=95)
     content = paddle.vision.ops.read_file(str(path))
-    assert (content.numpy().tolist() == oracle.vision.ops.read_file(str(path)).numpy().tolist()
-            == list(path.read_bytes()))
+    assert (
+        content.numpy().tolist()
+        == oracle.vision.ops.read_file(str(path)).numpy().tolist()
+        == list(path.read_bytes())
+    )
     decoded = np.asarray(image.open(path))
-    for mode, want in (("unchanged", decoded.transpose(2, 0, 1)), ("rgb", decoded.transpose(2, 0, 1)),
-                       ("gray", np.asarray(image.open(path).convert("L"))[None])):
+    for mode, want in (
+        ("unchanged", decoded.transpose(2, 0, 1)),
+        ("rgb", decoded.transpose(2, 0, 1)),
+        ("gray", np.asarray(image.open(path).convert("L"))[None]),
+    ):
         got = paddle.vision.ops.decode_jpeg(content, mode)
         assert got.dtype == paddle.uint8 and np.array_equal(got.numpy(), want)
     image.fromarray(pixels[..., 0]).save(path)

@@ -25,15 +25,17 @@ class _GradMode:
         return ft.partial(setattr, local.ctx, "grad", self.enabled)
 
     def _leaving(self):  # sets what was saved last; returns None
-        return ignoring_arguments(ft.partial(next, map(setattr, (local.ctx,), ("grad",),
-                                                       map(list.pop, (self._saved,)))))
+        return ignoring_arguments(
+            ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
+        )
 
     __enter__, __exit__ = Special(_entering), Special(_leaving)
 
     def __call__(self, func):
         if not callable(func):
-            raise TypeError(f"{type(self).__name__}: got {type(func).__name__} to decorate; "
-                            "it must be a function")
+            raise TypeError(
+                f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function"
+            )
         wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
         setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
         return wrapped
@@ -81,8 +83,9 @@ class _Switch(_GradMode):
         if func is None:
             return super().__new__(cls)
         if not callable(func):
-            raise TypeError(f"{cls.__name__}: got {func!r}; it takes no argument, "
-                            "or the function to decorate")
+            raise TypeError(
+                f"{cls.__name__}: got {func!r}; it takes no argument, or the function to decorate"
+            )
         return cls()(func)
 
 

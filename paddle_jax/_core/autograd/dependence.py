@@ -41,8 +41,9 @@ def through(jaxpr, masks):
             for mask in given:
                 together |= mask
             made = [together] * len(equation.outvars)
-        known.update((v, mask) for v, mask in zip(equation.outvars, made, strict=True)
-                     if mask and _inexact(v))
+        known.update(
+            (v, mask) for v, mask in zip(equation.outvars, made, strict=True) if mask and _inexact(v)
+        )
     return [of(v) for v in jaxpr.outvars]
 
 
@@ -72,4 +73,3 @@ def is_literal(v) -> bool:
 
 def _inexact(v):
     return jnp.issubdtype(v.aval.dtype, jnp.inexact)
-

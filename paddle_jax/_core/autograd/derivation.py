@@ -36,10 +36,15 @@ def _accumulated(equations, diff, given, operands, cts):
     _, pull = reverse.linearized(equations.jaxpr, equations.consts, operands, moving, wanted)
     passed = iter(cts)
     passed = [next(passed) if has else None for has in given]
-    grads = pull([_fitting(ct, out) if wants else None
-                  for ct, out, wants in zip(passed, outs, wanted, strict=True)])
-    return _gradients([jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i]
-                       for i in diff])
+    grads = pull(
+        [_fitting(ct, out) if wants else None for ct, out, wants in zip(passed, outs, wanted, strict=True)]
+    )
+    return _gradients(
+        [
+            jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i]
+            for i in diff
+        ]
+    )
 
 
 def linearized(kernel, diff, operands):

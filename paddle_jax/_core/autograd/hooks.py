@@ -30,8 +30,11 @@ class TensorHookRemoveHelper:
         """Removes the hook; True when it was still there, else there is a warning."""
         there = self.discard()
         if not there:
-            warnings.warn("remove: the hook was removed before, or is none of this Tensor any more",
-                          RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                "remove: the hook was removed before, or is none of this Tensor any more",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return there
 
     def discard(self):

@@ -30,8 +30,10 @@ class _Step:
         made = traced(self._both, "scan_grad", [*[v.aval for v in body.invars], *cts])
         self.jaxpr, self.consts = made.jaxpr, made.consts
         self.inputs, self.cts = made.jaxpr.invars[:n], made.jaxpr.invars[n:]
-        self.results, self.grads = (made.jaxpr.outvars[: len(body.outvars)],
-                                    made.jaxpr.outvars[len(body.outvars) :])
+        self.results, self.grads = (
+            made.jaxpr.outvars[: len(body.outvars)],
+            made.jaxpr.outvars[len(body.outvars) :],
+        )
 
     def _both(self, *values):
         """The results of a step, and the cotangents of its operands."""
@@ -43,9 +45,13 @@ class _Step:
 
     def part(self, equations, invars, outvars):
         """A function of some equations."""
-        some = self.jaxpr.replace(constvars=[], invars=invars, outvars=outvars, eqns=equations,
-                                  debug_info=self.jaxpr.debug_info._replace(arg_names=None,
-                                                                            result_paths=None))
+        some = self.jaxpr.replace(
+            constvars=[],
+            invars=invars,
+            outvars=outvars,
+            eqns=equations,
+            debug_info=self.jaxpr.debug_info._replace(arg_names=None, result_paths=None),
+        )
         return lambda *operands: jax.core.eval_jaxpr(some, (), *operands)
 
     def split(self):
@@ -125,8 +131,9 @@ def _linearized_scan(equation, operands, moves, moved):
         outs = forth(*known, *state, *items)
         return outs[:m], outs[m:]
 
-    last, stacks = lax.scan(onwards, list(operands[n : n + m]), list(operands[n + m :]),
-                            reverse=params["reverse"], **loop)
+    last, stacks = lax.scan(
+        onwards, list(operands[n : n + m]), list(operands[n + m :]), reverse=params["reverse"], **loop
+    )
     outs = len(step.results) - m
     back = step.part(backward, [*steady, *step.cts, *slices, *kept], step.grads)
     run = _backwards(step, back, known, operands, stacks[outs:], loop | {"reverse": not params["reverse"]})
@@ -143,8 +150,11 @@ def _backwards(step, back, known, operands, kept, loop):
 
     def pull(cts):
         first = [whole(cts[k], avals[k]) for k in handed]
-        stacks = [lax.full((loop["length"], *avals[k].shape), 0, avals[k].dtype) if cts[k] is None else cts[k]
-                  for k in range(m, len(avals)) if step.wanted[k]]
+        stacks = [
+            lax.full((loop["length"], *avals[k].shape), 0, avals[k].dtype) if cts[k] is None else cts[k]
+            for k in range(m, len(avals))
+            if step.wanted[k]
+        ]
         totals = [whole(None, step.body.invars[i].aval) for i in sums]
 
         def backwards(state, items):

@@ -29,13 +29,31 @@ class Node:
     hooks, or whose operands are gone. rows: of lookups whose gradient is one of some rows, see rows.py.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "pos", "rows", "seg", "serial",
-                 "values", "zero_grad_sources")
+    __slots__ = (
+        "__weakref__",
+        "diff",
+        "edges",
+        "hooks",
+        "kernel",
+        "n_out",
+        "pos",
+        "rows",
+        "seg",
+        "serial",
+        "values",
+        "zero_grad_sources",
+    )
     constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
     def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):
         self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = (
-            kernel, values, diff, edges, n_out, zero_grad_sources)
+            kernel,
+            values,
+            diff,
+            edges,
+            n_out,
+            zero_grad_sources,
+        )
         self.hooks = self.seg = None
         self.serial = next_serial()
 
@@ -89,8 +107,10 @@ class Node:
         if values is not None:
             local.ctx.frame.recalls(self)
         if values is None:
-            raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; "
-                                  "pass retain_graph=True there")
+            raise GraphFreedError(
+                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
+                "pass retain_graph=True there"
+            )
         diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
         if self.n_out == 1:
             kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts
@@ -109,8 +129,12 @@ class Node:
         if frame.recording:
             return frame.call(kernel, [*self._operands(), *cts])
         made = self.kernel.made_of
-        if (made is not None and made[0].by_result is not None and type(self) is Node
-                and self.values[0].dtype.kind == "f"):
+        if (
+            made is not None
+            and made[0].by_result is not None
+            and type(self) is Node
+            and self.values[0].dtype.kind == "f"
+        ):
             return (self._pull_by_result(made[0].by_result, cts[0]),)
         values = [*self.values, *[ct._raw for ct in cts]]
         at, diff, edges = len(self.values), self.diff, self.edges
@@ -121,8 +145,9 @@ class Node:
             at += 1
         flow, zero_grad_sources = kernel.flow(values), self.zero_grad_sources
         if any(not flow >> i & 1 for i in diff):
-            zero_grad_sources = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True)
-                                 if not flow >> i & 1}
+            zero_grad_sources = {
+                (id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1
+            }
             zero_grad_sources = (*zero_grad_sources.values(), *(self.zero_grad_sources or ()))
             edges = tuple([edge for i, edge in zip(diff, edges, strict=True) if flow >> i & 1])
             diff = tuple([i for i in diff if flow >> i & 1])
@@ -246,8 +271,10 @@ class Packed:
     def value(self):
         tensor = self.unpack(self.kept)
         if not isinstance(tensor, Tensor):
-            raise ArgumentError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; "
-                                "it must return the Tensor that was packed")
+            raise ArgumentError(
+                f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; "
+                "it must return the Tensor that was packed"
+            )
         return tensor._raw
 
 

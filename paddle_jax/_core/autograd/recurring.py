@@ -36,9 +36,16 @@ def key_of(tensors, grads, inputs=None):
     inputs: the leaves whose gradients alone are wanted; None: all of them."""
     ctx, result = local.ctx, tensors[0]
     seg, node = ctx.segment, result._node
-    if (seg is None or node is None or node.seg is not seg or len(tensors) > 1 or grads[0] is not None
-            or result.stop_gradient or type(ctx.frame) is not Context.frame_kind
-            or type(result._raw) is not Value):
+    if (
+        seg is None
+        or node is None
+        or node.seg is not seg
+        or len(tensors) > 1
+        or grads[0] is not None
+        or result.stop_gradient
+        or type(ctx.frame) is not Context.frame_kind
+        or type(result._raw) is not Value
+    ):
         return None
     if inputs is not None and any([leaf._node is not None for leaf in inputs]):
         return None
@@ -66,8 +73,7 @@ class Pass:
         nodes, leaves = [root], []
         try:
             for node, (pos, diff, sources) in zip(nodes, self.nodes, strict=False):
-                if (node.pos != pos or node.seg is not seg
-                        or (node.diff is not diff and node.diff != diff)):
+                if node.pos != pos or node.seg is not seg or (node.diff is not diff and node.diff != diff):
                     return None
                 edge = 0
                 for where, output in sources:
@@ -82,8 +88,12 @@ class Pass:
                     if idx != output:
                         return None
             widened = Precision.master_grads
-            plain = not any([leaf._hooks or leaf._after_backward
-                             or widened and getattr(leaf, "master_grad", False) for leaf in leaves])
+            plain = not any(
+                [
+                    leaf._hooks or leaf._after_backward or widened and getattr(leaf, "master_grad", False)
+                    for leaf in leaves
+                ]
+            )
         except AttributeError:  # a leaf in place of a node, or the other way round
             return None
         return (nodes, leaves) if plain and len(set(map(id, leaves))) == len(leaves) else None
@@ -101,8 +111,7 @@ class Pass:
             leaves.extend(numbers)
             ops.extend(entries)
             # a finalizer may have recorded something just before; then what was appended is used by nobody
-            if (entries and ops[length] is not entries[0]
-                    or numbers and leaves[self.leaves] is not numbers[0]):
+            if entries and ops[length] is not entries[0] or numbers and leaves[self.leaves] is not numbers[0]:
                 return None
             seg.results.extend(pending)
         finally:
@@ -167,8 +176,11 @@ class Watch:
         sources = [tuple([(self._where(source), idx) for source, idx in node.edges]) for node in self.nodes]
         self.values = [node.values for node in self.nodes]
         plain = all([node.seg is self.seg and node.values is not None for node in self.nodes])
-        self.at = [(node.pos, node.diff, where) for node, where in zip(self.nodes, sources, strict=True)
-                   ] if plain else None
+        self.at = (
+            [(node.pos, node.diff, where) for node, where in zip(self.nodes, sources, strict=True)]
+            if plain
+            else None
+        )
 
     def _where(self, source):
         leaf = isinstance(source, Tensor)
@@ -188,8 +200,14 @@ class Watch:
         numbers = [self._number(v) for v in seg.leaves[self.outside :]] if seg.leaves is not None else [None]
         while len(_Passes.known) >= _MAX_PASSES:
             _Passes.known.pop(next(iter(_Passes.known)), None)
-        if (self.at is None or None in grads or None in numbers or walk.blank or walk.constant
-                or local.ctx.segment is not seg):
+        if (
+            self.at is None
+            or None in grads
+            or None in numbers
+            or walk.blank
+            or walk.constant
+            or local.ctx.segment is not seg
+        ):
             _Passes.known[self.key] = None
             return
         entries = tuple(seg.ops[len(self.key[-1]) :])
@@ -208,5 +226,12 @@ class Watch:
         """A new operand from outside, as a Pass has it."""
         if type(value.array) is not tuple or value.device is FILL:
             return value if value.device is FILL else None
-        return next(((i, k) for i, values in enumerate(self.values or ()) for k, v in enumerate(values or ())
-                     if v is value), None)
+        return next(
+            (
+                (i, k)
+                for i, values in enumerate(self.values or ())
+                for k, v in enumerate(values or ())
+                if v is value
+            ),
+            None,
+        )

@@ -43,8 +43,13 @@ def linearized(jaxpr, consts, values, moving, wanted):
         env.update(zip(equation.outvars, results, strict=True))
         if back is not None:
             live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
-            steps.append((equation.outvars,
-                          [v if m else None for v, m in zip(equation.invars, moves, strict=True)], back))
+            steps.append(
+                (
+                    equation.outvars,
+                    [v if m else None for v, m in zip(equation.invars, moves, strict=True)],
+                    back,
+                )
+            )
 
     def pull(cotangents):
         cts = {}
@@ -115,9 +120,13 @@ def _evaluated(jaxpr, equation, operands):
 def _alone(jaxpr, equation):
     """One equation as a function of its operands."""
     places = [i for i, v in enumerate(equation.invars) if not is_literal(v)]
-    one = jaxpr.replace(constvars=[], invars=[equation.invars[i] for i in places],
-                        outvars=list(equation.outvars), eqns=[equation],
-                        debug_info=jaxpr.debug_info._replace(arg_names=None, result_paths=None))
+    one = jaxpr.replace(
+        constvars=[],
+        invars=[equation.invars[i] for i in places],
+        outvars=list(equation.outvars),
+        eqns=[equation],
+        debug_info=jaxpr.debug_info._replace(arg_names=None, result_paths=None),
+    )
     return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in places])
 
 
@@ -131,8 +140,12 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
 
     def of_moving(*chosen):
         known = dict(zip(places, chosen, strict=True))
-        results = fn(*[known.get(v, x) if not is_literal(v) else x
-                       for v, x in zip(equation.invars, operands, strict=True)])
+        results = fn(
+            *[
+                known.get(v, x) if not is_literal(v) else x
+                for v, x in zip(equation.invars, operands, strict=True)
+            ]
+        )
         return [results[i] for i in smooth], results
 
     _, back, results = jax.vjp(of_moving, *[operands[i] for i in places.values()], has_aux=True)
@@ -148,8 +161,11 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
 def _smooth_operands(equation, moves):
     """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
     n = equation.params.get("num_consts", 0)
-    return ("jvp_jaxpr_fun" in equation.params and not any(moves[:n])
-            and all(inexact(v.aval) for v in equation.invars[n:]))
+    return (
+        "jvp_jaxpr_fun" in equation.params
+        and not any(moves[:n])
+        and all(inexact(v.aval) for v in equation.invars[n:])
+    )
 
 
 def _by_given(equation, operands, moves, moved):
@@ -206,8 +222,9 @@ def _alike(equation):
     """Whether operands and result have one inexact dtype, and one number of axes or none (lengths
     of 1 are spread)."""
     out = equation.outvars[0].aval
-    return (inexact(out)
-            and all(v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars))
+    return inexact(out) and all(
+        v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars
+    )
 
 
 def _real(equation):
@@ -230,8 +247,10 @@ def _binary(name, first, second):
     @_rule(name, fits=_alike)
     def rule(ct, equation, operands, result):
         pairs = zip(equation.invars, (first, second), strict=True)
-        return [None if is_literal(v) else _gathered(derivative(ct, *operands, result), v.aval.shape)
-                for v, derivative in pairs]
+        return [
+            None if is_literal(v) else _gathered(derivative(ct, *operands, result), v.aval.shape)
+            for v, derivative in pairs
+        ]
 
 
 def _gathered(ct, shape):
@@ -260,16 +279,22 @@ _elementwise("sqrt", lambda ct, x, y: lax.mul(ct, lax.div(_n(y, 0.5), y)))
 _elementwise("rsqrt", lambda ct, x, y: lax.mul(ct, lax.mul(lax.div(y, x), _n(y, -0.5))))
 _elementwise("square", lambda ct, x, y: lax.mul(ct, lax.mul(x, _n(x, 2))))
 _elementwise("abs", lambda ct, x, y: lax.select(lax.ge(x, _n(x, 0)), ct, lax.neg(ct)), _real)
-_elementwise("erf", lambda ct, x, y: lax.mul(lax.mul(ct, _n(x, 2 / math.sqrt(math.pi))),
-                                             lax.exp(lax.neg(lax.square(x)))), _real)
+_elementwise(
+    "erf",
+    lambda ct, x, y: lax.mul(lax.mul(ct, _n(x, 2 / math.sqrt(math.pi))), lax.exp(lax.neg(lax.square(x)))),
+    _real,
+)
 _elementwise("copy", lambda ct, x, y: ct)
 _elementwise("copy_p", lambda ct, x, y: ct)
 _binary("add", lambda ct, x, y, z: ct, lambda ct, x, y, z: ct)
 _binary("add_any", lambda ct, x, y, z: ct, lambda ct, x, y, z: ct)
 _binary("sub", lambda ct, x, y, z: ct, lambda ct, x, y, z: lax.neg(ct))
 _binary("mul", lambda ct, x, y, z: lax.mul(ct, y), lambda ct, x, y, z: lax.mul(ct, x))
-_binary("div", lambda ct, x, y, z: lax.div(ct, y),
-        lambda ct, x, y, z: lax.mul(lax.mul(lax.neg(ct), x), lax.integer_pow(y, -2)))
+_binary(
+    "div",
+    lambda ct, x, y, z: lax.div(ct, y),
+    lambda ct, x, y, z: lax.mul(lax.mul(lax.neg(ct), x), lax.integer_pow(y, -2)),
+)
 _binary("max", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
 _binary("min", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
 
@@ -277,15 +302,23 @@ _binary("min", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _sh
 def _shared(ct, x, other, z):
     """The part of a cotangent for x, the larger (or smaller) of two; equal ones get half each."""
     ones = lax.full_like(z, 1)
-    return lax.mul(ct, lax.div(lax.select(lax.eq(x, z), ones, lax.full_like(z, 0)),
-                               lax.select(lax.eq(other, z), lax.full_like(z, 2), ones)))
+    return lax.mul(
+        ct,
+        lax.div(
+            lax.select(lax.eq(x, z), ones, lax.full_like(z, 0)),
+            lax.select(lax.eq(other, z), lax.full_like(z, 2), ones),
+        ),
+    )
 
 
 @_rule("integer_pow", fits=_alike)
 def _integer_pow(ct, equation, operands, result):
     n, x = equation.params["y"], operands[0]
-    return ([lax.mul(ct, lax.mul(lax.integer_pow(x, n - 1), _n(x, n)) if n != 1 else lax.full_like(x, 1))]
-            if n else [None])
+    return (
+        [lax.mul(ct, lax.mul(lax.integer_pow(x, n - 1), _n(x, n)) if n != 1 else lax.full_like(x, 1))]
+        if n
+        else [None]
+    )
 
 
 @_rule("convert_element_type", fits=_cast)
@@ -328,8 +361,13 @@ def _reduce_most(ct, equation, operands, result):
     return [lax.mul(lax.broadcast_in_dim(lax.div(ct, lax.reduce_sum(those, axes)), shape, kept), those)]
 
 
-@_rule("pad", fits=lambda equation: is_literal(equation.invars[1]) and all(
-    low >= 0 <= high for low, high, _ in equation.params["padding_config"]))
+@_rule(
+    "pad",
+    fits=lambda equation: (
+        is_literal(equation.invars[1])
+        and all(low >= 0 <= high for low, high, _ in equation.params["padding_config"])
+    ),
+)
 def _pad(ct, equation, operands, result):
     edges = list(zip(equation.params["padding_config"], ct.shape, strict=True))
     starts, ends = [low for (low, _, _), _ in edges], [n - high for (_, high, _), n in edges]
@@ -360,8 +398,10 @@ def _concatenate(ct, equation, operands, result):
 def _slice(ct, equation, operands, result):
     shape, starts = equation.invars[0].aval.shape, equation.params["start_indices"]
     steps = equation.params["strides"] or (1,) * len(shape)
-    spans = [start + (n - 1) * step + 1 if n else start
-             for start, n, step in zip(starts, ct.shape, steps, strict=True)]
+    spans = [
+        start + (n - 1) * step + 1 if n else start
+        for start, n, step in zip(starts, ct.shape, steps, strict=True)
+    ]
     edges = zip(starts, shape, spans, steps, strict=True)
     return [lax.pad(ct, _n(ct, 0), [(start, n - span, step - 1) for start, n, span, step in edges])]
 
@@ -370,28 +410,43 @@ def _slice(ct, equation, operands, result):
 def _select(ct, equation, operands, result):
     zeros = lax.full_like(ct, 0)
     pair = lax.select_n(operands[0], ct, zeros), lax.select_n(operands[0], zeros, ct)
-    return [None,
-            *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)]]
+    return [
+        None,
+        *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)],
+    ]
 
 
 @_rule("gather", fits=_inexact_result)
 def _gather(ct, equation, operands, result):
     dims, params = equation.params["dimension_numbers"], equation.params
     places = lax.ScatterDimensionNumbers(
-        update_window_dims=dims.offset_dims, inserted_window_dims=dims.collapsed_slice_dims,
-        scatter_dims_to_operand_dims=dims.start_index_map, operand_batching_dims=dims.operand_batching_dims,
-        scatter_indices_batching_dims=dims.start_indices_batching_dims)
+        update_window_dims=dims.offset_dims,
+        inserted_window_dims=dims.collapsed_slice_dims,
+        scatter_dims_to_operand_dims=dims.start_index_map,
+        operand_batching_dims=dims.operand_batching_dims,
+        scatter_indices_batching_dims=dims.start_indices_batching_dims,
+    )
     x, indices = operands
-    return [lax.scatter_add(lax.full(x.shape, 0, ct.dtype), indices, ct, places,
-                            indices_are_sorted=params["indices_are_sorted"],
-                            unique_indices=params["unique_indices"], mode=params["mode"]), None]
+    return [
+        lax.scatter_add(
+            lax.full(x.shape, 0, ct.dtype),
+            indices,
+            ct,
+            places,
+            indices_are_sorted=params["indices_are_sorted"],
+            unique_indices=params["unique_indices"],
+            mode=params["mode"],
+        ),
+        None,
+    ]
 
 
 def _plain_product(equation):
     """Whether a product is one of operands of one dtype, summed in that dtype."""
     wanted = equation.params.get("preferred_element_type")
-    dtypes = ({v.aval.dtype for v in (*equation.invars, *equation.outvars)}
-              | ({np.dtype(wanted)} if wanted is not None else set()))
+    dtypes = {v.aval.dtype for v in (*equation.invars, *equation.outvars)} | (
+        {np.dtype(wanted)} if wanted is not None else set()
+    )
     return len(dtypes) == 1 and equation.params.get("out_sharding") is None
 
 
@@ -406,12 +461,16 @@ def _dot(ct, equation, operands, result):
     rows, columns = range(n, n + len(kept[0])), range(n + len(kept[0]), ct.ndim)
     wanted = params["preferred_element_type"]
     # of the cotangent: batch axes, those kept of x, those kept of y
-    of_x = lax.dot_general(ct, y, ((columns, kept[1]), (range(n), batch[1])), precision=precision,
-                           preferred_element_type=wanted)
-    of_y = lax.dot_general(ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned,
-                           preferred_element_type=wanted)
-    return [_back(of_x, batch[0], kept[0], contracted[0], contracted[1]),
-            _back(of_y, batch[1], kept[1], contracted[1], contracted[0])]
+    of_x = lax.dot_general(
+        ct, y, ((columns, kept[1]), (range(n), batch[1])), precision=precision, preferred_element_type=wanted
+    )
+    of_y = lax.dot_general(
+        ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned, preferred_element_type=wanted
+    )
+    return [
+        _back(of_x, batch[0], kept[0], contracted[0], contracted[1]),
+        _back(of_y, batch[1], kept[1], contracted[1], contracted[0]),
+    ]
 
 
 def _kept(ndim, contracted, batch):

@@ -256,9 +256,14 @@ class ProgramNode(Node):
         if create_graph:
             return found
         places = range(len(edges)) if kept is None else kept
-        return tuple([ct if id(edges[k][0]) not in rows else
-                      Rows(ct.shape, ct.dtype, array=ct, used=rows[id(edges[k][0])])
-                      for k, ct in zip(places, found, strict=True)])
+        return tuple(
+            [
+                ct
+                if id(edges[k][0]) not in rows
+                else Rows(ct.shape, ct.dtype, array=ct, used=rows[id(edges[k][0])])
+                for k, ct in zip(places, found, strict=True)
+            ]
+        )
 
 
 def marks_of(ids, size: int, padding: int):

@@ -90,11 +90,15 @@ class _Walk:
                 if got is None:
                     continue
                 if not isinstance(got, Tensor):
-                    raise ArgumentError(f"register_hook: the hook returned {type(got).__name__}; "
-                                        "it must return a Tensor, or None for no change")
+                    raise ArgumentError(
+                        f"register_hook: the hook returned {type(got).__name__}; "
+                        "it must return a Tensor, or None for no change"
+                    )
                 if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
-                    raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; "
-                                       "the gradient must keep its dtype; use astype")
+                    raise RuntimeError(
+                        f"register_hook: the hook returned {got._raw.dtype.name}; "
+                        "the gradient must keep its dtype; use astype"
+                    )
                 if type(ct) is Rows:
                     ct = got.rows() if type(got) is RowsGrad else ct.whole(got._raw)
                 else:
@@ -113,8 +117,11 @@ def _order(roots, cut):
     seen, stack = set(roots), list(roots)
     while stack:
         for source, idx in stack.pop().edges:
-            if (not isinstance(source, Tensor) and source not in seen
-                    and (not cut or (id(source), idx) not in cut)):
+            if (
+                not isinstance(source, Tensor)
+                and source not in seen
+                and (not cut or (id(source), idx) not in cut)
+            ):
                 seen.add(source)
                 stack.append(source)
     return sorted(seen, key=_SERIAL, reverse=True)
@@ -145,8 +152,9 @@ def _useful(order, wanted, cut):
     for node in reversed(order):
         kept = []
         for k, (source, idx) in enumerate(node.edges):
-            leads = ((id(source) in sources and (id(source), idx) in wanted)
-                     or (not isinstance(source, Tensor) and source in useful))
+            leads = (id(source) in sources and (id(source), idx) in wanted) or (
+                not isinstance(source, Tensor) and source in useful
+            )
             if leads and (id(source), idx) not in cut:
                 kept.append(k)
         if kept:
@@ -174,13 +182,16 @@ def _start(walk, tensors, grads):
 def _shaped(walk, grad, like):
     """A gradient that was given to start from, in the shape of its tensor."""
     if not isinstance(grad, Tensor):
-        raise CheckError(f"backward: the gradient to start from is a {type(grad).__name__}; "
-                         "it must be a Tensor or None")
+        raise CheckError(
+            f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None"
+        )
     if like is CLEARED:  # what the tape has of the tensor is still there
         return grad if walk.create_graph else grad._raw
     if grad._raw.size != like.size:
-        raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; "
-                         f"the tensor has {list(like.shape)}")
+        raise CheckError(
+            f"backward: the gradient to start from has shape {list(grad.shape)}; "
+            f"the tensor has {list(like.shape)}"
+        )
     if tuple(grad._raw.shape) == tuple(like.shape):
         return grad if walk.create_graph else grad._raw
     return run2(_RESHAPE, grad, wrap(like)) if walk.create_graph else execute(_RESHAPE, (grad._raw, like))
@@ -206,8 +217,13 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
         cts = nodes.pop(node, None)
         if cts is None or (useful is not None and node not in useful and id(node) not in asked):
             continue
-        if (plain and type(node) is Node and node.n_out == 1 and node.hooks is None
-                and node.values is not None):
+        if (
+            plain
+            and type(node) is Node
+            and node.n_out == 1
+            and node.hooks is None
+            and node.values is not None
+        ):
             # the usual case, as below without further calls
             kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
             edges = node.edges
@@ -225,8 +241,9 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
             _visit(walk, node, cts, wanted, captured)
         kept = None if useful is None else useful.get(node, ())
         if kept or (kept is None and node.edges):
-            edges = (node.edges if kept is None or len(kept) == len(node.edges)
-                     else [node.edges[k] for k in kept])
+            edges = (
+                node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
+            )
             found = node.pull(cts, create_graph, kept if edges is not node.edges else None)
             if node.constant:
                 walk.constant.update(node.constant)

@@ -134,16 +134,21 @@ class Capture(Trace):
         """The Tensors; refuses those of variables that no value may have been given to."""
         for tensor in tensors:
             if id(tensor) in self.lacking:
-                error = Unsupported(f"the variable {self.lacking[id(tensor)][1]!r} has no value after one "
-                                    "branch of a condition on a tensor, and is used")
+                error = Unsupported(
+                    f"the variable {self.lacking[id(tensor)][1]!r} has no value after one "
+                    "branch of a condition on a tensor, and is used"
+                )
                 self.refused(error)
                 raise error
         return tensors
 
     def _operand(self, tensor):
         value = self.read(tensor)
-        return (jax.lax.stop_gradient_p.bind(value) if tensor.stop_gradient and value.dtype.kind in INEXACT
-                else value)
+        return (
+            jax.lax.stop_gradient_p.bind(value)
+            if tensor.stop_gradient and value.dtype.kind in INEXACT
+            else value
+        )
 
     def read(self, tensor):
         """The value to compute with."""
@@ -186,8 +191,10 @@ class Capture(Trace):
     def number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
         if self.effects:
-            raise Unsupported("a learning rate is used after scheduler.step(); "
-                              "call scheduler.step() at the end of the function")
+            raise Unsupported(
+                "a learning rate is used after scheduler.step(); "
+                "call scheduler.step() at the end of the function"
+            )
         with swapped(self, quiet=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
 
@@ -195,8 +202,12 @@ class Capture(Trace):
         """The value of a Tensor for the host, where it may count as constant: a few integers from
         outside. Else None."""
         raw = tensor._raw
-        if (isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple
-                or type(tensor) is Number):
+        if (
+            isinstance(raw, np.ndarray | np.generic)
+            or type(raw) is Value
+            and type(raw.array) is tuple
+            or type(tensor) is Number
+        ):
             return looked_at(concrete(raw))
         entry = next((e for e in self.inputs[self.variable :] if _holds(e, tensor)), None)
         if entry is None or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
@@ -217,13 +228,17 @@ class Capture(Trace):
 
     def reseeded(self, generator):
         """Called before a generator gets another state."""
-        raise Unsupported("the state of the random generator is set inside the function (paddle.seed, "
-                          "set_rng_state); set it outside")
+        raise Unsupported(
+            "the state of the random generator is set inside the function (paddle.seed, "
+            "set_rng_state); set it outside"
+        )
 
     def stream(self, what):
         """Called before something is read that is not the same at each call."""
-        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling "
-                          "only; pass in what is taken from it")
+        raise Unsupported(
+            f"{what} is iterated over inside the function, which would happen while compiling "
+            "only; pass in what is taken from it"
+        )
 
     def fact(self, get):
         """What `get()` gives, compared again at each call."""
@@ -237,9 +252,11 @@ class Capture(Trace):
         self.read(tensor)
         entry = self.tensors.get(id(tensor))
         if entry is None or not _holds(entry, tensor):
-            raise Unsupported("the state of an optimizer is made, or arranged anew, after a change of "
-                              f"{tensor.name} in the same function; run one step before compiling it, "
-                              "and change settings of parameters outside")
+            raise Unsupported(
+                "the state of an optimizer is made, or arranged anew, after a change of "
+                f"{tensor.name} in the same function; run one step before compiling it, "
+                "and change settings of parameters outside"
+            )
         return entry.value
 
     # changing -----------------------------------------------------------------------------------------------
@@ -276,16 +293,24 @@ class Capture(Trace):
         if id(tensor) not in self.tensors:
             return  # made by the run itself
         if accumulates and self.written.before(tensor)[1] is not None:
-            raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
-                              "call backward outside, or compute it inside")
+            raise Unsupported(
+                f"backward reaches {tensor.name}, which was computed outside; "
+                "call backward outside, or compute it inside"
+            )
         grad = tensor._grad
         if type(grad) is RowsGrad:
-            raise Unsupported(f"the gradient of {tensor.name}, a table of Embedding(sparse=True), is from "
-                              "outside; call backward and the step of the optimizer in one function, "
-                              "or both outside")
+            raise Unsupported(
+                f"the gradient of {tensor.name}, a table of Embedding(sparse=True), is from "
+                "outside; call backward and the step of the optimizer in one function, "
+                "or both outside"
+            )
         kind = kind_of(grad)
-        self.grads[id(tensor)] = (tensor, grad, None if grad is None else grad._raw,
-                                  "empty" if accumulates and kind != "array" else kind)
+        self.grads[id(tensor)] = (
+            tensor,
+            grad,
+            None if grad is None else grad._raw,
+            "empty" if accumulates and kind != "array" else kind,
+        )
         if kind == "array":
             self.read(grad)
 
@@ -309,8 +334,10 @@ class Capture(Trace):
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
         if id(tensor) in self.tensors:
-            raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; "
-                              "register the hook outside")
+            raise Unsupported(
+                f"register_hook is called inside the function on {tensor.name} from outside; "
+                "register the hook outside"
+            )
         self.hooked = True
 
     def stepped(self):
@@ -322,8 +349,10 @@ class Capture(Trace):
         if self.quiet:  # the call is part of one that is noted already
             return call(owner, *args, **kwargs)
         if any(map(is_tensor, (*args, *kwargs.values()))):
-            raise Unsupported(f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
-                              "function; call it outside")
+            raise Unsupported(
+                f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
+                "function; call it outside"
+            )
         _note(self.objects, owner)
         self.effects.append((call, owner, args, kwargs))
         with swapped(self, quiet=True):
@@ -343,10 +372,15 @@ class Capture(Trace):
     def _base(self, generator):
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
-            start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF),
-                                  get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
-            self.drawn[generator] = ((self._keep(words), self._keep(start)), generator._words,
-                                     generator._offset)
+            start = CapturedInput(
+                np.uint32(generator._offset & 0xFFFFFFFF),
+                get=lambda: np.uint32(generator._offset & 0xFFFFFFFF),
+            )
+            self.drawn[generator] = (
+                (self._keep(words), self._keep(start)),
+                generator._words,
+                generator._offset,
+            )
         base, _, start = self.drawn[generator]
         return *map(self._lifted, base), start
 
@@ -364,8 +398,10 @@ def _written(call, *args, **kwargs):
 def refuse_doubtful(tensor, capture):
     """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
     if capture is not None and id(tensor) in capture.doubtful:
-        raise Unsupported("what a branch or loop gives is changed, and may be a Tensor from outside the "
-                          "function, which would change too; work on clone()")
+        raise Unsupported(
+            "what a branch or loop gives is changed, and may be a Tensor from outside the "
+            "function, which would change too; work on clone()"
+        )
 
 
 def constant(raw):
@@ -379,8 +415,9 @@ def _holds(entry, tensor):
     return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
 
 
-def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False,
-            generators=()) -> Captured:
+def capture(
+    function, inputs, start, converted=False, fixed=False, objects=(), once=False, generators=()
+) -> Captured:
     """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
 
     fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists,
@@ -399,8 +436,10 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             met = [g.tensor for g in run.inputs[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
                 raise
-            again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays "
-                         "could be handed on")
+            again.append(
+                f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays "
+                "could be handed on"
+            )
             start += met  # this time they are known from the beginning
         else:
             drawn.check()
@@ -424,21 +463,32 @@ def _capture(run, function, n):
         tensors, captured.rebuild = taken_apart(opened(out, run, run.numbers))
         run.defined(tensors)
         values = [run.read(t) for t in tensors]
-        captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
-                             run.tensors.get(id(t))) for t in tensors]
+        captured.results = [
+            (t.stop_gradient, None if t._node is None else flows_into(t), run.tensors.get(id(t)))
+            for t in tensors
+        ]
         captured.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in captured.results):
-            raise Unsupported("register_hook is called on a Tensor inside the function; "
-                              "register the hook outside, or call backward inside too")
+            raise Unsupported(
+                "register_hook is called on a Tensor inside the function; "
+                "register the hook outside, or call backward inside too"
+            )
         if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
         _add_tables(run, captured, new)
         if run.checks:
-            captured.changes.append(Change("checks", None, 1, checks=[
-                (len(numbers), error, line) for _, numbers, error, line in run.checks]))
+            captured.changes.append(
+                Change(
+                    "checks",
+                    None,
+                    1,
+                    checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks],
+                )
+            )
             new.append(joined(run.checks))
-        captured.relations = relations([c.target for c in captured.changes if c.kind == "value"],
-                                       run.is_outside)
+        captured.relations = relations(
+            [c.target for c in captured.changes if c.kind == "value"], run.is_outside
+        )
         captured.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
         captured.grads = [(t, kind) for t, _, _, kind in run.grads.values()]
         run.finished = True
@@ -479,24 +529,41 @@ def _changes(run):
         tensor = entry.tensor
         if tensor is not None and tensor._raw is not entry.tracer and tensor._raw is not entry.own:
             steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
-            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient,
-                                  flows=flows_into(tensor), steps=steps, shares=shares))
+            changes.append(
+                Change(
+                    "value",
+                    tensor,
+                    1,
+                    stop_gradient=tensor.stop_gradient,
+                    flows=flows_into(tensor),
+                    steps=steps,
+                    shares=shares,
+                )
+            )
             arrays.append(run.read(tensor))
         elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
-        if (now is grad
-                and (grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty"))):
+        if now is grad and (
+            grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty")
+        ):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = kind_of(now)
         new = [] if to in ("none", "zero") else [run.read(now)]
         if to == "rows":
             new.append(now.rows().marks())
         arrays += new
-        changes.append(Change("grad", tensor, len(new), to=to,
-                              anew=now is not grad and grad is not None,
-                              stop_gradient=now is not None and now.stop_gradient))
+        changes.append(
+            Change(
+                "grad",
+                tensor,
+                len(new),
+                to=to,
+                anew=now is not grad and grad is not None,
+                stop_gradient=now is not None and now.stop_gradient,
+            )
+        )
     for owner, stores in (*run.attributes.values(), *run.contents.values()):
         if isinstance(owner, CONTAINERS):
             _allow_change(run, owner, *stores)
@@ -517,28 +584,34 @@ def _allow_change(run, container, before):
         old = {id(value) for _, value in members(before)}
         new = [value for _, value in members(container) if id(value) not in old]
         if not run.once or taken_apart(new)[0]:
-            raise Unsupported(f"a {type(container).__name__} from outside the function is changed, "
-                              "which would happen while compiling only; return what it is to hold")
+            raise Unsupported(
+                f"a {type(container).__name__} from outside the function is changed, "
+                "which would happen while compiling only; return what it is to hold"
+            )
         run.staying.add(id(container))
 
 
 def _assignment(run, owner, key, value):
     inside, rebuild = taken_apart(opened(value, run), lambda x: is_tensor(x) and id(x) not in run.tensors)
-    change = Change("attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild),
-                    gone=value is MISSING)
+    change = Change(
+        "attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild), gone=value is MISSING
+    )
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
 
 
 def _maker(prototypes, rebuild):
     """A function that makes an attribute's value of results, in Tensors like those of the run."""
-    kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
-             for t in prototypes]
+    kinds = [
+        (type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
+        for t in prototypes
+    ]
 
     def make(values, results):
         tensors = []
-        for (kind, stop, name, persistable, more,
-             flows), value, result in zip(kinds, values, results, strict=True):
+        for (kind, stop, name, persistable, more, flows), value, result in zip(
+            kinds, values, results, strict=True
+        ):
             tensor = kind.__new__(kind)
             init(tensor, value, stop)
             tensor._name, tensor.persistable = name, persistable
@@ -573,8 +646,9 @@ def _open(captured, closed, run, n):
             alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
         else:
             eqns.append(eqn)
-    used = {v for operands in (*[e.invars for e in eqns], jaxpr.outvars) for v in operands
-            if not is_literal(v)}
+    used = {
+        v for operands in (*[e.invars for e in eqns], jaxpr.outvars) for v in operands if not is_literal(v)
+    }
     operands = {v: entry for v, entry in {**by_var, **alias}.items() if v in used}
     wanted = {*operands.values(), *_wanted_beside(captured, run)}
     captured.inputs = [entry for i, entry in enumerate(run.inputs) if i < n or entry in wanted]
@@ -587,8 +661,9 @@ def _open(captured, closed, run, n):
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
         # constants are numbers
-        return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype)
-                      for v, s in zip(out, structs, strict=True)])
+        return tuple(
+            [v if hasattr(v, "dtype") else np.asarray(v, s.dtype) for v, s in zip(out, structs, strict=True)]
+        )
 
     captured.fn, captured.jaxpr, captured.parts = fn, body, (fixed, places)
     for entry in captured.inputs:

@@ -14,8 +14,24 @@ class Captured:
     again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "grads", "guards", "inputs", "jaxpr",
-                 "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
+    __slots__ = (
+        "again",
+        "changes",
+        "draws",
+        "effects",
+        "fn",
+        "grads",
+        "guards",
+        "inputs",
+        "jaxpr",
+        "host_reads",
+        "parts",
+        "rebuild",
+        "relations",
+        "results",
+        "steps",
+        "structs",
+    )
 
 
 class Change:
@@ -29,8 +45,21 @@ class Change:
     store, name), rebuild makes its value, gone tells that it is removed.
     """
 
-    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps",
-                 "stop_gradient", "target", "to")
+    __slots__ = (
+        "anew",
+        "checks",
+        "count",
+        "flows",
+        "gone",
+        "key",
+        "kind",
+        "rebuild",
+        "shares",
+        "steps",
+        "stop_gradient",
+        "target",
+        "to",
+    )
 
     def __init__(self, kind, target, count, **more):
         self.kind, self.target, self.count, self.flows = kind, target, count, False

@@ -20,8 +20,10 @@ def folded(kernel, tensors, values):
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None
-    if all(_on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer)
-           for t, v in zip(tensors, values, strict=True)):
+    if all(
+        _on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer)
+        for t, v in zip(tensors, values, strict=True)
+    ):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
         values = [looked_at(concrete(v)) for v in values]

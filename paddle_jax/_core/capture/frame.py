@@ -97,15 +97,24 @@ class Frame:
 
     def _taped(self, kernel, tensors, values, out):
         fixed = kernel.constants
-        diff = tuple([i for i, t in enumerate(tensors)
-                      if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])])
+        diff = tuple(
+            [
+                i
+                for i, t in enumerate(tensors)
+                if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])
+            ]
+        )
         many = type(out) is tuple or type(out) is list
         if not diff:
             return type(out)([wrap(o) for o in out]) if many else wrap(out)
         edges = tuple([source_of(tensors[i]) for i in diff])
         kind, kept = (Node, values) if self.packing is None else (PackedNode, packed(self.packing, values))
-        if (not self.deferring and self.packing is None and kernel.deferrable
-                and has_loop(kernel.equations(values))):
+        if (
+            not self.deferring
+            and self.packing is None
+            and kernel.deferrable
+            and has_loop(kernel.equations(values))
+        ):
             kind, (out, pull) = ResidualNode, linearized(kernel, diff, values)
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
         if kind is ResidualNode:
@@ -113,8 +122,9 @@ class Frame:
         elif kind is Node:
             node.of(out)
         if many:
-            return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o)
-                              for i, o in enumerate(out)])
+            return type(out)(
+                [wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)]
+            )
         return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
 
     def recalls(self, node):
@@ -195,8 +205,9 @@ class Frame:
 class InnerFrame(Frame):
     """A Frame that leaves to the one around it whatever it does not do itself."""
 
-    capture, converted, probe = (property(operator.attrgetter(f"outer.{name}"))
-                                 for name in ("capture", "converted", "probe"))
+    capture, converted, probe = (
+        property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe")
+    )
 
     def read(self, tensor):
         return self.outer.read(tensor)
@@ -212,8 +223,21 @@ def _left_to_outer(name):
     return ft.wraps(getattr(Frame, name))(method)
 
 
-for _name in ("host", "outside", "watch", "hooks", "fact", "number", "effect", "assigned", "altered",
-              "stepped", "reseeded", "stream", "refused"):
+for _name in (
+    "host",
+    "outside",
+    "watch",
+    "hooks",
+    "fact",
+    "number",
+    "effect",
+    "assigned",
+    "altered",
+    "stepped",
+    "reseeded",
+    "stream",
+    "refused",
+):
     setattr(InnerFrame, _name, _left_to_outer(_name))
 
 
@@ -222,8 +246,10 @@ def _held(tensor):
     value = leaf(tensor._raw)
     if value is None:
         if type(tensor._raw) is Symbol:
-            raise ArgumentError(f"{tensor._raw!r} belongs to a static program: operations on it are recorded "
-                                "after paddle.enable_static(), and run by an Executor")
+            raise ArgumentError(
+                f"{tensor._raw!r} belongs to a static program: operations on it are recorded "
+                "after paddle.enable_static(), and run by an Executor"
+            )
         return inside(tensor)
     tensor._raw = value
     return value

@@ -32,9 +32,11 @@ class HostRandom:
     def check(self):
         """Refuses if one had moved."""
         if self.moved is not None:
-            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} "
-                              "are drawn inside the function, which would be the same at each call; "
-                              "draw them with Paddle (paddle.rand), or pass them in")
+            raise Unsupported(
+                f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} "
+                "are drawn inside the function, which would be the same at each call; "
+                "draw them with Paddle (paddle.rand), or pass them in"
+            )
 
 
 def _state_of(generator):

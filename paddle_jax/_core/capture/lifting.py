@@ -44,8 +44,12 @@ class Number:
             return compute(other, self.traced) if swapped else compute(self.traced, other)
         first, second = (other, self) if swapped else (self, other)
         one, two = _of(first), _of(second)
-        return Number(compute(_value(first), _value(second)), compute(_traced(first), _traced(second)),
-                      lambda v: compute(one(v), two(v)), self.comparisons)
+        return Number(
+            compute(_value(first), _value(second)),
+            compute(_traced(first), _traced(second)),
+            lambda v: compute(one(v), two(v)),
+            self.comparisons,
+        )
 
     def _compared(self, compare, other):
         if not isinstance(other, int | float | Number):
@@ -79,10 +83,12 @@ def _of(x):
 def _operators():
     for name in ("add", "sub", "mul", "truediv", "pow"):
         compute = getattr(operator, name)
-        setattr(Number, f"__{name}__",
-                lambda self, other, compute=compute: self._computed(compute, other, False))
-        setattr(Number, f"__r{name}__",
-                lambda self, other, compute=compute: self._computed(compute, other, True))
+        setattr(
+            Number, f"__{name}__", lambda self, other, compute=compute: self._computed(compute, other, False)
+        )
+        setattr(
+            Number, f"__r{name}__", lambda self, other, compute=compute: self._computed(compute, other, True)
+        )
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         compare = getattr(operator, name)
         setattr(Number, f"__{name}__", lambda self, other, compare=compare: self._compared(compare, other))
@@ -126,12 +132,16 @@ class Lifted:
             if len(self.fits) >= _MAX_KNOWN:
                 self.fits.clear()
             fits = self.fits[key] = self._alike(plain, [jax.ShapeDtypeStruct(*each) for each in key])
-        return fits and all([compare(one(numbers), two(numbers)) is result
-                             for compare, one, two, result in self.comparisons])
+        return fits and all(
+            [compare(one(numbers), two(numbers)) is result for compare, one, two, result in self.comparisons]
+        )
 
     def _alike(self, plain, structs):
-        draw = ([jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)] if self.op.random
-                else [])
+        draw = (
+            [jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)]
+            if self.op.random
+            else []
+        )
         numbers, comparisons = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
         try:
             with tracing_kept():

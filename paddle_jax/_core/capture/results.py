@@ -99,8 +99,9 @@ class _Opening:
         """An object that is no plain container."""
         run, is_layer = self.run, "_sub_layers" in getattr(value, "__dict__", ())
         if isinstance(value, collections.abc.Iterator | io.IOBase):
-            raise Unsupported(f"a {kind.__name__} is given back, which is used up after one call; "
-                              "return a list")
+            raise Unsupported(
+                f"a {kind.__name__} is given back, which is used up after one call; return a list"
+            )
         mine = id(value) in self.created
         if id(value) in run.contents or id(value) in run.attributes or is_layer and not mine:
             return Remade((), lambda parts: value)  # what it holds is looked after
@@ -112,8 +113,9 @@ class _Opening:
             self.again[id(value)] = 0
             return self.once(value, lambda: self.remade(value, kind))
         if reaches(value, run):
-            raise Unsupported(f"a {kind.__name__} that holds a tensor of the run is given back; "
-                              "return the tensor itself")
+            raise Unsupported(
+                f"a {kind.__name__} that holds a tensor of the run is given back; return the tensor itself"
+            )
         return Remade((), lambda parts: value)
 
     def met_again(self, value):
@@ -163,15 +165,21 @@ class _Opening:
 def _is_plain(kind):
     """Whether objects of a class are their attributes and items, and nothing else."""
     bases = (object, list, dict, collections.OrderedDict)
-    known = [c in bases or c.__module__ in ("typing", "abc", "collections.abc")
-             or is_users(c.__module__ or "") for c in kind.__mro__]
+    known = [
+        c in bases or c.__module__ in ("typing", "abc", "collections.abc") or is_users(c.__module__ or "")
+        for c in kind.__mro__
+    ]
     return all(known) and kind.__new__ in [base.__new__ for base in bases]
 
 
 def _slots(value):
     """{name: value} of the slots of an object that are set."""
-    names = [name for cls in type(value).__mro__ for name, member in vars(cls).items()
-             if isinstance(member, types.MemberDescriptorType)]
+    names = [
+        name
+        for cls in type(value).__mro__
+        for name, member in vars(cls).items()
+        if isinstance(member, types.MemberDescriptorType)
+    ]
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 

@@ -57,8 +57,10 @@ class Trace(Block, InnerFrame):
     def steps(self):
         """What is set for the run, and put back after it."""
         ctx = local.ctx
-        return ([(setattr, ctx, "frame", self.nested(ctx.frame)), (setattr, ctx, "grad", True)],
-                [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)])
+        return (
+            [(setattr, ctx, "frame", self.nested(ctx.frame)), (setattr, ctx, "grad", True)],
+            [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)],
+        )
 
     def call(self, kernel, tensors):
         """As outside, but that only operations on pending values wait."""
@@ -68,8 +70,9 @@ class Trace(Block, InnerFrame):
         values, executor = self.operands(tensors), self.executor
         if self.capture is not None and (out := folded(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
-        return self.results(kernel, tensors, values,
-                            compute(kernel, values) if executor is None else executor(kernel, values))
+        return self.results(
+            kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values)
+        )
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors; pending values alone stay pending."""
@@ -78,21 +81,26 @@ class Trace(Block, InnerFrame):
         return [self._operand(t) for t in tensors]
 
     def watch(self, tensor, accumulates=False):
-        outside = (not isinstance(tensor._raw, jax.core.Tracer)
-                   or (self.capture is not None and id(tensor) in self.capture.tensors))
+        outside = not isinstance(tensor._raw, jax.core.Tracer) or (
+            self.capture is not None and id(tensor) in self.capture.tensors
+        )
         if accumulates and outside:
             kind = RuntimeError if self.capture is None else Unsupported
-            raise kind("backward is called inside a transformed function or a compiled branch, and reaches "
-                       f"{tensor.name} outside of it; take the gradient with paddle.grad or "
-                       "paddle.func.grad and return it")
+            raise kind(
+                "backward is called inside a transformed function or a compiled branch, and reaches "
+                f"{tensor.name} outside of it; take the gradient with paddle.grad or "
+                "paddle.func.grad and return it"
+            )
         super().watch(tensor, accumulates)
 
     def recalls(self, node):
         """What a node kept from outside comes from where it came from then."""
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
-            if (isinstance(value, jax.core.Tracer)
-                    and (own := self._entered(value, value, source, idx)) is not value):
+            if (
+                isinstance(value, jax.core.Tracer)
+                and (own := self._entered(value, value, source, idx)) is not value
+            ):
                 node.values = (*node.values[:i], own, *node.values[i + 1 :])
 
     def _operand(self, tensor):
@@ -148,7 +156,8 @@ class Trace(Block, InnerFrame):
         words, first, start = self._base(generator)
         if self.index is not None:
             words = jax.random.key_data(
-                jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
+                jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index)
+            )
         return words, first + np.uint32((offset - start) & 0xFFFFFFFF)
 
     def _base(self, generator):
@@ -162,8 +171,9 @@ class Trace(Block, InnerFrame):
 
 def alike(value):
     """Another array object with the same memory."""
-    return jax.make_array_from_single_device_arrays(value.shape, value.sharding,
-                                                    [shard.data for shard in value.addressable_shards])
+    return jax.make_array_from_single_device_arrays(
+        value.shape, value.sharding, [shard.data for shard in value.addressable_shards]
+    )
 
 
 class Traced:
@@ -209,8 +219,10 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     jaxpr, program.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
-    program.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
-                       else wrap(jnp.asarray(c)) for c in equations.consts]
+    program.taken = [
+        wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources else wrap(jnp.asarray(c))
+        for c in equations.consts
+    ]
     program.fn = constants_last(jaxpr)
     program.fn.jaxpr = jaxpr
     program.key = (fingerprint(jaxpr),)
@@ -250,11 +262,14 @@ def fingerprint(jaxpr):
             return value.dtype, value.tobytes(), value.shape, v.aval.weak_type
         return numbers.setdefault(v, len(numbers))
 
-    entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
-               for vs in (jaxpr.constvars, jaxpr.invars)]
+    entries = [
+        tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
+        for vs in (jaxpr.constvars, jaxpr.invars)
+    ]
     for e in jaxpr.eqns:
-        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)),
-                        _params_of(e.params)))
+        entries.append(
+            (e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)), _params_of(e.params))
+        )
     entries.append(tuple(map(atom, jaxpr.outvars)))
     return tuple(entries)
 

@@ -28,8 +28,17 @@ class UndoLog:
     @staticmethod
     def put_back(tensor, state):
         """Makes a Tensor what it was when `state_of` was called."""
-        (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version,
-         tensor._alias, versions, refs) = state
+        (
+            tensor._raw,
+            tensor._node,
+            tensor._idx,
+            tensor.stop_gradient,
+            tensor._grad,
+            tensor._version,
+            tensor._alias,
+            versions,
+            refs,
+        ) = state
         for shared, version in versions:
             shared[0] = version
         if refs is not None:
@@ -49,8 +58,11 @@ class UndoLog:
     def changed(self):
         """[(Tensor, state before)] of those that hold something else now."""
         pairs = [(ref(), before) for ref, before in self.entries.values()]
-        return [(tensor, before) for tensor, before in pairs
-                if tensor is not None and tensor._raw is not before[0]]
+        return [
+            (tensor, before)
+            for tensor, before in pairs
+            if tensor is not None and tensor._raw is not before[0]
+        ]
 
     def undo(self):
         """Puts everything back; [(Tensor, what it held until now, state before)] of those that

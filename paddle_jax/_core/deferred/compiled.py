@@ -90,8 +90,10 @@ def _mark(kernel, avals):
 def _age():
     if 4 * Kept.again > Kept.signatures and Kept.room < _MAX_GENERATION:
         Kept.room *= 2
-        log.add(f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; "
-                f"up to {2 * Kept.room} are kept from now on")
+        log.add(
+            f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; "
+            f"up to {2 * Kept.room} are kept from now on"
+        )
     Kept.signatures = Kept.again = 0
     if len(Kept.dropped) > _MAX_DROPPED:
         Kept.dropped.clear()
@@ -142,8 +144,10 @@ def _stretched():
         return False
     Kept.stretch *= 2
     Kept.went = Kept.returned = 0
-    log.add("compiled programs that were dropped are in use again; "
-            f"they may take {Kept.stretch * settings.code_mb} MB from now on")
+    log.add(
+        "compiled programs that were dropped are in use again; "
+        f"they may take {Kept.stretch * settings.code_mb} MB from now on"
+    )
     return crowded() is None
 
 
@@ -155,10 +159,15 @@ def _oldest_first():
     """What drops each compiled program, the least recently used first."""
     from paddle_jax._core.deferred import program
 
-    found = [*[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
-             *[(once.used, once.drop_compiled) for once in list(Once.alive)
-               if once.used >= 0 and once.tier != "segment"],  # segments are among the programs
-             *program.by_use()]
+    found = [
+        *[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
+        *[
+            (once.used, once.drop_compiled)
+            for once in list(Once.alive)
+            if once.used >= 0 and once.tier != "segment"
+        ],  # segments are among the programs
+        *program.by_use(),
+    ]
     return [drop for _, drop in sorted(found, key=lambda each: each[0])]
 
 
@@ -168,11 +177,14 @@ def crowded(share=1.0):
     maps, allowed = _maps(), _allowed_maps()
     if maps > share * _SHARE * allowed:
         return "the process has few memory maps left"
-    megabytes = max(_EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()),
-                    _MAP_MB * (maps - (Kept.maps or maps)))
+    megabytes = max(
+        _EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()),
+        _MAP_MB * (maps - (Kept.maps or maps)),
+    )
     if settings.code_mb and megabytes > share * Kept.stretch * settings.code_mb:
-        return (f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}"
-                + (f" x {Kept.stretch}" if Kept.stretch > 1 else ""))
+        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}" + (
+            f" x {Kept.stretch}" if Kept.stretch > 1 else ""
+        )
     return None
 
 

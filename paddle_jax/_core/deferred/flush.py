@@ -59,8 +59,14 @@ def alone(seg) -> bool:
     """
     ctx = local.ctx
     device = default_device() if seg.device is ANY else seg.device
-    if (ctx.segment is not seg or seg.busy or seg.running is not None or not on_host(device)
-            or Verbose.wants("segment") or not mend_tracing()):
+    if (
+        ctx.segment is not seg
+        or seg.busy
+        or seg.running is not None
+        or not on_host(device)
+        or Verbose.wants("segment")
+        or not mend_tracing()
+    ):
         return False
     sig, *positions = seg.ops[0]
     with np.errstate(all="ignore"):
@@ -128,7 +134,7 @@ def _run(seg, whole, why, ctx):
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
         # the segment does not depend on a trace around it
-        with np.errstate(all="ignore"), (_NOTHING if clean else eagerly()):
+        with np.errstate(all="ignore"), _NOTHING if clean else eagerly():
             run_each(ops, seg.leaves, values, on_host(device))
     else:
         ctx.hint = len(ops) + 1
@@ -187,8 +193,10 @@ def _located(error, sig):
     statement wants its result now. The op's name is in its text already."""
     first, line, rest = str(error).partition("\n")
     now = user_line()
-    text = (f"{first}; "
-            f"recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}")
+    text = (
+        f"{first}; "
+        f"recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}"
+    )
     try:
         return type(error)(text)
     except TypeError:

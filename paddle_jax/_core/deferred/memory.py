@@ -39,8 +39,11 @@ def freed(seg) -> int:
     """Bytes that running a segment frees: what only its leaves hold, less the results that it makes."""
     leaves = seg.leaves
     # a leaf of host numbers takes no memory; any other is also a key of `places`
-    dead = sum(leaves[i].aval.nbytes for i in range(len(leaves))
-               if type(leaves[i].array) is not tuple and free(leaves, i, holders=1))
+    dead = sum(
+        leaves[i].aval.nbytes
+        for i in range(len(leaves))
+        if type(leaves[i].array) is not tuple and free(leaves, i, holders=1)
+    )
     return dead - sum(value.aval.nbytes for value in wanted(seg.results).values())
 
 

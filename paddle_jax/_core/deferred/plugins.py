@@ -19,9 +19,12 @@ _SUFFIXES = (".dist-info", ".egg-info")
 def none_installed() -> bool:
     """Whether nothing on this machine says that it is a plugin of JAX's; False where that is not certain."""
     folder = xla_bridge.jax_plugins  # pyright: ignore[reportPrivateImportUsage]
-    return (not os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS") and all(map(_is_usual, sys.meta_path))
-            and not (folder and any(pkgutil.iter_modules(folder.__path__)))
-            and not any(map(_mentioned, sys.path)))
+    return (
+        not os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        and all(map(_is_usual, sys.meta_path))
+        and not (folder and any(pkgutil.iter_modules(folder.__path__)))
+        and not any(map(_mentioned, sys.path))
+    )
 
 
 def _is_usual(finder):

@@ -65,15 +65,21 @@ def clear():
 
 def by_use():
     """(how many programs had been compiled when it was last used, what drops it) of each compiled segment."""
-    return [(program.used, ft.partial(_Cache.programs.pop, key, None))
-            for key, program in _Cache.programs.copy().items()]
+    return [
+        (program.used, ft.partial(_Cache.programs.pop, key, None))
+        for key, program in _Cache.programs.copy().items()
+    ]
 
 
 def program_for(ops, leaves, live, why, device):
     """The compiled form of a segment on a device when there is one or it is time to make one; None:
     run it op by op."""
-    hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
-                   for v in leaves])
+    hosts = tuple(
+        [
+            None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
+            for v in leaves
+        ]
+    )
     key = (tuple(ops), live, hosts)
     program = _Cache.programs.get(key)
     if program is not None:
@@ -103,8 +109,10 @@ def _new_program(key, leaves, why, device):
     made = _Cache.variants.get(kernels, 0)
     if made >= _VARIANTS and count < least << min(made - _VARIANTS + 1, 20):
         if made == _VARIANTS and count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} "
-                    "sets of shapes and live results already")
+            log.add(
+                f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} "
+                "sets of shapes and live results already"
+            )
         return None
     _Cache.variants[kernels] = made + 1
     watch()
@@ -145,8 +153,10 @@ def drop(program, error):
     met often again."""
     _Cache.programs.pop(program.key, None)
     _Cache.seen[hash(program.key)] = -64
-    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: "
-            f"{first_line(error)}")
+    log.add(
+        f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: "
+        f"{first_line(error)}"
+    )
 
 
 class Program:
@@ -207,8 +217,10 @@ class Program:
 
     def structs(self, leaves):
         """Shapes and dtypes of the arguments."""
-        packed = [jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
-                  for dtype, members in self.groups]
+        packed = [
+            jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
+            for dtype, members in self.groups
+        ]
         return [on_device(leaves[i]) for i in self.donate], [on_device(leaves[i]) for i in self.keep], packed
 
     def prepare(self, arguments):
@@ -224,8 +236,10 @@ class Program:
         self.fresh = False
         log.compiles += 1
         log.seconds += seconds
-        log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): "
-                f"{reason(self, _Cache.programs.values())}")
+        log.add(
+            f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): "
+            f"{reason(self, _Cache.programs.values())}"
+        )
 
     def _packed(self, slot, leaves):
         """The host numbers of one dtype in one array; numbers that stay the same from call to call
@@ -245,10 +259,14 @@ class Program:
         """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves
         may give their memory away."""
         leaves = seg.leaves
-        donated = [on_device(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
-                   for i in self.donate]
-        kept = [v.array if type(v.array) is not np.ndarray else on_device(v)
-                for v in map(leaves.__getitem__, self.keep)]
+        donated = [
+            on_device(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
+            for i in self.donate
+        ]
+        kept = [
+            v.array if type(v.array) is not np.ndarray else on_device(v)
+            for v in map(leaves.__getitem__, self.keep)
+        ]
         arguments = (donated, kept, [self._packed(slot, leaves) for slot in range(len(self.groups))])
         kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, kept)
         if not self.fresh:
@@ -330,4 +348,3 @@ def _shared_loops(ops, useful):
         if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].traced):
             heads[i], tails[j] = of[1], i
     return heads, tails
-

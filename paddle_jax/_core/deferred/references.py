@@ -27,8 +27,7 @@ _IN_LIST, _IN_SLOT = _counts()
 def free(leaves: list, i: int, holders: int = 0) -> bool:
     """Whether nobody but the segment holds leaf i and its array. holders: what of the segment holds the
     leaf beside the list."""
-    return (sys.getrefcount(leaves[i]) <= _IN_LIST + holders
-            and sys.getrefcount(leaves[i].array) <= _IN_SLOT)
+    return sys.getrefcount(leaves[i]) <= _IN_LIST + holders and sys.getrefcount(leaves[i].array) <= _IN_SLOT
 
 
 def _pending(values: list, unreferenced: int) -> dict:

@@ -85,13 +85,18 @@ def _source(run, ops, positions, avals, hosts, known):
     if len(set(positions)) == 1 and (positions[0] < 0 or positions[0] & MASK < run.start):
         return ("fixed", positions[0])
     if all(p < 0 for p in positions):
-        if (any(hosts[-1 - p] is None for p in positions)
-                or len({(avals[-1 - p], hosts[-1 - p]) for p in positions}) > 1):
+        if (
+            any(hosts[-1 - p] is None for p in positions)
+            or len({(avals[-1 - p], hosts[-1 - p]) for p in positions}) > 1
+        ):
             return None
         run.inputs.append([-1 - p for p in positions])
         return ("input", len(run.inputs) - 1)
-    offsets = {((p & MASK) - run.start - j * run.period, p >> OUTPUT) if p >= 0 else None
-               for j, p in enumerate(positions) if j}
+    offsets = {
+        ((p & MASK) - run.start - j * run.period, p >> OUTPUT) if p >= 0 else None
+        for j, p in enumerate(positions)
+        if j
+    }
     if len(offsets) > 1 or None in offsets:
         return None
     offset, output = offsets.pop()

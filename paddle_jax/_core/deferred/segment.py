@@ -44,16 +44,24 @@ def infer(kernel, avals) -> Sig:
     try:
         equations = kernel.trace(avals)
     except Exception as error:
-        raise (found := translate(kernel.name, [a.struct for a in avals], error,
-                                  kernel)) from behind(found, error)
+        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from behind(
+            found, error
+        )
     sig = Sig()
-    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = (kernel, avals, user_line(), None,
-                                                                           equations, equations.many)
+    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = (
+        kernel,
+        avals,
+        user_line(),
+        None,
+        equations,
+        equations.many,
+    )
     avals_out = list(map(known_aval, equations.out_avals))
     sig.out = avals_out if sig.many else avals_out[0]
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
-    sig.flow = (sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
-                & ~kernel.constants)
+    sig.flow = (
+        sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
+    )
     if len(kernel.sigs) >= _MAX_SIGS:
         kernel.age()
     met(kernel, avals)
@@ -80,8 +88,20 @@ class Segment:
     that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
     """
 
-    __slots__ = ("busy", "device", "error", "leaves", "limit", "lock", "ops", "places", "results", "room",
-                 "running", "why")
+    __slots__ = (
+        "busy",
+        "device",
+        "error",
+        "leaves",
+        "limit",
+        "lock",
+        "ops",
+        "places",
+        "results",
+        "room",
+        "running",
+        "why",
+    )
 
     def __init__(self, limit):
         self.ops, self.leaves, self.places, self.results = [], [], {}, []
@@ -98,8 +118,9 @@ class Segment:
             if value.array is None and self.ops and not (len(self.ops) == 1 and alone(self)):
                 flush(self, "a value was asked for")
         if value.array is None:
-            raise self.error or RuntimeError("deferred: a value was lost while its op was being recorded; "
-                                             "compute it again")
+            raise self.error or RuntimeError(
+                "deferred: a value was lost while its op was being recorded; compute it again"
+            )
         return value.array
 
     def close(self):
@@ -150,8 +171,9 @@ def together(seg, v):
     several devices and the other bound to none. None: they do not go together."""
     if type(seg.device) is frozenset and bound(v) is None:
         return seg.device
-    if (type(v.device) is frozenset
-            and all(bound(each) is None for each in seg.leaves if each.device is seg.device)):
+    if type(v.device) is frozenset and all(
+        bound(each) is None for each in seg.leaves if each.device is seg.device
+    ):
         return v.device
     return None
 
@@ -172,8 +194,11 @@ def record(ctx, kernel, raws):
         if len(ops) < seg.limit:
             entry = [sig]
             for v in raws:
-                p = ((v.pos if v.seg is seg else None) if v.array is None
-                     else places.get(v) or add_leaf(seg, v))
+                p = (
+                    (v.pos if v.seg is seg else None)
+                    if v.array is None
+                    else places.get(v) or add_leaf(seg, v)
+                )
                 if p is None:
                     break
                 entry.append(p)

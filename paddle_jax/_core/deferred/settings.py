@@ -29,8 +29,13 @@ def join(ctx):
         return
     while around is not None:
         around.executor, around = settings.executor, around.outer
-    deferring = (settings.mode != "off" and settings.executor is None and frame.packing is None
-                 and frame.deferring and not frame.recording)
+    deferring = (
+        settings.mode != "off"
+        and settings.executor is None
+        and frame.packing is None
+        and frame.deferring
+        and not frame.recording
+    )
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
 
 

@@ -161,13 +161,22 @@ def unbound(array, device):
     then runs in the background, where a lack of memory no longer names the operation. So that
     copy is made here.
     """
-    if (type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE and array.ctypes.data % _ALIGNMENT
-            and device.platform == "cpu"):
+    if (
+        type(array) is np.ndarray
+        and array.nbytes > _COPIED_AT_ONCE
+        and array.ctypes.data % _ALIGNMENT
+        and device.platform == "cpu"
+    ):
         copy = aligned(array.shape, array.dtype)
         copy[...] = array
         array = copy
-    return batched_device_put(jax.core.ShapedArray(array.shape, array.dtype), SingleDeviceSharding(device),
-                              [array], [device], committed=False)
+    return batched_device_put(
+        jax.core.ShapedArray(array.shape, array.dtype),
+        SingleDeviceSharding(device),
+        [array],
+        [device],
+        committed=False,
+    )
 
 
 def on_device(value):
@@ -299,19 +308,26 @@ class Several:
         """Calls a compiled function; operands that are bound to one device are copied to the
         devices of the others."""
         shardings = [getattr(a, "sharding", None) for a in arrays]
-        mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1),
-                    None)
+        mesh = next(
+            (s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1), None
+        )
         if mesh is not None:
-            arrays = [_everywhere(a, mesh) if isinstance(s, SingleDeviceSharding) and a._committed else a
-                      for a, s in zip(arrays, shardings, strict=True)]
+            arrays = [
+                _everywhere(a, mesh) if isinstance(s, SingleDeviceSharding) and a._committed else a
+                for a, s in zip(arrays, shardings, strict=True)
+            ]
         return Several.waited(function)(*arrays)
 
 
 def whole(array):
     """An array whose values this process can read. Where some of them are with other processes, all processes
     have to come here."""
-    if (not Several.used or not isinstance(array, jax.Array) or array.is_fully_addressable
-            or array.is_fully_replicated):
+    if (
+        not Several.used
+        or not isinstance(array, jax.Array)
+        or array.is_fully_addressable
+        or array.is_fully_replicated
+    ):
         return array
     everywhere = NamedSharding(array.sharding.mesh, PartitionSpec())
     return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
@@ -352,8 +368,12 @@ def readable(value):
     array = value.array
     if type(array) is np.ndarray:
         return array
-    if (array is None or type(array) is tuple or value.device is not default_device()
-            or value.device.platform != "cpu"):
+    if (
+        array is None
+        or type(array) is tuple
+        or value.device is not default_device()
+        or value.device.platform != "cpu"
+    ):
         return None
     return np.asarray(array) if array.is_ready() else None
 

@@ -21,8 +21,10 @@ def announced(kernel, values):
     from paddle_jax._core.ops.kernel import compute
 
     if Verbose.wants("operation") and not any(isinstance(v, Tracer) for v in values):
-        vlog("operation",
-             f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}")
+        vlog(
+            "operation",
+            f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}",
+        )
     return compute(kernel, values)
 
 
@@ -45,8 +47,11 @@ def ride_results(values):
     """Adds to a program that is being captured a look at all that it gives and changes."""
     wrong = [~jnp.isfinite(v).all() for v in values if v.dtype.kind in "fcV" and 0 not in v.shape]
     if wrong:
-        ride(jnp.stack(wrong).any(), (),
-             lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"))
+        ride(
+            jnp.stack(wrong).any(),
+            (),
+            lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"),
+        )
 
 
 def _sentence(kernel, values, number, bad):
@@ -54,8 +59,13 @@ def _sentence(kernel, values, number, bad):
     place = np.unravel_index(int(np.argmin(np.isfinite(bad))), bad.shape)
     first = f"the first is {bad[place]} at {[int(n) for n in place]}" if bad.ndim else f"it is {bad[()]}"
     arrays = [concrete(v) for v in values]
-    already = [i for i, v in enumerate(arrays)
-               if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()]
+    already = [
+        i
+        for i, v in enumerate(arrays)
+        if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()
+    ]
     whence = f"; operand {already[0]} had such values already" if already else "; all operands are finite"
-    return (f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {number} of shape "
-            f"{list(bad.shape)} has {nan} NaN and {inf} infinite values, {first}{whence}")
+    return (
+        f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {number} of shape "
+        f"{list(bad.shape)} has {nan} NaN and {inf} infinite values, {first}{whence}"
+    )

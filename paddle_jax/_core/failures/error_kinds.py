@@ -11,18 +11,27 @@ import re
 from paddle_jax._core.failures.error_tables import COMPILED, PYTHON
 from paddle_jax._core.runtime.origins import is_ours, origin
 
-_KINDS = ((NotImplementedError, "Unimplemented"), (IndexError, "OutOfRange"),
-          (MemoryError, "ResourceExhausted"), (RuntimeError, "PreconditionNotMet"),
-          (ValueError, "InvalidArgument"), (TypeError, "InvalidType"))
+_KINDS = (
+    (NotImplementedError, "Unimplemented"),
+    (IndexError, "OutOfRange"),
+    (MemoryError, "ResourceExhausted"),
+    (RuntimeError, "PreconditionNotMet"),
+    (ValueError, "InvalidArgument"),
+    (TypeError, "InvalidType"),
+)
 MISTAKES = tuple([cls for cls, _ in _KINDS])
 _HAS_KIND = re.compile(r"^\([A-Z][A-Za-z]+\) ")
 # "op: argument: what was got", as no exception of Python itself looks
 _OURS = re.compile(r"(type promotion|Tensor index|[\w.]+(\(\))?): ")
-_NEVER = re.compile(r"is missing|unexpected keyword|but got nothing|which are the same argument|: "
-                    r"(data_format|reduction): ")
+_NEVER = re.compile(
+    r"is missing|unexpected keyword|but got nothing|which are the same argument|: "
+    r"(data_format|reduction): "
+)
 _SUBJECT = re.compile(r"(?:\(\w+\) )?[\w. ]+(?:\(\))?: (\w+)")  # the argument that a message is about
-_OPERAND = re.compile(r"argument '(?P<a>\w+)' \(position \d+\) must be (?:Tensor|a list)|: (?P<b>\w+): "
-                      r"got .* must be a Tensor")
+_OPERAND = re.compile(
+    r"argument '(?P<a>\w+)' \(position \d+\) must be (?:Tensor|a list)|: (?P<b>\w+): "
+    r"got .* must be a Tensor"
+)
 
 
 def with_kind(name, error):
@@ -35,8 +44,11 @@ def with_kind(name, error):
     kind, sort = _kind_and_sort(error, text)
     subject = _SUBJECT.match(text)
     of_subject = f"{name}:{subject[1]}" if subject else ""
-    python = (of_subject in PYTHON.get(sort, ())
-              or name in PYTHON.get(sort, ()) and of_subject not in COMPILED.get(sort, ()))
+    python = (
+        of_subject in PYTHON.get(sort, ())
+        or name in PYTHON.get(sort, ())
+        and of_subject not in COMPILED.get(sort, ())
+    )
     if kind is not None and not python and _OURS.match(text) and _is_ours(error):
         error.args = (f"({kind}) {text}", *error.args[1:])
         error.kind_by = name
@@ -56,8 +68,11 @@ def _kind_and_sort(error, text):
 
     if isinstance(error, ArgumentError):
         operand = _OPERAND.search(text)
-        return (("InvalidArgument", f"operand {operand['a'] or operand['b']}") if operand
-                else ("InvalidType", "argument"))
+        return (
+            ("InvalidArgument", f"operand {operand['a'] or operand['b']}")
+            if operand
+            else ("InvalidType", "argument")
+        )
     if isinstance(error, AttributeError):
         return None, ""
     return next(((kind, cls.__name__) for cls, kind in _KINDS if isinstance(error, cls)), (None, ""))

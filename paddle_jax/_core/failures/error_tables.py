@@ -7,13 +7,15 @@ operation as a whole, `add:alpha` for the messages about one argument; what `COM
 though most of that operation is not.
 """
 
-PYTHON = {name: frozenset(text.split()) for name, text in {
-    "IndexError": """
+PYTHON = {
+    name: frozenset(text.split())
+    for name, text in {
+        "IndexError": """
         chunk cosine_similarity cumulative_trapezoid diff fftn frame hfftn ifftn ihfftn irfftn
         margin_cross_entropy narrow rfftn rnnt_loss select_scatter tensordot trapezoid
     """,
-    "RuntimeError": "dropout1d scatter_add scatter_reduce select_scatter take_along_axis",
-    "TypeError": """
+        "RuntimeError": "dropout1d scatter_add scatter_reduce select_scatter take_along_axis",
+        "TypeError": """
         adaptive_avg_pool3d adaptive_log_softmax_with_loss adaptive_max_pool2d adaptive_max_pool3d
         alpha_dropout arange argwhere as_tensor asarray assign atleast_1d atleast_2d atleast_3d
         bartlett_window batch_norm bincount binomial bitwise_invert bitwise_left_shift bitwise_not
@@ -34,7 +36,7 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         triplet_margin_loss triplet_margin_with_distance_loss triu_indices unflatten upsample vander var
         view_as_complex view_as_real vsplit vstack
     """,
-    "ValueError": """
+        "ValueError": """
         adaptive_avg_pool1d adaptive_avg_pool2d:x adaptive_avg_pool3d adaptive_log_softmax_with_loss
         adaptive_max_pool1d adaptive_max_pool2d:x adaptive_max_pool3d addmm alpha_dropout arange:got as_tensor
         asarray avg_pool1d avg_pool2d:padding avg_pool2d:stride avg_pool3d:padding avg_pool3d:stride baddbmm
@@ -64,7 +66,7 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         triplet_margin_with_distance_loss unbind uniform:got unstack upsample vander var:got vector_norm:p
         vsplit where:x zeros:got zeros_like
     """,
-    "argument": """
+        "argument": """
         arange as_tensor asarray avg_pool1d avg_pool2d avg_pool3d bartlett_window blackman_window cast chunk
         conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose cummax cummin cumprod cumsum
         cumulative_trapezoid diagonal_scatter empty empty_like eye fftfreq fftshift fill_diagonal_tensor
@@ -77,34 +79,34 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         take take_along_axis tensor_split:axis to_tensor trapezoid tril_indices triu_indices unbind unflatten
         uniform unique unique_consecutive unstack vector_norm view where zeros:got zeros_like
     """,
-    "operand M": "svd_lowrank",
-    "operand angle": "polar",
-    "operand aweights": "cov",
-    "operand bias": "scale",
-    "operand dx": "cumulative_trapezoid",
-    "operand ids": "gather_tree",
-    "operand input": """
+        "operand M": "svd_lowrank",
+        "operand angle": "polar",
+        "operand aweights": "cov",
+        "operand bias": "scale",
+        "operand dx": "cumulative_trapezoid",
+        "operand ids": "gather_tree",
+        "operand input": """
         hinge_embedding_loss histogram_bin_edges multi_label_margin_loss multi_label_soft_margin_loss
         multi_margin_loss rnnt_loss t unbind
     """,
-    "operand input1": "cosine_embedding_loss",
-    "operand inputs": "block_diag",
-    "operand label": "dice_loss kl_div poisson_nll_loss soft_margin_loss",
-    "operand label_lengths": "ctc_loss",
-    "operand labels": "npair_loss",
-    "operand logit": "binary_cross_entropy_with_logits",
-    "operand mask": "masked_fill",
-    "operand normalizer": "sigmoid_focal_loss",
-    "operand operands": "einsum",
-    "operand other": "view_as",
-    "operand pivots": "lu_solve",
-    "operand positive": "triplet_margin_loss",
-    "operand tau": "householder_product",
-    "operand theta": "affine_grid",
-    "operand tol": "matrix_rank",
-    "operand weight": "conv1d conv1d_transpose conv2d conv3d prelu",
-    "operand weights": "histogramdd",
-    "operand x": """
+        "operand input1": "cosine_embedding_loss",
+        "operand inputs": "block_diag",
+        "operand label": "dice_loss kl_div poisson_nll_loss soft_margin_loss",
+        "operand label_lengths": "ctc_loss",
+        "operand labels": "npair_loss",
+        "operand logit": "binary_cross_entropy_with_logits",
+        "operand mask": "masked_fill",
+        "operand normalizer": "sigmoid_focal_loss",
+        "operand operands": "einsum",
+        "operand other": "view_as",
+        "operand pivots": "lu_solve",
+        "operand positive": "triplet_margin_loss",
+        "operand tau": "householder_product",
+        "operand theta": "affine_grid",
+        "operand tol": "matrix_rank",
+        "operand weight": "conv1d conv1d_transpose conv2d conv3d prelu",
+        "operand weights": "histogramdd",
+        "operand x": """
         adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
         adaptive_max_pool3d atan2 avg_pool1d baddbmm cartesian_prod channel_shuffle cholesky cholesky_inverse
         clip clone cond conv2d_transpose conv3d_transpose corrcoef cumsum deg2rad diagflat diff eigh eigvals
@@ -115,18 +117,21 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         ravel renorm repeat_interleave reshape rfft rfft2 rfftn rot90 sgn signbit sinc trapezoid unstack
         vander vecdot vector_norm
     """,
-    "operand x1": "cosine_similarity",
-    "operand y": """
+        "operand x1": "cosine_similarity",
+        "operand y": """
         addmm cdist copysign cumulative_trapezoid equal gammainc gammaincc gcd hypot inner lcm ldexp ormqr
         pow
     """,
-}.items()}
+    }.items()
+}
 
-COMPILED = {name: frozenset(text.split()) for name, text in {
-    "TypeError": """
+COMPILED = {
+    name: frozenset(text.split())
+    for name, text in {
+        "TypeError": """
         arange:step cosine_similarity:got logspace:stop median:axis tril_indices:offset triu_indices:offset
     """,
-    "ValueError": """
+        "ValueError": """
         adaptive_avg_pool3d:output_size adaptive_log_softmax_with_loss:shapes
         adaptive_log_softmax_with_loss:the adaptive_max_pool3d:output_size cartesian_prod:Need
         chunk:num_or_sections conv1d:bias conv1d:dilation conv1d:stride conv1d:weight conv3d:bias
@@ -142,10 +147,11 @@ COMPILED = {name: frozenset(text.split()) for name, text in {
         sigmoid_focal_loss:power svd_lowrank:shapes take:index trapezoid:shapes
         triplet_margin_loss:unsupported
     """,
-    "argument": """
+        "argument": """
         empty:shape full:shape index_select:axis logspace:num norm:axis normal:x rand:shape randint:high
         randint:low randint:shape randint_like:low randn:shape randperm:n select_scatter:index
         split:num_or_sections standard_normal:shape unflatten:shape uniform:shape unique:axis
         unique_consecutive:axis vector_norm:axis view:shape_or_dtype
     """,
-}.items()}
+    }.items()
+}

@@ -39,8 +39,10 @@ def out_of_memory(doing, error, values=(), more=()):
     size = _size(str(error))
     wanted = "" if size is None else f" for {readable(size)}"
     given = ", ".join(f"{v.dtype}{list(v.shape)}" for v in values if hasattr(v, "shape"))
-    head = (f"(ResourceExhausted) {doing}: there is no memory{wanted}{f'; got {given}' if given else ''}; "
-            f"{_place()}")
+    head = (
+        f"(ResourceExhausted) {doing}: there is no memory{wanted}{f'; got {given}' if given else ''}; "
+        f"{_place()}"
+    )
     try:
         return OutOfMemoryError("\n".join([head, *more, *_report()]))
     except MemoryError:  # for the report itself
@@ -68,8 +70,10 @@ def _place():
     figures = getattr(device, "memory_stats", lambda: None)() or {}
     if "bytes_limit" not in figures:
         return "this machine, or the limit of this process, has no more"
-    return (f"{readable(figures.get('bytes_in_use', 0))} of the {readable(figures['bytes_limit'])} that this "
-            f"program may use of {device} are in use")
+    return (
+        f"{readable(figures.get('bytes_in_use', 0))} of the {readable(figures['bytes_limit'])} that this "
+        f"program may use of {device} are in use"
+    )
 
 
 def _report():
@@ -83,11 +87,19 @@ def _report():
     yield "What helps, best first (docs/memory.md):"
     kept = sum(group.kept for group in found)
     if kept:
-        yield (f"- {readable(kept)} are kept for backward passes: keep loss.item() or loss.detach() instead "
-               "of a loss, evaluate under paddle.no_grad()")
-    yield ("- smaller batches, with opt.step() after several backward passes; "
-           "paddle.amp.auto_cast halves what a forward pass keeps")
-    yield ("- paddle.distributed.fleet.utils.recompute(block, x) keeps only the input of a block; "
-           "`del` what is not needed any more")
-    yield ("- paddle_jax.distributed.plan(step, *args) tells what a step will need before it runs; "
-           "python -X tracemalloc=20 gives every line")
+        yield (
+            f"- {readable(kept)} are kept for backward passes: keep loss.item() or loss.detach() instead "
+            "of a loss, evaluate under paddle.no_grad()"
+        )
+    yield (
+        "- smaller batches, with opt.step() after several backward passes; "
+        "paddle.amp.auto_cast halves what a forward pass keeps"
+    )
+    yield (
+        "- paddle.distributed.fleet.utils.recompute(block, x) keeps only the input of a block; "
+        "`del` what is not needed any more"
+    )
+    yield (
+        "- paddle_jax.distributed.plan(step, *args) tells what a step will need before it runs; "
+        "python -X tracemalloc=20 gives every line"
+    )

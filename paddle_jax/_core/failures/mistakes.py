@@ -12,8 +12,10 @@ from paddle_jax._core.tensor import Tensor
 
 CAUGHT = (*MISTAKES, AttributeError, LookupError, ArithmeticError)
 _RAISES = {opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap}
-_AXES = re.compile(r"index out of range|values to unpack|0-d|invalid index to scalar|too many "
-                   r"indices|shorter than|longer than|zero-dimensional")
+_AXES = re.compile(
+    r"index out of range|values to unpack|0-d|invalid index to scalar|too many "
+    r"indices|shorter than|longer than|zero-dimensional"
+)
 _LONGEST = 60
 
 
@@ -31,11 +33,17 @@ def told_mistake(op, error, given):
     """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
     if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
         return error
-    thing = (error.obj if isinstance(error, AttributeError) and error.name is not None
-             else getattr(error, "thing", None))
+    thing = (
+        error.obj
+        if isinstance(error, AttributeError) and error.name is not None
+        else getattr(error, "thing", None)
+    )
     if thing is not None or isinstance(error, AttributeError) and error.name is not None:
-        name = (None if isinstance(thing, Tensor) or not (hasattr(error, "thing") or _native(error))
-                else _name_of(thing, given))
+        name = (
+            None
+            if isinstance(thing, Tensor) or not (hasattr(error, "thing") or _native(error))
+            else _name_of(thing, given)
+        )
         if name is not None:
             return _no_tensor(op, name, thing)
     if _native(error):
@@ -58,18 +66,25 @@ def told_call(op, error, args, kwargs):
 
 
 def _no_tensor(op, name, thing):
-    found = ArgumentError(f"{public_name(op.name)}: {name}: got {described(thing)}; it must be a Tensor; "
-                          "make one with paddle.to_tensor")
+    found = ArgumentError(
+        f"{public_name(op.name)}: {name}: got {described(thing)}; it must be a Tensor; "
+        "make one with paddle.to_tensor"
+    )
     found.thing = thing
     return found
 
 
 def _misfit(op, error, given):
-    wrong = ("an argument has too few axes, or too short ones" if _AXES.search(str(error))
-             else "these do not go together")
+    wrong = (
+        "an argument has too few axes, or too short ones"
+        if _AXES.search(str(error))
+        else "these do not go together"
+    )
     named = ", ".join(f"{name} {described(value)}" for name, value in given.items() if name != "name")
-    found = MisfitError(f"{public_name(op.name)}: got {named}; {wrong}; its documentation says which shapes "
-                        "and dtypes are allowed")
+    found = MisfitError(
+        f"{public_name(op.name)}: got {named}; {wrong}; its documentation says which shapes "
+        "and dtypes are allowed"
+    )
     found.__cause__, found.inner = error, op.name.startswith("_")
     return found
 
@@ -79,8 +94,10 @@ def _name_of(thing, given):
     for name, value in given.items():
         if value is thing:
             return name
-        if (isinstance(value, list | tuple)
-                and (at := next((i for i, item in enumerate(value) if item is thing), None)) is not None):
+        if (
+            isinstance(value, list | tuple)
+            and (at := next((i for i, item in enumerate(value) if item is thing), None)) is not None
+        ):
             return f"{name}[{at}]"
     return None
 
@@ -96,15 +113,20 @@ def described(value) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"{type(value).__name__} {value.dtype}{list(value.shape)}"
     text = repr(value)
-    return (f"{type(value).__name__} ({text})"
-            if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__ else type(value).__name__)
+    return (
+        f"{type(value).__name__} ({text})"
+        if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__
+        else type(value).__name__
+    )
 
 
 def _native(error) -> bool:
     """Whether Python or a library below raised an exception in code of this package, rather than the
     package by itself."""
-    frame, refused = (error.__traceback__, (isinstance(error, MemoryError | RuntimeError)
-                                            and not str(error).startswith("INVALID_ARGUMENT")))
+    frame, refused = (
+        error.__traceback__,
+        (isinstance(error, MemoryError | RuntimeError) and not str(error).startswith("INVALID_ARGUMENT")),
+    )
     if refused or frame is None:
         return False
     while frame.tb_next is not None:

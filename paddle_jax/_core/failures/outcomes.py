@@ -59,8 +59,9 @@ def follow(bad, error):
 
 def joined(checks):
     """One array that tells all."""
-    return jnp.stack([jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks
-                      for n in (bad, *numbers)])
+    return jnp.stack(
+        [jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks for n in (bad, *numbers)]
+    )
 
 
 def judge(array, checks):

@@ -28,8 +28,10 @@ def _saturating(source, target):
     """Float to integer: the fraction is dropped, what does not fit becomes the nearest
     limit, NaN becomes 0."""
     info, low = np.iinfo(target), is_low(source)
-    above, below = (2.0 ** (info.bits - (target.kind == "i")),
-                    -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0)
+    above, below = (
+        2.0 ** (info.bits - (target.kind == "i")),
+        -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0,
+    )
 
     def convert(x):
         x = np.asarray(x)

@@ -25,8 +25,13 @@ def _convolution(params, ins, outs):
     back = np.argsort(dims.out_spec)
     out = tuple(outs[0].shape[k] for k in dims.out_spec)
     batch_groups = params["batch_group_count"]
-    windows = (groups * batch_groups * math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
-               * math.prod(out[2:]) * inner.itemsize)
+    windows = (
+        groups
+        * batch_groups
+        * math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
+        * math.prod(out[2:])
+        * inner.itemsize
+    )
     if windows > _LARGEST:
         raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
 
@@ -35,8 +40,11 @@ def _convolution(params, ins, outs):
         w = w.transpose(dims.rhs_spec).astype(inner, copy=False)
         if batch_groups > 1:  # groups of the batch become groups of channels
             n, c = x.shape[:2]
-            x = x.reshape(batch_groups, n // batch_groups, c, *x.shape[2:]).swapaxes(0, 1).reshape(
-                n // batch_groups, batch_groups * c, *x.shape[2:])
+            x = (
+                x.reshape(batch_groups, n // batch_groups, c, *x.shape[2:])
+                .swapaxes(0, 1)
+                .reshape(n // batch_groups, batch_groups * c, *x.shape[2:])
+            )
         y = _grouped(_padded(x, padding, spread), w, groups * batch_groups, strides, dilation, out)
         return y.transpose(back).astype(dtype, copy=False)
 
@@ -76,12 +84,14 @@ def _product(x, w, groups, strides, dilation, places):
     rows, depth = w.reshape(groups, 1, o // groups, -1), i * math.prod(window)
     # copying is quick along the longer axis; gradients of weights have windows as large as images
     if window and window[-1] > places[-1]:
-        view = np.lib.stride_tricks.as_strided(x, (*stack, *places, i, *window),
-                                               (*apart, *far, channel, *near), writeable=False)
+        view = np.lib.stride_tricks.as_strided(
+            x, (*stack, *places, i, *window), (*apart, *far, channel, *near), writeable=False
+        )
         y = stacked_matmul(view.reshape(*stack, math.prod(places), depth), rows.swapaxes(2, 3)).swapaxes(2, 3)
     else:
-        view = np.lib.stride_tricks.as_strided(x, (*stack, i, *window, *places),
-                                               (*apart, channel, *near, *far), writeable=False)
+        view = np.lib.stride_tricks.as_strided(
+            x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False
+        )
         y = stacked_matmul(rows, view.reshape(*stack, depth, math.prod(places)))
     return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
 
@@ -104,18 +114,26 @@ class _Taps:
             raise Refusal("a convolution of integers, or with padding that cuts off, is compiled")
         self.plan, self.dtype, self.inner, self.shape = plan, out.dtype, wide(out.dtype), out.shape
         groups, self.elements = plan.groups, math.prod(self.window)
-        self.image, self.result, self.weight = ((n, groups, i), (n, groups, o // groups),
-                                                (groups, o // groups, i))
+        self.image, self.result, self.weight = (
+            (n, groups, i),
+            (n, groups, o // groups),
+            (groups, o // groups, i),
+        )
         self.single = i == 1
         if c * self.elements * math.prod(plan.out) * self.inner.itemsize > _LARGEST:
-            raise Refusal("a convolution that needs more than 128 MB for the windows of one "
-                          "example is compiled")
+            raise Refusal(
+                "a convolution that needs more than 128 MB for the windows of one example is compiled"
+            )
         self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
         self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
         spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
-        self.places = [tuple(slice(k * d, k * d + span, s)
-                             for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True))
-                       for at in np.ndindex(*self.window)]
+        self.places = [
+            tuple(
+                slice(k * d, k * d + span, s)
+                for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True)
+            )
+            for at in np.ndindex(*self.window)
+        ]
 
     def widened(self, x):
         return x.astype(self.inner, copy=False)
@@ -199,8 +217,9 @@ def _kernel(params, ins, outs):
 
     def by_elements(g, x):
         g = taps.results(g)
-        return taps.done(np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))],
-                                  -1))
+        return taps.done(
+            np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1)
+        )
 
     def by_windows(g, x):
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)

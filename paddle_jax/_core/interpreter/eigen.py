@@ -31,8 +31,9 @@ def _eigh(params, ins, outs):
 def _svd(params, ins, outs):
     dtype, (m, n), algorithm = ins[0].dtype, ins[0].shape[-2:], params.get("algorithm")
     _refuse_empty("svd", ins)
-    if (params.get("subset_by_index") not in (None, (0, min(m, n)))
-            or getattr(algorithm, "name", "DEFAULT") not in ("DEFAULT", "DIVIDE_AND_CONQUER")):
+    if params.get("subset_by_index") not in (None, (0, min(m, n))) or getattr(
+        algorithm, "name", "DEFAULT"
+    ) not in ("DEFAULT", "DIVIDE_AND_CONQUER"):
         raise Refusal("svd with options is compiled")
     gesdd = lapack("gesdd", dtype)
     options = {"compute_uv": int(params["compute_uv"]), "full_matrices": int(params["full_matrices"])}
@@ -63,8 +64,10 @@ def _eig(params, ins, outs):
             return None
         values = w[0] if dtype.kind == "c" else w[0] + 1j * w[1]
         vectors = [v for v, wanted in ((vl, left), (vr, right)) if wanted]
-        return [values,
-                *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors])]
+        return [
+            values,
+            *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors]),
+        ]
 
     return by_matrix(decompose, ins, outs)
 

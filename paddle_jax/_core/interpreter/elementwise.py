@@ -9,15 +9,41 @@ from paddle_jax._core.interpreter.rules import Refusal, always, in_wide, rule, s
 
 _LARGE = 1 << 15  # elements
 PLAIN = {
-    "add": np.add, "add_any": np.add, "sub": np.subtract, "neg": np.negative, "eq": np.equal,
-    "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-    "is_finite": np.isfinite, "abs": np.abs, "floor": np.floor, "ceil": np.ceil,
+    "add": np.add,
+    "add_any": np.add,
+    "sub": np.subtract,
+    "neg": np.negative,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "is_finite": np.isfinite,
+    "abs": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
 }
 ELEMENTARY = {
-    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "cbrt": np.cbrt,
-    "atan2": np.arctan2, "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "atan2": np.arctan2,
+    "sqrt": np.sqrt,
 }
 for _name, _ufunc in PLAIN.items():
     always(_ufunc, _name)
@@ -35,8 +61,17 @@ for _name, _ufunc in ELEMENTARY.items():
     _elementary(_name, _ufunc)
 
 
-@rule("copy", "copy_p", "stop_gradient", "device_put", "name", "reduced_vary", "pvary", "sharding_constraint",
-      "layout_constraint")
+@rule(
+    "copy",
+    "copy_p",
+    "stop_gradient",
+    "device_put",
+    "name",
+    "reduced_vary",
+    "pvary",
+    "sharding_constraint",
+    "layout_constraint",
+)
 def _identity(params, ins, outs):
     if len(outs) != 1:
         return lambda *operands: operands
@@ -117,8 +152,11 @@ def _log2(params, ins, outs):
     factor = np.asarray(1.4426950408889634).astype(ins[0].dtype)
     if dtype.kind == "c":
         log = complex_function("log", np.log, dtype)
-        return lambda x: (log(x).reshape(x.shape + (1,)).view(factor.real.dtype)
-                          * factor.real).view(dtype).reshape(x.shape)
+        return lambda x: (
+            (log(x).reshape(x.shape + (1,)).view(factor.real.dtype) * factor.real)
+            .view(dtype)
+            .reshape(x.shape)
+        )
     return lambda x: np.log(x) * factor
 
 
@@ -188,8 +226,9 @@ def _round(params, ins, outs):
 
     def away_from_zero(x):
         whole = np.trunc(x)
-        return np.copysign(np.where(np.abs(x - whole) >= half, whole + np.copysign(outs[0].dtype.type(1), x),
-                                    whole), x)
+        return np.copysign(
+            np.where(np.abs(x - whole) >= half, whole + np.copysign(outs[0].dtype.type(1), x), whole), x
+        )
 
     return away_from_zero
 

@@ -6,11 +6,25 @@ import numpy as np
 from paddle_jax._core.interpreter.rules import Refusal
 
 # primitives that stand for the jaxpr among their parameters; the names differ between versions of JAX
-CALLS = frozenset((
-    "call", "checkpoint", "closed_call", "core_call", "core_closed_call", "custom_jvp_call",
-    "custom_vjp_call", "custom_vjp_call_jaxpr", "eval_jaxpr", "jit", "pjit", "remat", "remat2", "remat_call",
-    "xla_call",
-))
+CALLS = frozenset(
+    (
+        "call",
+        "checkpoint",
+        "closed_call",
+        "core_call",
+        "core_closed_call",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "custom_vjp_call_jaxpr",
+        "eval_jaxpr",
+        "jit",
+        "pjit",
+        "remat",
+        "remat2",
+        "remat_call",
+        "xla_call",
+    )
+)
 INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
 
@@ -93,8 +107,11 @@ def _callee(equation):
     for name in INNER:
         if name in equation.params:
             jaxpr, consts = opened(equation.params[name])
-            if (len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars)
-                    and len(jaxpr.constvars) == len(consts)):
+            if (
+                len(jaxpr.invars) == len(equation.invars)
+                and len(jaxpr.outvars) == len(equation.outvars)
+                and len(jaxpr.constvars) == len(consts)
+            ):
                 return jaxpr, consts
     raise Refusal(f"primitive '{equation.primitive.name}': its inner jaxpr was not found")
 
@@ -107,8 +124,10 @@ def _expanded(equation):
     if lower is None:
         raise Refusal(f"primitive '{equation.primitive.name}': what it stands for was not found")
     try:
-        operands = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
-                    for v in equation.invars]
+        operands = [
+            jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
+            for v in equation.invars
+        ]
         closed = jax.make_jaxpr(lambda *xs: lower(*xs, **equation.params))(*operands)
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise Refusal(f"primitive '{equation.primitive.name}': {type(error).__name__}: {error}") from error
@@ -137,15 +156,24 @@ def _mask_products(flat):
     0 also for infinity and NaN."""
     truths = {}
     for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
-        if (primitive.name == "convert_element_type" and in_avals[0].dtype == np.bool_
-                and out_avals[0].dtype.kind in "fc"):
+        if (
+            primitive.name == "convert_element_type"
+            and in_avals[0].dtype == np.bool_
+            and out_avals[0].dtype.kind in "fc"
+        ):
             truths[outs[0]] = ins[0], in_avals[0]
         elif primitive.name == "mul" and truths:
             side = next((k for k in (0, 1) if ins[k] in truths), None)
             if side is not None:
                 slot, aval = truths[ins[side]]
-                flat.equations[n] = (Masked, params, [ins[1 - side], slot], outs, [in_avals[1 - side], aval],
-                                     out_avals)
+                flat.equations[n] = (
+                    Masked,
+                    params,
+                    [ins[1 - side], slot],
+                    outs,
+                    [in_avals[1 - side], aval],
+                    out_avals,
+                )
 
 
 def _drop_dead(flat):

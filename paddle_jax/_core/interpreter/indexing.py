@@ -29,7 +29,8 @@ class Windows:
         base = np.zeros((1,) * len(batch), np.int64)
         for axis, partner in batched.items():
             base = base + strides[axis] * np.arange(batch[partner]).reshape(
-                [-1 if k == partner else 1 for k in range(len(batch))])
+                [-1 if k == partner else 1 for k in range(len(batch))]
+            )
         self.base = np.broadcast_to(base, batch).reshape(-1)
         offsets = np.zeros((), np.int64)
         for n, stride in zip(sizes, strides, strict=True):
@@ -39,8 +40,11 @@ class Windows:
     def find(self, indices):
         """(positions [windows, elements of one], None or which windows are inside [windows])."""
         starts = indices.reshape(-1, len(self.mapped))
-        starts = (np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64) if starts.dtype == np.uint64
-                  else starts.astype(np.int64))
+        starts = (
+            np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64)
+            if starts.dtype == np.uint64
+            else starts.astype(np.int64)
+        )
         moved = np.minimum(np.maximum(starts, 0), self.room)
         inside = None
         if not self.clip:
@@ -97,12 +101,16 @@ def _places(batch, window_dims, rank):
 
 def _row_axis(shape, sizes, dims, batched):
     """The axis when whole slices at single positions of one axis are taken, else None."""
-    if (batched or len(dims.start_index_map) != 1
-            or tuple(dims.collapsed_slice_dims) != tuple(dims.start_index_map)):
+    if (
+        batched
+        or len(dims.start_index_map) != 1
+        or tuple(dims.collapsed_slice_dims) != tuple(dims.start_index_map)
+    ):
         return None
     (axis,) = dims.start_index_map
-    return (axis if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis)
-            else None)
+    return (
+        axis if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis) else None
+    )
 
 
 def _take(shape, axis, order, rank, mode, fill):
@@ -150,14 +158,17 @@ def _scatter(name, ufunc):
         dims, mode, dtype = params["dimension_numbers"], _mode(params, "FILL_OR_DROP"), outs[0].dtype
         shape, batch = ins[0].shape, ins[1].shape[:-1]
         batched = dict(zip(dims.operand_batching_dims, dims.scatter_indices_batching_dims, strict=True))
-        gone, extents = ({*dims.inserted_window_dims, *batched},
-                         iter([ins[2].shape[k] for k in dims.update_window_dims]))
+        gone, extents = (
+            {*dims.inserted_window_dims, *batched},
+            iter([ins[2].shape[k] for k in dims.update_window_dims]),
+        )
         sizes = [1 if k in gone else next(extents) for k in range(len(shape))]
         if 0 in shape or 0 in ins[2].shape or any(n < m for n, m in zip(shape, sizes, strict=True)):
             return lambda x, indices, updates: x
         windows = Windows(shape, sizes, batch, dims.scatter_dims_to_operand_dims, batched, mode)
-        order = ([k for k in range(len(ins[2].shape)) if k not in dims.update_window_dims]
-                 + list(dims.update_window_dims))
+        order = [k for k in range(len(ins[2].shape)) if k not in dims.update_window_dims] + list(
+            dims.update_window_dims
+        )
         inner = wide(dtype) if ufunc is not None else dtype
 
         def scatter(x, indices, updates):

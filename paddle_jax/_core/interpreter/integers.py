@@ -46,8 +46,9 @@ def _shift(name, ufunc):
             elif signed:
                 moved = ufunc(x, np.where(inside, distance.astype(inner), last))
             else:
-                moved = np.where(inside, ufunc(x, np.where(inside, distance, unsigned.type(0))),
-                                 unsigned.type(0))
+                moved = np.where(
+                    inside, ufunc(x, np.where(inside, distance, unsigned.type(0))), unsigned.type(0)
+                )
             return moved.astype(dtype, copy=False)
 
         return shift

@@ -21,14 +21,25 @@ def laid_out(name, params, ins, outs):
     """(params, ins, outs) of an equation on keys, as one on words."""
     rank, params = len(ins[0].shape), dict(params)
     if name == "slice":
-        params["start_indices"], params["limit_indices"] = ((*params["start_indices"], 0),
-                                                            (*params["limit_indices"], 2))
+        params["start_indices"], params["limit_indices"] = (
+            (*params["start_indices"], 0),
+            (*params["limit_indices"], 2),
+        )
         params["strides"] = (*(params["strides"] or (1,) * rank), 1)
     elif name == "broadcast_in_dim":
         params["broadcast_dimensions"] = (*params["broadcast_dimensions"], len(outs[0].shape))
     elif name == "transpose":
         params["permutation"] = (*params["permutation"], rank)
-    elif name not in ("squeeze", "reshape", "unstack", "split", "concatenate", "copy", "while", "cond",
-                      "optimization_barrier"):
+    elif name not in (
+        "squeeze",
+        "reshape",
+        "unstack",
+        "split",
+        "concatenate",
+        "copy",
+        "while",
+        "cond",
+        "optimization_barrier",
+    ):
         raise Refusal(f"primitive '{name}' has no rule for arrays of random keys")
     return params, [Physical(a) for a in ins], [Physical(a) for a in outs]

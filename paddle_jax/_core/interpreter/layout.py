@@ -35,8 +35,9 @@ def _transpose(params, ins, outs):
 
 @rule("rev")
 def _rev(params, ins, outs):
-    where = tuple(slice(None, None, -1) if k in params["dimensions"] else slice(None)
-                  for k in range(len(ins[0].shape)))
+    where = tuple(
+        slice(None, None, -1) if k in params["dimensions"] else slice(None) for k in range(len(ins[0].shape))
+    )
     return lambda x: x[where]
 
 
@@ -111,8 +112,9 @@ def placed(shape, padding, steps):
 @rule("pad")
 def _pad(params, ins, outs):
     config, dtype = params["padding_config"], outs[0].dtype
-    shape, target, source = placed(ins[0].shape, [each[:2] for each in config],
-                                   [inside + 1 for *_, inside in config])
+    shape, target, source = placed(
+        ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config]
+    )
 
     def pad(x, value):
         y = np.empty(shape, dtype)
@@ -134,8 +136,14 @@ def _dynamic_slice(params, ins, outs):
     room = starts_of(ins[0].shape, sizes)
 
     def run(x, *starts):
-        return x[tuple([slice(s := min(max(int(i), 0), r), s + k)
-                        for i, r, k in zip(starts, room, sizes, strict=True)])]
+        return x[
+            tuple(
+                [
+                    slice(s := min(max(int(i), 0), r), s + k)
+                    for i, r, k in zip(starts, room, sizes, strict=True)
+                ]
+            )
+        ]
 
     return run
 
@@ -147,8 +155,14 @@ def _dynamic_update_slice(params, ins, outs):
 
     def run(x, update, *starts):
         y = np.array(x)
-        y[tuple([slice(s := min(max(int(i), 0), r), s + k)
-                 for i, r, k in zip(starts, room, sizes, strict=True)])] = update
+        y[
+            tuple(
+                [
+                    slice(s := min(max(int(i), 0), r), s + k)
+                    for i, r, k in zip(starts, room, sizes, strict=True)
+                ]
+            )
+        ] = update
         return y
 
     return run

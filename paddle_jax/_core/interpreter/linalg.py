@@ -110,8 +110,11 @@ def _lu(params, ins, outs):
             lu, swaps = a, np.zeros(outs[1].shape, np.int32)
         else:
             lu, swaps = run(a)
-        return (lu, swaps,
-                permutation(swaps, m) if math.prod(outs[2].shape) else np.zeros(outs[2].shape, np.int32))
+        return (
+            lu,
+            swaps,
+            permutation(swaps, m) if math.prod(outs[2].shape) else np.zeros(outs[2].shape, np.int32),
+        )
 
     return decompose
 

@@ -10,16 +10,19 @@ _FOLD = 1 << 14  # elements up to which the result of an equation on constants i
 _LARGEST = 1 << 31  # bytes of the results of an equation
 _RECYCLE = 1 << 15  # bytes from which memory of dead results is let go of at once, and used again
 _VIEWS = frozenset(("broadcast_in_dim", "iota"))
-_KEYS = frozenset(("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in",
-                   "random_seed"))
+_KEYS = frozenset(
+    ("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in", "random_seed")
+)
 
 
 def plan(closed_jaxpr, limit=None) -> "Plan":
     """The Plan of a closed jaxpr; raises Refusal when there is none, or when its `cost` exceeds
     `limit` (seconds)."""
     made = Plan(closed_jaxpr)
-    if any(not isinstance(v.aval.dtype, np.dtype)
-           for v in (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)):
+    if any(
+        not isinstance(v.aval.dtype, np.dtype)
+        for v in (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)
+    ):
         raise Refusal("random keys as operands or results: NumPy has no array of them")
     if limit is not None and made.cost > limit:
         raise Refusal(f"an estimated {made.cost:.2g} s per run in NumPy exceeds the limit of {limit:.2g} s")
@@ -93,8 +96,9 @@ class Plan:
         many = primitive.multiple_results
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
-        if (all(i in flat.constants for i in ins)
-                and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD)):
+        if all(i in flat.constants for i in ins) and (
+            name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD
+        ):
             results = run(*[flat.constants[i] for i in ins])
             for s, x in zip(outs, results if many else [results], strict=True):
                 flat.constants[s] = np.asarray(x).view()
@@ -109,8 +113,10 @@ def _built(name, params, ins, outs):
     build = RULES.get(name)
     if build is None:
         raise Refusal(f"primitive '{name}' has no rule")
-    if (any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype"))
-            and name not in _KEYS):
+    if (
+        any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype"))
+        and name not in _KEYS
+    ):
         from paddle_jax._core.interpreter.keys import laid_out
 
         params, ins, outs = laid_out(name, params, ins, outs)
@@ -130,11 +136,17 @@ def _scheduled(made, flat):
     private = _private(made, kept)
     steps = []
     for n, (run, ins, outs, many) in enumerate(made):
-        dead = [s for s in {*ins, *outs}
-                if last[s] == n and s not in kept and s not in flat.constants and _bytes(flat, s) >= _RECYCLE]
+        dead = [
+            s
+            for s in {*ins, *outs}
+            if last[s] == n and s not in kept and s not in flat.constants and _bytes(flat, s) >= _RECYCLE
+        ]
         dead = tuple(s for s in dead if s >= flat.arity)
-        target = (_target(flat, run, ins, outs, private.intersection(dead))
-                  if dead and isinstance(run, np.ufunc) else None)
+        target = (
+            _target(flat, run, ins, outs, private.intersection(dead))
+            if dead and isinstance(run, np.ufunc)
+            else None
+        )
         if many:
             steps.append((0, run, tuple(ins), None, tuple(outs), dead or None))
         elif target is not None:
@@ -164,8 +176,10 @@ def _target(flat, run, ins, outs, candidates):
     if run.nin != len(ins) or run.nout != 1:
         return None
     want = flat.avals[outs[0]]
-    return next((s for s in candidates
-                 if flat.avals[s].shape == want.shape and flat.avals[s].dtype == want.dtype), None)
+    return next(
+        (s for s in candidates if flat.avals[s].shape == want.shape and flat.avals[s].dtype == want.dtype),
+        None,
+    )
 
 
 def _bytes(flat, s):

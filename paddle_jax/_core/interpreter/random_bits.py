@@ -108,8 +108,11 @@ def _random_bits(params, ins, outs):
         k1, k2 = _words(key, len(shape))
         if counters is None:
             counters = _counters(shape)
-        a, b = threefry(k1, k2, *(counters if not rank
-                                  else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]))
+        a, b = threefry(
+            k1,
+            k2,
+            *(counters if not rank else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]),
+        )
         if width == 64:
             return (a.astype(dtype) << np.uint64(32)) | b
         return (a ^ b).astype(dtype, copy=False)

@@ -9,8 +9,14 @@ from paddle_jax._core.interpreter.rules import Refusal, rule, size_of, wide
 
 _FEW = 16  # terms that are added one after the other
 MONOIDS = {
-    "add": np.add, "add_any": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "add": np.add,
+    "add_any": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
 }
 
 
@@ -154,15 +160,21 @@ def _running(name, ufunc):
         def run(x):
             if inner != dtype:
                 x = x.astype(inner)
-            y = (accumulate(x[backwards], axis, inner)[backwards] if params["reverse"]
-                 else accumulate(x, axis, inner))
+            y = (
+                accumulate(x[backwards], axis, inner)[backwards]
+                if params["reverse"]
+                else accumulate(x, axis, inner)
+            )
             return y.astype(dtype, copy=False)
 
         return run
 
 
 for _name, _ufunc in (
-        ("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum),
-        ("logsumexp", np.logaddexp),
-    ):
+    ("sum", np.add),
+    ("prod", np.multiply),
+    ("max", np.maximum),
+    ("min", np.minimum),
+    ("logsumexp", np.logaddexp),
+):
     _running(f"cum{_name}", _ufunc)

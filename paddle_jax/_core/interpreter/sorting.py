@@ -29,8 +29,10 @@ def _sort(params, ins, outs):
 
 @rule("top_k")
 def _top_k(params, ins, outs):
-    k, axis = (params["k"],
-               params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape))
+    k, axis = (
+        params["k"],
+        params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape),
+    )
     if ins[0].dtype.kind == "c":
         raise Refusal("top_k of complex numbers is compiled")
     backwards = (slice(None),) * axis + (slice(None, None, -1),)

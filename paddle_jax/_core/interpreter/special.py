@@ -29,8 +29,9 @@ def _in_double(primitive):
         @rule(primitive)
         def build(params, ins, outs):
             dtype = outs[0].dtype
-            return lambda *operands: np.asarray(function(*[np.asarray(x).astype(np.float64)
-                                                           for x in operands])).astype(dtype)
+            return lambda *operands: np.asarray(
+                function(*[np.asarray(x).astype(np.float64) for x in operands])
+            ).astype(dtype)
 
         return function
 
@@ -132,10 +133,28 @@ _pythons("erfc", math.erfc)
 
 # M. Giles, Approximating the erfinv function (2012), table 1: polynomials in w - 2.5 and sqrt(w) - 3 for w =
 # -log(1 - x^2), highest power first
-NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
-        -0.00417768164, 0.246640727, 1.50140941)
-FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
-       0.00943887047, 1.00167406, 2.83297682)
+NEAR = (
+    2.81022636e-08,
+    3.43273939e-07,
+    -3.5233877e-06,
+    -4.39150654e-06,
+    0.00021858087,
+    -0.00125372503,
+    -0.00417768164,
+    0.246640727,
+    1.50140941,
+)
+FAR = (
+    -0.000200214257,
+    0.000100950558,
+    0.00134934322,
+    -0.00367342844,
+    0.00573950773,
+    -0.0076224613,
+    0.00943887047,
+    1.00167406,
+    2.83297682,
+)
 
 
 @rule("erf_inv")

@@ -22,16 +22,18 @@ def _spread(x, fill, padding, dilation):
 
 def windows(x, shape, window, strides, dilation):
     """A view [places..., window...] of the windows of x at `shape` places."""
-    steps = ([s * k for s, k in zip(x.strides, strides, strict=True)]
-             + [s * k for s, k in zip(x.strides, dilation, strict=True)])
+    steps = [s * k for s, k in zip(x.strides, strides, strict=True)] + [
+        s * k for s, k in zip(x.strides, dilation, strict=True)
+    ]
     return np.lib.stride_tricks.as_strided(x, (*shape, *window), steps, writeable=False)
 
 
 def _reducer(ufunc, start, params, out):
     window, rank, dtype = params["window_dimensions"], len(out.shape), out.dtype
     inner = wide(dtype)
-    options = [tuple(params[name])
-               for name in ("window_strides", "padding", "base_dilation", "window_dilation")]
+    options = [
+        tuple(params[name]) for name in ("window_strides", "padding", "base_dilation", "window_dilation")
+    ]
     strides, padding, spread, dilation = options
 
     def reduce(x, first=start):
@@ -100,8 +102,9 @@ def _select_and_scatter_add(params, ins, outs):
         if 0 in source or 0 in out:
             return np.zeros(out, dtype)
         values = windows(_spread(x, fill, padding, ones), source, window, strides, ones).reshape(*source, -1)
-        where = windows(_spread(positions, -1, padding, ones), source, window, strides,
-                        ones).reshape(*source, -1)
+        where = windows(_spread(positions, -1, padding, ones), source, window, strides, ones).reshape(
+            *source, -1
+        )
         values = np.where(where < 0, fill, values)
         chosen = (values.argmax if name == "ge" else values.argmin)(-1)[..., None]
         target = np.take_along_axis(where, chosen, -1).reshape(-1)

@@ -12,8 +12,9 @@ import numpy as np
 from paddle_jax._core.ops.op import op
 
 
-def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None,
-                nondiff=False):
+def register_op(
+    tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None, nondiff=False
+):
     """Declares an operation: a function of JAX arrays becomes one of Tensors, with gradients, in all modes.
 
     The function must be pure: what it gives depends on its arguments and on constants, since it runs only
@@ -63,8 +64,10 @@ def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplac
     def declare(fn):
         known = inspect.signature(fn).parameters
         if not set(names) <= set(known):
-            raise ValueError(f"register_op: tensors: got {tensors!r}; the parameters of {fn.__name__} are "
-                             f"{', '.join(known)}")
+            raise ValueError(
+                f"register_op: tensors: got {tensors!r}; the parameters of {fn.__name__} are "
+                f"{', '.join(known)}"
+            )
         body = _pure(fn) if shapes is None else _on_host(fn, names, _pure(shapes))
         body = body if gradient is None else _taught(body, names, _pure(gradient))
         stops = nondiff or (shapes is not None and gradient is None)
@@ -108,13 +111,16 @@ def _on_host(fn, names, shapes):
         arrays, attributes = _parted(names, values)
         found = shapes(*jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), arrays), **attributes)
         several = isinstance(found, list)
-        wanted = tuple(jax.ShapeDtypeStruct(tuple(shape), dtype)
-                       for shape, dtype in (found if several else [found]))
+        wanted = tuple(
+            jax.ShapeDtypeStruct(tuple(shape), dtype) for shape, dtype in (found if several else [found])
+        )
 
         def call(*given):
             result = fn(*jax.tree.map(np.asarray, list(given)), **attributes)
-            return tuple(_fitting(fn.__name__, r, w)
-                         for r, w in zip(result if several else [result], wanted, strict=True))
+            return tuple(
+                _fitting(fn.__name__, r, w)
+                for r, w in zip(result if several else [result], wanted, strict=True)
+            )
 
         # JAX refuses to derive a call of the host even where nothing flows through it
         still = jax.tree.map(jax.lax.stop_gradient, arrays)
@@ -127,8 +133,10 @@ def _on_host(fn, names, shapes):
 def _fitting(name, result, wanted):
     result = np.asarray(result)
     if result.shape != wanted.shape or result.dtype != wanted.dtype:
-        raise ValueError(f"{name}: the function gave {result.dtype} {list(result.shape)}; "
-                         f"`shapes` said {wanted.dtype} {list(wanted.shape)}")
+        raise ValueError(
+            f"{name}: the function gave {result.dtype} {list(result.shape)}; "
+            f"`shapes` said {wanted.dtype} {list(wanted.shape)}"
+        )
     return result
 
 
@@ -142,11 +150,15 @@ def _taught(fn, names, gradient):
         def pull(kept, cotangents):
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
-            found = (list(found) if isinstance(found, tuple | list)
-                                     and (len(operands) > 1 or isinstance(operands[0], list)) else [found])
+            found = (
+                list(found)
+                if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list))
+                else [found]
+            )
             if len(found) != len(operands):
-                raise ValueError(f"{fn.__name__}: gradient: it gave {len(found)} gradients for "
-                                 f"{len(operands)} arrays")
+                raise ValueError(
+                    f"{fn.__name__}: gradient: it gave {len(found)} gradients for {len(operands)} arrays"
+                )
             return tuple(map(_filled, found, operands))
 
         whole = jax.custom_vjp(lambda *operands: fn(**dict(zip(names, operands, strict=True)), **attributes))

@@ -71,8 +71,10 @@ def run{n}(kernel, {xs}):
 {edges}
     return t
 """
-_POSITION = ("            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else "
-             "places.get(v{i}) or add_leaf(seg, v{i})")
+_POSITION = (
+    "            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else "
+    "places.get(v{i}) or add_leaf(seg, v{i})"
+)
 _STOP = "        if x{i}._stop: flow &= {mask}"
 _EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.edges = ({sources},)"
 _SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
@@ -86,18 +88,39 @@ def _made(n):
 
     def edges(flow):
         diff = tuple(i for i in at if flow >> i & 1)
-        return _EDGES.format(test="if" if flow == 1 else "elif", flow=flow, diff=diff,
-                             sources=", ".join(_SOURCE.format(i=i) for i in diff))
+        return _EDGES.format(
+            test="if" if flow == 1 else "elif",
+            flow=flow,
+            diff=diff,
+            sources=", ".join(_SOURCE.format(i=i) for i in diff),
+        )
 
     text = _TEMPLATE.format(
-        n=n, xs=listed("x{i}"), rest="".join(f"x{i}, " for i in range(1, n)), vs=listed("v{i}"),
-        ps=listed("p{i}"), raws=listed("x{i}._raw"), avals=listed("v{i}.aval"),
-        foreign=listed("type(v{i}) is not Value", " or "), placed=listed("p{i} is not None", " and "),
-        positions=listed(_POSITION, "\n"), stops=listed(_STOP, "\n"),
+        n=n,
+        xs=listed("x{i}"),
+        rest="".join(f"x{i}, " for i in range(1, n)),
+        vs=listed("v{i}"),
+        ps=listed("p{i}"),
+        raws=listed("x{i}._raw"),
+        avals=listed("v{i}.aval"),
+        foreign=listed("type(v{i}) is not Value", " or "),
+        placed=listed("p{i} is not None", " and "),
+        positions=listed(_POSITION, "\n"),
+        stops=listed(_STOP, "\n"),
         edges="\n".join(map(edges, range(1, 1 << n))),
     )
-    scope = {"__name__": __name__, "Node": Node, "Tensor": Tensor, "Value": Value, "add_leaf": add_leaf,
-             "local": local, "new": object.__new__, "link": link, "next_serial": next_serial, "run": run}
+    scope = {
+        "__name__": __name__,
+        "Node": Node,
+        "Tensor": Tensor,
+        "Value": Value,
+        "add_leaf": add_leaf,
+        "local": local,
+        "new": object.__new__,
+        "link": link,
+        "next_serial": next_serial,
+        "run": run,
+    }
     exec(text, scope)  # noqa: S102  the text is the template above
     return scope[f"run{n}"]
 

@@ -38,8 +38,25 @@ class Kernel:
     compiled form prints.
     """
 
-    __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name",
-                 "nondiff", "of", "older", "sigs", "silent", "traces", "used", "view")
+    __slots__ = (
+        "__weakref__",
+        "_run",
+        "constants",
+        "deferrable",
+        "flows",
+        "fn",
+        "grads",
+        "made_of",
+        "name",
+        "nondiff",
+        "of",
+        "older",
+        "sigs",
+        "silent",
+        "traces",
+        "used",
+        "view",
+    )
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
@@ -130,8 +147,9 @@ class Kernel:
         key = diff if given is None else (diff, given)
         found = self.grads.get(key)
         if found is None:
-            found = self.grads[key] = Kernel(self.name + "_grad",
-                                             derived(self, diff, given or (True,), arity))
+            found = self.grads[key] = Kernel(
+                self.name + "_grad", derived(self, diff, given or (True,), arity)
+            )
             found.of = (self, diff, given or (True,), arity)
         return found
 

@@ -53,17 +53,42 @@ class Op:
 
     record = NONE
 
-    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False,
-                 nondiff=False, jit=True, grad_from_output=None, view=None, constant="", cases=(),
-                 composite=False, refuses=None):
+    def __init__(
+        self,
+        fn,
+        tensors="",
+        *,
+        alias=None,
+        promote=False,
+        alike=(),
+        scalars=False,
+        random=False,
+        nondiff=False,
+        jit=True,
+        grad_from_output=None,
+        view=None,
+        constant="",
+        cases=(),
+        composite=False,
+        refuses=None,
+    ):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
         self.refuses = {name: why for names, why in (refuses or {}).items() for name in names.split()}
         # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.home = fn.__module__ or ""
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = (
-            promote, scalars, random, nondiff, jit, composite)
-        self.by_result = None if grad_from_output is None else Kernel(
-            fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
+            promote,
+            scalars,
+            random,
+            nondiff,
+            jit,
+            composite,
+        )
+        self.by_result = (
+            None
+            if grad_from_output is None
+            else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
+        )
         self.view = view
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
@@ -121,12 +146,14 @@ class Op:
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:
-                raise ArgumentError(f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is "
-                                    "missing")
+                raise ArgumentError(
+                    f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is missing"
+                )
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
-            kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit,
-                                                nondiff=self.nondiff)
+            kernel = self.kernels[key] = Kernel(
+                self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff
+            )
             kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel
@@ -167,9 +194,15 @@ class Op:
                 else:
                     values[name], at = list(flat[at : at + count]), at + count
             if self.alike:
-                alike(self.name, *[v for n in self.alike
-                                   for v in (values[n] if isinstance(values[n], list) else [values[n]])],
-                      whole=True)
+                alike(
+                    self.name,
+                    *[
+                        v
+                        for n in self.alike
+                        for v in (values[n] if isinstance(values[n], list) else [values[n]])
+                    ],
+                    whole=True,
+                )
             if self.promote:
                 self._promote(values)
             for name in self.constant:
@@ -233,8 +266,11 @@ class Op:
             return wrap(value)
         if self.scalars == "one" and isinstance(value, np.ndarray) and value.size == 1:
             value = value.item()
-        if (self.scalars and position
-                and isinstance(value, bool | int | float | complex | np.number | np.bool_)):
+        if (
+            self.scalars
+            and position
+            and isinstance(value, bool | int | float | complex | np.number | np.bool_)
+        ):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
                 return scalar(value, self._scalar_dtype(value, like._raw.dtype))
@@ -277,8 +313,9 @@ def scalar(value, dtype) -> Tensor:
     again and again."""
     if is_length(value):
         return local.ctx.frame.tensor_of(value, dtype)
-    return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype,
-                          local.ctx.segment is not None)
+    return _cached_scalar(
+        type(value), value, str(value) if value == 0 else "", dtype, local.ctx.segment is not None
+    )
 
 
 def freeze(value):
@@ -313,16 +350,35 @@ def alike(name, *operands, whole=False):
     kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
     wide = {np.dtype(np.float32), np.dtype(np.float64)}.intersection(kinds)
     if len(wide) == 2 or whole and wide and not _WHOLE.isdisjoint([k.kind for k in kinds]):
-        raise MixedDtypesError(f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; "
-                               "the dtypes must be equal; cast one with astype")
+        raise MixedDtypesError(
+            f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; "
+            "the dtypes must be equal; cast one with astype"
+        )
 
 
 # declaration ------------------------------------------------------------------------------------------------
 
 
-def op(tensors="x", *, alias=None, refuses=None, inplace=False, out=False, method=True, promote=False,
-       alike=(), scalars=False, random=False, nondiff=False, jit=True, grad_from_output=None, view=None,
-       constant="", register=True, cases=()):
+def op(
+    tensors="x",
+    *,
+    alias=None,
+    refuses=None,
+    inplace=False,
+    out=False,
+    method=True,
+    promote=False,
+    alike=(),
+    scalars=False,
+    random=False,
+    nondiff=False,
+    jit=True,
+    grad_from_output=None,
+    view=None,
+    constant="",
+    register=True,
+    cases=(),
+):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -354,9 +410,22 @@ def op(tensors="x", *, alias=None, refuses=None, inplace=False, out=False, metho
     """
 
     def declare(fn):
-        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random,
-                  nondiff=nondiff, jit=jit, grad_from_output=grad_from_output, view=view, constant=constant,
-                  cases=cases, refuses=refuses)
+        made = Op(
+            fn,
+            tensors,
+            alias=alias,
+            promote=promote,
+            alike=alike,
+            scalars=scalars,
+            random=random,
+            nondiff=nondiff,
+            jit=jit,
+            grad_from_output=grad_from_output,
+            view=view,
+            constant=constant,
+            cases=cases,
+            refuses=refuses,
+        )
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare
@@ -404,10 +473,27 @@ def _wrapper(made, out):
     """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred
     calls, and many ops are called once."""
     made.out = out
-    names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into,
-             "_fast": made.fast, "_Tensor": Tensor, "_local": local, "_run": run, "_run1": run1,
-             "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
-             "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind, "_too_many": _too_many}
+    names = {
+        "__name__": __name__,
+        "_op": made,
+        "_call": made.call,
+        "_aliased": _aliased,
+        "_into": _into,
+        "_fast": made.fast,
+        "_Tensor": Tensor,
+        "_local": local,
+        "_run": run,
+        "_run1": run1,
+        "_run2": run2,
+        "_run3": run3,
+        "_first": _first,
+        "_with_ints": _with_ints,
+        "_fn": made.fn,
+        "_CAUGHT": CAUGHT,
+        "_told": told_mistake,
+        "_behind": behind,
+        "_too_many": _too_many,
+    }
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=shown(made, out))
 
@@ -434,8 +520,11 @@ def _bound(made, args, kwargs):
     """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names,
     `out=`, what is missing or too much."""
     names = [p.name for p in made.params]
-    if (local.ctx.frame.recording or len(args) > len(names)
-            or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params)):
+    if (
+        local.ctx.frame.recording
+        or len(args) > len(names)
+        or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params)
+    ):
         return None
     values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
     clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
@@ -495,14 +584,18 @@ def _aliased(made, values, extra, out):
             target, implied = target
             values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
         if target is None and name in made.refuses:
-            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; "
-                                f"{made.refuses[name]}")
+            raise ArgumentError(
+                f"{made.name}() got an unexpected keyword argument '{name}'; {made.refuses[name]}"
+            )
         if target is None:
-            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; "
-                                f"allowed are {', '.join([*defaults, *made.alias])}")
+            raise ArgumentError(
+                f"{made.name}() got an unexpected keyword argument '{name}'; "
+                f"allowed are {', '.join([*defaults, *made.alias])}"
+            )
         if values[target] is not defaults[target]:
-            raise ArgumentError(f"{made.name}() got both '{name}' and '{target}', which are "
-                                "the same argument")
+            raise ArgumentError(
+                f"{made.name}() got both '{name}' and '{target}', which are the same argument"
+            )
         values[target] = value
     positional = [values.pop(p.name) for p in made.params if p.kind is p.POSITIONAL_OR_KEYWORD]
     rest = {k: v for k, v in values.items()}
@@ -515,8 +608,10 @@ def _too_many(made, more):
     """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
     which Paddle's functions in C++ raise."""
     most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in made.params)
-    return ArgumentError(f"{made.name}(): got {most + len(more)} positional arguments; at most {most} are "
-                         "allowed; leave out the last ones")
+    return ArgumentError(
+        f"{made.name}(): got {most + len(more)} positional arguments; at most {most} are "
+        "allowed; leave out the last ones"
+    )
 
 
 def _into(out, result):
@@ -541,16 +636,20 @@ def _inplace(made, public, how):
     def inplace(*args, **kwargs):
         for name in kwargs:
             if name not in names:
-                raise ArgumentError(f"{made.name}_() got an unexpected keyword argument '{name}'; "
-                                    f"allowed are {', '.join(names)}")
+                raise ArgumentError(
+                    f"{made.name}_() got an unexpected keyword argument '{name}'; "
+                    f"allowed are {', '.join(names)}"
+                )
         target = args[0] if args else kwargs.get(first)
         if target is None:
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
         check_inplace(made.name + "_", target, leaf=made.nondiff)
         result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
         if how != "reshapes" and list(result.shape) != list(target.shape):
-            raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; "
-                             f"an in-place operation keeps {list(target.shape)}")
+            raise ValueError(
+                f"{made.name}_: the result has shape {list(result.shape)}; "
+                f"an in-place operation keeps {list(target.shape)}"
+            )
         target._adopt(result)
         return target.clone() if how == "copies" else target
 
@@ -558,8 +657,9 @@ def _inplace(made, public, how):
     del inplace.__wrapped__
     inplace.__name__ = inplace.__qualname__ = made.name + "_"
     inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
-    inplace.__doc__ = (f"In-place {made.name}: puts the result into its first argument and returns it. "
-                       f"See `{made.name}`.")
+    inplace.__doc__ = (
+        f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
+    )
     return inplace
 
 
@@ -573,9 +673,17 @@ def check_inplace(name, target, leaf=False):
     """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no
     gradient (`leaf`)."""
     if not isinstance(target, Tensor):
-        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, "
-                            f"but got {type(target).__name__}")
-    if (not leaf and state.grad and not target.stop_gradient and target._node is None
-            and not state.frame.recording):
-        raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and "
-                         "cannot be changed in place; use no_grad() or a copy")
+        raise ArgumentError(
+            f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}"
+        )
+    if (
+        not leaf
+        and state.grad
+        and not target.stop_gradient
+        and target._node is None
+        and not state.frame.recording
+    ):
+        raise ValueError(
+            f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and "
+            "cannot be changed in place; use no_grad() or a copy"
+        )

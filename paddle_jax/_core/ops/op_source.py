@@ -44,21 +44,30 @@ def source(made, out):
     values = "dict(" + ", ".join(f"{p.name}={p.name}" for p in made.params) + ")"
     lines = [f"def {made.name}({', '.join(head if plain else [*head, '**_kw'])}):"]
     lines += ["    if _more: raise _too_many(_op, _more)"] if counted else []
-    lines += ([] if plain
-              else [f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"])
+    lines += (
+        [] if plain else [f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"]
+    )
     if made.composite:
         test = "_local.ctx.frame.recording" + (" and out is None" if out else "")
         lines += [f"    if {test}: return _local.ctx.frame.composite(_op, {_arguments(made)})"]
-    result = (_composite_call(made) if made.composite
-              else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))")
+    result = (
+        _composite_call(made)
+        if made.composite
+        else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
+    )
     if out:
         lines += [f"    if out is not None: return _into(out, {result})"]
     lines += [] if made.composite else _fast_path(made)
     lines += [f"    return {result}"]
     given = "{" + ", ".join(f"'{p.name}': {p.name}" for p in made.params) + "}"
-    guarded = ["    try:", *["    " + line for line in lines[1:]], "    except _CAUGHT as _e:",
-               f"        _f = _told(_op, _e, {given})", "        if _f is _e: raise",
-               "        raise _f from _f.__cause__ or _behind(_f, _e)"]
+    guarded = [
+        "    try:",
+        *["    " + line for line in lines[1:]],
+        "    except _CAUGHT as _e:",
+        f"        _f = _told(_op, _e, {given})",
+        "        if _f is _e: raise",
+        "        raise _f from _f.__cause__ or _behind(_f, _e)",
+    ]
     return "\n".join([lines[0], *guarded]), defaults
 
 
@@ -75,15 +84,24 @@ def _tuple(names):
 
 
 def _composite_call(made):
-    parts = ["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name + "=" + p.name if p.kind is p.KEYWORD_ONLY
-                 else p.name for p in made.params]
+    parts = [
+        "*" + p.name
+        if p.kind is p.VAR_POSITIONAL
+        else p.name + "=" + p.name
+        if p.kind is p.KEYWORD_ONLY
+        else p.name
+        for p in made.params
+    ]
     return f"_fn({', '.join(parts)})"
 
 
 def _arguments(made):
     """The arguments of a composite as a tuple and a dict."""
-    parts = ["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in made.params
-             if p.kind is not p.KEYWORD_ONLY]
+    parts = [
+        "*" + p.name if p.kind is p.VAR_POSITIONAL else p.name
+        for p in made.params
+        if p.kind is not p.KEYWORD_ONLY
+    ]
     named = [f"'{p.name}': {p.name}" for p in made.params if p.kind is p.KEYWORD_ONLY]
     return f"({_tuple(parts)}), {{{', '.join(named)}}}"
 
@@ -94,8 +112,10 @@ def _fast_path(made):
     if made.lists or made.random or not made.tensors:
         return []
     optional = [t for t in made.tensors if t in made.optional]
-    tests = [f"({t} is None or isinstance({t}, _Tensor))" if t in optional else f"isinstance({t}, _Tensor)"
-             for t in made.tensors]
+    tests = [
+        f"({t} is None or isinstance({t}, _Tensor))" if t in optional else f"isinstance({t}, _Tensor)"
+        for t in made.tensors
+    ]
     lines = [f"    if {' and '.join([*tests, '_local.ctx.amp is None'])}:"]
     key = f"({_tuple([*[f'{t} is None' for t in optional], *[f'type({a}), {a}' for a in made.attrs]])})"
     if made.attrs:
@@ -111,6 +131,5 @@ def _fast_path(made):
         lines += [f"            return _run(_k, [_t for _t in ({_tuple(made.tensors)}) if _t is not None])"]
     else:
         lines += [f"            return {short or f'_run(_k, ({_tuple(made.tensors)}))'}"]
-    lines += [
-              f"        return _first(_op, ({_tuple(made.tensors)}), ({_tuple(made.attrs)}), lambda: {key})"]
+    lines += [f"        return _first(_op, ({_tuple(made.tensors)}), ({_tuple(made.attrs)}), lambda: {key})"]
     return lines

@@ -31,8 +31,23 @@ def _of(shape, dtype):
     return ShapedArray(shape, dtype)
 
 
-@_rule(lax.exp_p, lax.log_p, lax.log1p_p, lax.expm1_p, lax.sin_p, lax.cos_p, lax.tanh_p, lax.logistic_p,
-       lax.sqrt_p, lax.rsqrt_p, lax.erf_p, lax.erfc_p, lax.floor_p, lax.ceil_p, lax.round_p)
+@_rule(
+    lax.exp_p,
+    lax.log_p,
+    lax.log1p_p,
+    lax.expm1_p,
+    lax.sin_p,
+    lax.cos_p,
+    lax.tanh_p,
+    lax.logistic_p,
+    lax.sqrt_p,
+    lax.rsqrt_p,
+    lax.erf_p,
+    lax.erfc_p,
+    lax.floor_p,
+    lax.ceil_p,
+    lax.round_p,
+)
 def _of_floats(params, x):
     return x if x.dtype in _FLOATS and not x.weak_type else None
 
@@ -81,16 +96,27 @@ def _compared(params, x, y):
 @_rule(lax.select_n_p)
 def _chosen(params, which, *cases):
     x = cases[0]
-    fits = (len(cases) == 2 and cases[1] is x and which.dtype == BOOL and x.dtype in _COMMON
-            and not x.weak_type and which.shape in ((), x.shape))
+    fits = (
+        len(cases) == 2
+        and cases[1] is x
+        and which.dtype == BOOL
+        and x.dtype in _COMMON
+        and not x.weak_type
+        and which.shape in ((), x.shape)
+    )
     return x if fits else None
 
 
 @_rule(lax.reduce_sum_p, lax.reduce_max_p, lax.reduce_min_p, lax.reduce_prod_p)
 def _reduced(params, x):
     axes = params["axes"]
-    if (x.dtype not in _NUMBERS or x.weak_type or params.get("out_sharding") is not None
-            or len(set(axes)) != len(axes) or not all(0 <= axis < len(x.shape) for axis in axes)):
+    if (
+        x.dtype not in _NUMBERS
+        or x.weak_type
+        or params.get("out_sharding") is not None
+        or len(set(axes)) != len(axes)
+        or not all(0 <= axis < len(x.shape) for axis in axes)
+    ):
         return None
     return _of(tuple([n for axis, n in enumerate(x.shape) if axis not in axes]), x.dtype)
 
@@ -98,16 +124,27 @@ def _reduced(params, x):
 @_rule(lax.reshape_p)
 def _reshaped(params, x):
     shape = params["new_sizes"]
-    plain = (params["dimensions"] is None and params["sharding"] is None and x.dtype in _COMMON
-             and not x.weak_type and all(type(n) is int and n >= 0 for n in shape))
+    plain = (
+        params["dimensions"] is None
+        and params["sharding"] is None
+        and x.dtype in _COMMON
+        and not x.weak_type
+        and all(type(n) is int and n >= 0 for n in shape)
+    )
     return _of(shape, x.dtype) if plain and math.prod(shape) == math.prod(x.shape) else None
 
 
 @_rule(lax.broadcast_in_dim_p)
 def _spread(params, x, *more):
     shape, axes = params["shape"], params["broadcast_dimensions"]
-    if (more or x.dtype not in _COMMON or x.weak_type or params["sharding"] is not None
-            or len(axes) != len(x.shape) or not all(type(n) is int and n >= 0 for n in shape)):
+    if (
+        more
+        or x.dtype not in _COMMON
+        or x.weak_type
+        or params["sharding"] is not None
+        or len(axes) != len(x.shape)
+        or not all(type(n) is int and n >= 0 for n in shape)
+    ):
         return None
     last = -1
     for n, axis in zip(x.shape, axes, strict=True):
@@ -128,28 +165,55 @@ def _turned(params, x):
 def _product(params, x, y):
     (of_x, of_y), (batch_x, batch_y) = params["dimension_numbers"]
     wanted = params["preferred_element_type"]
-    if (x.dtype != y.dtype or x.dtype not in _FLOATS or x.weak_type or y.weak_type
-            or wanted is not None and wanted != x.dtype or params["out_sharding"] is not None):
+    if (
+        x.dtype != y.dtype
+        or x.dtype not in _FLOATS
+        or x.weak_type
+        or y.weak_type
+        or wanted is not None
+        and wanted != x.dtype
+        or params["out_sharding"] is not None
+    ):
         return None
     mine, theirs = (*of_x, *batch_x), (*of_y, *batch_y)
-    fits = (len(of_x) == len(of_y) and len(batch_x) == len(batch_y)
-            and all(0 <= i < len(x.shape) and 0 <= j < len(y.shape) and x.shape[i] == y.shape[j]
-                    for i, j in zip(mine, theirs, strict=True))
-            and len(set(mine)) == len(mine) and len(set(theirs)) == len(theirs))
+    fits = (
+        len(of_x) == len(of_y)
+        and len(batch_x) == len(batch_y)
+        and all(
+            0 <= i < len(x.shape) and 0 <= j < len(y.shape) and x.shape[i] == y.shape[j]
+            for i, j in zip(mine, theirs, strict=True)
+        )
+        and len(set(mine)) == len(mine)
+        and len(set(theirs)) == len(theirs)
+    )
     if not fits:
         return None
-    return _of(tuple([*[x.shape[i] for i in batch_x], *[n for i, n in enumerate(x.shape) if i not in mine],
-                      *[n for j, n in enumerate(y.shape) if j not in theirs]]), x.dtype)
+    return _of(
+        tuple(
+            [
+                *[x.shape[i] for i in batch_x],
+                *[n for i, n in enumerate(x.shape) if i not in mine],
+                *[n for j, n in enumerate(y.shape) if j not in theirs],
+            ]
+        ),
+        x.dtype,
+    )
 
 
 @_rule(lax.concatenate_p)
 def _joined(params, *parts):
     axis, x = params["dimension"], parts[0]
     rank = len(x.shape)
-    fits = (x.dtype in _COMMON and 0 <= axis < rank and not any(part.weak_type for part in parts)
-            and all(part.dtype == x.dtype and len(part.shape) == rank for part in parts)
-            and all(part.shape[:axis] == x.shape[:axis] and part.shape[axis + 1 :] == x.shape[axis + 1 :]
-                    for part in parts))
+    fits = (
+        x.dtype in _COMMON
+        and 0 <= axis < rank
+        and not any(part.weak_type for part in parts)
+        and all(part.dtype == x.dtype and len(part.shape) == rank for part in parts)
+        and all(
+            part.shape[:axis] == x.shape[:axis] and part.shape[axis + 1 :] == x.shape[axis + 1 :]
+            for part in parts
+        )
+    )
     length = sum(part.shape[axis] for part in parts) if fits else 0
     return _of((*x.shape[:axis], length, *x.shape[axis + 1 :]), x.dtype) if fits else None
 

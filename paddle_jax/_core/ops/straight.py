@@ -18,7 +18,8 @@ from paddle_jax._core.runtime.uninterrupted import Block
 from paddle_jax._core.tensor import Tensor
 
 # names of functions, methods and attributes of JAX and NumPy behind which there is no loop
-_KNOWN = frozenset("""
+_KNOWN = frozenset(
+    """
     __name__ abs add all any append arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax
     argmin argsort array asarray associative_scan astype at atleast_2d bernoulli bfloat16 bincount
     bitcast_convert_type bits bool_ broadcast_arrays broadcast_in_dim broadcast_shapes broadcast_to
@@ -43,7 +44,8 @@ _KNOWN = frozenset("""
     subtract sum svd swapaxes symbolic_zeros T take take_along_axis tan tangents tanh tensordot tile tolist
     top_k trace transpose triangular_solve tril tril_indices triu triu_indices true_divide trunc type uint32
     uint64 uint8 uniform upper values var vmap where wrap_key_data zeros zeros_like
-""".split())
+""".split()
+)
 _passed = set()  # functions that are known to be straight
 _GLOBAL, _EXTENDED = opcode.opmap["LOAD_GLOBAL"], opcode.opmap["EXTENDED_ARG"]
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), slice)
@@ -60,12 +62,16 @@ def straight(thing) -> bool:
 
 
 def _straight(thing, seen):
-    if (isinstance(thing, (*_PLAIN, DType))
-            or isinstance(thing, type) and issubclass(thing, (*_PLAIN, BaseException))):
+    if (
+        isinstance(thing, (*_PLAIN, DType))
+        or isinstance(thing, type)
+        and issubclass(thing, (*_PLAIN, BaseException))
+    ):
         return True
     if isinstance(thing, type) and _of_package(thing.__module__):
-        return (thing is Tensor
-                or all(_straight(each, seen) for each in vars(thing).values() if _written(each)))
+        return thing is Tensor or all(
+            _straight(each, seen) for each in vars(thing).values() if _written(each)
+        )
     if isinstance(thing, tuple | list | frozenset | set):
         return all(_straight(each, seen) for each in thing)
     if isinstance(thing, dict):
@@ -77,8 +83,9 @@ def _straight(thing, seen):
     if isinstance(getattr(thing, "fun", None), types.FunctionType) and type(thing).__name__ == "custom_jvp":
         thing = thing.fun
     if not isinstance(thing, types.FunctionType) or not _of_package(thing.__module__):
-        return (getattr(thing, "__name__", "") in _KNOWN
-                and not _of_package(getattr(thing, "__module__", None)))
+        return getattr(thing, "__name__", "") in _KNOWN and not _of_package(
+            getattr(thing, "__module__", None)
+        )
     # the machinery has no loops over arrays of an op
     if thing in seen or thing.__module__.startswith("paddle_jax._core."):
         return True
@@ -97,8 +104,11 @@ def _written(method):
 def _code(code, names, seen):
     """Whether all names in a code object are known, or functions of the package of which the same is true."""
     loaded = {code.co_names[i] for i in _globals(code.co_code)}
-    modules = [names[n] for n in loaded
-               if isinstance(names.get(n), types.ModuleType) and _of_package(names[n].__name__)]
+    modules = [
+        names[n]
+        for n in loaded
+        if isinstance(names.get(n), types.ModuleType) and _of_package(names[n].__name__)
+    ]
     if not all(_straight(names[n], seen) if n in names else hasattr(builtins, n) for n in loaded):
         return False
     for name in code.co_names:

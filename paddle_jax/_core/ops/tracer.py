@@ -28,8 +28,13 @@ class Operand(partial_eval.DynamicJaxprTracer):
 
     def astype(self, dtype, *rest, **options):
         """Itself where it has the dtype already."""
-        if (not rest and not options and dtype is not None and dtype == self.aval.dtype
-                and not self.aval.weak_type):
+        if (
+            not rest
+            and not options
+            and dtype is not None
+            and dtype == self.aval.dtype
+            and not self.aval.weak_type
+        ):
             return self
         return super().__getattr__("astype")(dtype, *rest, **options)
 
@@ -83,8 +88,10 @@ class Trace(partial_eval.DynamicJaxprTrace):
         if rule is None or not any(type(t) is Operand and t._trace is self for t in tracers):
             return super().process_primitive(primitive, tracers, params)
         source_info = source_info_util.current()
-        operands = [t if type(t) is Operand and t._trace is self else self.to_jaxpr_tracer(t, source_info)
-                    for t in tracers]
+        operands = [
+            t if type(t) is Operand and t._trace is self else self.to_jaxpr_tracer(t, source_info)
+            for t in tracers
+        ]
         if all(type(t) is Operand or _plain(t.aval) for t in operands):
             aval = rule(params, *[t.aval for t in operands])
             if aval is not None:
@@ -114,5 +121,6 @@ def trace(function, avals, debug_info):
 
 def usual() -> bool:
     """Whether `trace` may take the place of JAX's own: no check of traces is on, and no mesh."""
-    return (not config.enable_checks.value and not config.check_tracer_leaks.value
-            and get_abstract_mesh().empty)
+    return (
+        not config.enable_checks.value and not config.check_tracer_leaks.value and get_abstract_mesh().empty
+    )

@@ -88,8 +88,11 @@ class Alias(typing.NamedTuple):
 
     def put(self, whole, value):
         """A value of base with another one of the view in it."""
-        return (value if self.kernel is None
-                else execute(self.kernel.view.back(self.kernel), (whole, value, *self._rest())))
+        return (
+            value
+            if self.kernel is None
+            else execute(self.kernel.view.back(self.kernel), (whole, value, *self._rest()))
+        )
 
     def _rest(self):
         return map(local.ctx.frame.read, self.rest)
@@ -187,10 +190,16 @@ def relations(tensors, wanted=lambda tensor: True):
     families = {id(t._alias.family): t._alias.family for t in tensors if t._alias is not None}
     found = []
     for family in families.values():
-        living = [one for one in family.living()
-                  if one._alias is not None and one._alias.family is family and wanted(one)]
-        found += ([Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living]
-                  if len(living) > 1 else [])
+        living = [
+            one
+            for one in family.living()
+            if one._alias is not None and one._alias.family is family and wanted(one)
+        ]
+        found += (
+            [Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living]
+            if len(living) > 1
+            else []
+        )
     return found
 
 
@@ -202,8 +211,12 @@ def _is_linked(alias):
 def are_related(tensors, before, wanted):
     """Whether Tensors share elements with the same others as before, in the same way."""
     now = relations(tensors, wanted)
-    return len(now) == len(before) and all([a.ref() is b.ref() and a.alias is b.alias and a.linked is b.linked
-                                            for a, b in zip(now, before, strict=True)])
+    return len(now) == len(before) and all(
+        [
+            a.ref() is b.ref() and a.alias is b.alias and a.linked is b.linked
+            for a, b in zip(now, before, strict=True)
+        ]
+    )
 
 
 def linked_again(found):

@@ -51,7 +51,12 @@ class Worker:
 
     def _forget(self):
         self._line, self._idle, self._started, self._ending, self._watch = (
-            queue.SimpleQueue(), _thread.allocate_lock(), False, False, None)
+            queue.SimpleQueue(),
+            _thread.allocate_lock(),
+            False,
+            False,
+            None,
+        )
 
     def submit(self, function) -> Task:
         """Puts a function in line."""

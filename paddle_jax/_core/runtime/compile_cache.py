@@ -43,8 +43,11 @@ def start():
     """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory. What the user has told
     JAX itself stays."""
     choice = os.environ.get(FLAG, "auto")
-    if (choice == "off" or jax.config.jax_compilation_cache_dir is not None
-            or "JAX_ENABLE_COMPILATION_CACHE" in os.environ):
+    if (
+        choice == "off"
+        or jax.config.jax_compilation_cache_dir is not None
+        or "JAX_ENABLE_COMPILATION_CACHE" in os.environ
+    ):
         return
     try:
         path = folder() if choice == "auto" else Path(choice)
@@ -54,8 +57,9 @@ def start():
         # no home directory, or one that cannot be written: everything works without
         return
     if refusal:
-        logging.getLogger(__package__).warning("%s: the compile cache %s is not used: %s", FLAG, path,
-                                               refusal)
+        logging.getLogger(__package__).warning(
+            "%s: the compile cache %s is not used: %s", FLAG, path, refusal
+        )
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
@@ -78,8 +82,10 @@ def _refusal(path):
     if found.st_uid != os.geteuid():
         return "it belongs to another user; name a directory of your own"
     if stat.S_IMODE(found.st_mode) & 0o022:
-        return ("others may write it, and what they put there would run here; "
-                "delete it, or empty it and chmod 700")
+        return (
+            "others may write it, and what they put there would run here; "
+            "delete it, or empty it and chmod 700"
+        )
     return None
 
 

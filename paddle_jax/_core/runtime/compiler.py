@@ -31,15 +31,19 @@ def compiler_options(equations):
 @ft.cache
 def _options():
     version = tuple(int(part) for part in metadata.version("jaxlib").split(".")[:2])
-    return (((_EMITTERS, False),) if (0, 10) <= version < (0, 12)
-                                      and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", "") else ())
+    return (
+        ((_EMITTERS, False),)
+        if (0, 10) <= version < (0, 12) and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", "")
+        else ()
+    )
 
 
 def bound_arenas():
     """At most one arena of malloc for each processor, in place of eight: XLA's many threads leave free memory
     behind in each that they use. What the environment says (MALLOC_ARENA_MAX) stays."""
-    told = ("MALLOC_ARENA_MAX" in os.environ
-            or "glibc.malloc.arena_max" in os.environ.get("GLIBC_TUNABLES", ""))
+    told = "MALLOC_ARENA_MAX" in os.environ or "glibc.malloc.arena_max" in os.environ.get(
+        "GLIBC_TUNABLES", ""
+    )
     if not told:
         _glibc("mallopt", _ARENAS, max(2, os.cpu_count() or 2))
 

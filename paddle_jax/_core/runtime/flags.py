@@ -23,13 +23,25 @@ from paddle_jax._core.failures.checking import announced, checked, watcher
 from paddle_jax._core.runtime import memory_flags, vlog
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048,
-        "deferred_pending_in_mb": 64, "interpreter": True,
-        "compile_cache": "auto", "compiled_code_in_mb": 1024, "collective_check": True,
-        "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
-        "metrics_port": 0, "metrics_address": "127.0.0.1"}
-_MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool)
-                 for name in memory_flags.FLAGS}
+_OWN = {
+    "deferred": "sync",
+    "deferred_min_repeats": 0,
+    "deferred_max_ops": 2048,
+    "deferred_pending_in_mb": 64,
+    "interpreter": True,
+    "compile_cache": "auto",
+    "compiled_code_in_mb": 1024,
+    "collective_check": True,
+    "collective_shared_memory": True,
+    "single_controller": False,
+    "cudnn_deterministic": False,
+    "metrics_port": 0,
+    "metrics_address": "127.0.0.1",
+}
+_MEMORY_KINDS = {
+    name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool)
+    for name in memory_flags.FLAGS
+}
 _DETERMINISTIC = "--xla_gpu_deterministic_ops"
 
 
@@ -43,8 +55,12 @@ def _load():
     if _Flags.values is not None:
         return
     kinds, values = {}, {}
-    for row in importlib.resources.files("paddle_jax._core.runtime").joinpath(
-            "paddle_flags.txt").read_text().splitlines():
+    for row in (
+        importlib.resources.files("paddle_jax._core.runtime")
+        .joinpath("paddle_flags.txt")
+        .read_text()
+        .splitlines()
+    ):
         kind, name, text = (row.split(" ", 2) + [""])[:3]
         kinds[name] = _TYPES[kind]
         values[name] = ast.literal_eval(text) if text else None
@@ -65,15 +81,17 @@ def _parse(name, kind, text):
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; "
-                         f"it must be of type {kind.__name__}") from None
+        raise ValueError(
+            f"FLAGS_{name}: got {text!r} in the environment; it must be of type {kind.__name__}"
+        ) from None
 
 
 def _known(flag):
     _load()
     if not isinstance(flag, str) or not flag.startswith("FLAGS_") or flag[6:] not in _Flags.kinds:
-        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names "
-                         "start with FLAGS_)")
+        raise ValueError(
+            f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names start with FLAGS_)"
+        )
     return flag[6:]
 
 
@@ -141,17 +159,26 @@ def set_flags(flags):
         _Flags.values[name] = value
 
 
-_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops",
-             "interpreter": "interpreter", "compiled_code_in_mb": "code_mb",
-             "deferred_pending_in_mb": "pending_mb"}
+_DEFERRED = {
+    "deferred": "mode",
+    "deferred_min_repeats": "min_repeats",
+    "deferred_max_ops": "max_ops",
+    "interpreter": "interpreter",
+    "compiled_code_in_mb": "code_mb",
+    "deferred_pending_in_mb": "pending_mb",
+}
 
 
 def _checked_own(name, value):
     """The value of one of our own flags, refused when it is out of range; others as they are."""
     if name == "deferred" and value not in deferred.MODES:
         raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(deferred.MODES)}")
-    least = {"deferred_min_repeats": 0, "deferred_max_ops": 1, "compiled_code_in_mb": 0,
-             "deferred_pending_in_mb": 0}
+    least = {
+        "deferred_min_repeats": 0,
+        "deferred_max_ops": 1,
+        "compiled_code_in_mb": 0,
+        "deferred_pending_in_mb": 0,
+    }
     if name in least and value < least[name]:
         raise ValueError(f"FLAGS_{name}: got {value}; it must be at least {least[name]}")
     return value
@@ -174,8 +201,9 @@ def _apply(name, value):
         _set_memory(name, value)
     elif name not in _Flags.warned and value != _Flags.values[name]:
         _Flags.warned.add(name)
-        warnings.warn(f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored",
-                      stacklevel=4)
+        warnings.warn(
+            f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored", stacklevel=4
+        )
 
 
 def _serve_metrics(port):
@@ -206,8 +234,10 @@ def _set_deterministic(value):
     if value and _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
         # whose kernels are deterministic
         if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
-            raise RuntimeError("FLAGS_cudnn_deterministic is set after the device was first used; "
-                               "set it (or the environment variable) before the first tensor")
+            raise RuntimeError(
+                "FLAGS_cudnn_deterministic is set after the device was first used; "
+                "set it (or the environment variable) before the first tensor"
+            )
         _ask_for_determinism()
     deferred.apply(mode="off" if value else _Flags.values["deferred"])
 
@@ -220,8 +250,10 @@ def _set_memory(name, value):
         return
     # where the flags mean nothing
     if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
-        raise RuntimeError(f"FLAGS_{name} is set after the device was first used; "
-                           "set it (or the environment variable) before the first tensor")
+        raise RuntimeError(
+            f"FLAGS_{name} is set after the device was first used; "
+            "set it (or the environment variable) before the first tensor"
+        )
     memory_flags.put(name, value)
 
 
@@ -281,7 +313,8 @@ def start():
 def _given(names):
     """{name: value} of those that the environment has. The whole table is not read for it."""
     kinds = {name: type(value) for name, value in _OWN.items()} | _MEMORY_KINDS
-    return {name: _parse(name, kinds[name], os.environ["FLAGS_" + name]) for name in names
-            if "FLAGS_" + name in os.environ}
-
-
+    return {
+        name: _parse(name, kinds[name], os.environ["FLAGS_" + name])
+        for name in names
+        if "FLAGS_" + name in os.environ
+    }

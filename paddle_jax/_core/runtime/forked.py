@@ -27,9 +27,11 @@ class ForkedError(RuntimeError):
 
 def refuse(*_, **__):
     """Takes the place of all that computes."""
-    raise ForkedError("this process was forked from one that had computed, and computing does not work in "
-                      "it; start processes by multiprocessing's 'spawn' or 'forkserver' method, or let the "
-                      "num_workers of paddle.io.DataLoader read the data")
+    raise ForkedError(
+        "this process was forked from one that had computed, and computing does not work in "
+        "it; start processes by multiprocessing's 'spawn' or 'forkserver' method, or let the "
+        "num_workers of paddle.io.DataLoader read the data"
+    )
 
 
 def _in_child():

@@ -32,12 +32,21 @@ from paddle_jax._core.world import gate
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
 # Helpers leave accelerators and ports alone, and share the cores: each has one thread.
-SETTINGS = {"JAX_PLATFORMS": "cpu", "FLAGS_metrics_port": "0", "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+SETTINGS = {
+    "JAX_PLATFORMS": "cpu",
+    "FLAGS_metrics_port": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 # What helpers are likely to need beside that: imported while nobody waits for the server, and what is missing
 # is left out.
-_EXPECTED = ("cloudpickle", "paddle_jax.io.dataloader.remote", "paddle_jax.vision.transforms",
-             "PIL.Image:preinit")
+_EXPECTED = (
+    "cloudpickle",
+    "paddle_jax.io.dataloader.remote",
+    "paddle_jax.vision.transforms",
+    "PIL.Image:preinit",
+)
 # packages that only define things when they are imported
 _HARMLESS = frozenset(["PIL", "cloudpickle", "cv2", "numpy", "paddle_jax", "scipy"])
 _LENGTH = struct.Struct("!I")
@@ -80,8 +89,9 @@ def serve(descriptor):
                 _import(wanted.popleft())
             waiting = [moment for moment in helpers.values() if moment is not None]
             select.select([control], [], [], max(0.0, min(waiting) - time.monotonic()) if waiting else None)
-            for pid in [pid for pid, moment in helpers.items()
-                        if moment is not None and moment <= time.monotonic()]:
+            for pid in [
+                pid for pid, moment in helpers.items() if moment is not None and moment <= time.monotonic()
+            ]:
                 _kill(pid)
             _reap(helpers, ended, 0.0)
             if select.select([control], [], [], 0)[0]:
@@ -192,8 +202,11 @@ def start():
     with _Server.lock:
         if _Server.process is None or _Server.process.poll() is not None:
             _started()
-    new = [name for name in list(sys.modules)
-           if name not in _Server.known and name.partition(".")[0] in _HARMLESS]
+    new = [
+        name
+        for name in list(sys.modules)
+        if name not in _Server.known and name.partition(".")[0] in _HARMLESS
+    ]
     if new:
         _Server.known = _Server.known.union(new)
         with contextlib.suppress(OSError):
@@ -214,14 +227,19 @@ def _fresh(control):
     """A new interpreter as the server."""
     # Nothing of what is imported is garbage: looking for some takes a tenth of the time, and later copies the
     # memory that helpers share.
-    code = ("import gc; gc.disable(); from paddle_jax._core.runtime.forkserver import serve; gc.freeze(); "
-            f"gc.enable(); serve({control.fileno()})")
+    code = (
+        "import gc; gc.disable(); from paddle_jax._core.runtime.forkserver import serve; gc.freeze(); "
+        f"gc.enable(); serve({control.fileno()})"
+    )
     # as the interpreter wants it
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100,PTH120
     paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[control.fileno()],
-        stdin=subprocess.DEVNULL, env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False,
+        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code],
+        pass_fds=[control.fileno()],
+        stdin=subprocess.DEVNULL,
+        env=os.environ | {**SETTINGS, "PYTHONPATH": paths},
+        start_new_session=False,
         process_group=0 if hasattr(os, "setpgid") else None,
     )
 
@@ -310,8 +328,12 @@ def _unmasked(pid, mask):
 def _is_quiet():
     """Whether this process may be forked: nothing but its main thread runs, and JAX has not
     started its own."""
-    return (sys.platform == "linux" and not gate.opened() and threading.active_count() == 1
-            and threading.current_thread() is threading.main_thread())
+    return (
+        sys.platform == "linux"
+        and not gate.opened()
+        and threading.active_count() == 1
+        and threading.current_thread() is threading.main_thread()
+    )
 
 
 def _foresee():
@@ -334,8 +356,9 @@ def _speaks_of_workers():
     if any(getattr(module, "__dict__", {}).get("DataLoader") is loader for module in others):
         return True
     with contextlib.suppress(OSError, TypeError, AttributeError):  # typed in, or not a file
-        return bool(re.search(rb"num_workers(?!\s*=\s*0\b)",
-                              Path(sys.modules["__main__"].__file__).read_bytes()))
+        return bool(
+            re.search(rb"num_workers(?!\s*=\s*0\b)", Path(sys.modules["__main__"].__file__).read_bytes())
+        )
     return False
 
 
@@ -391,8 +414,10 @@ def fork(target):
                     break
                 with _Server.lock:
                     _dropped()
-        raise RuntimeError("no helper process can be made: the process that makes them does not start; "
-                           "its own message is on standard error")
+        raise RuntimeError(
+            "no helper process can be made: the process that makes them does not start; "
+            "its own message is on standard error"
+        )
     except BaseException:
         ours.close()
         raise

@@ -56,8 +56,9 @@ class Handlers:
                     handler = handler.handler
                 self._listeners[number] = Listener(handler, self)
         listeners = list(self._listeners.items())
-        enter = ([(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners
-                 else [])
+        enter = (
+            [(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners else []
+        )
         return [*enter, (setattr, self, "open", True)], [(setattr, self, "open", False), (self._close,)]
 
     def _close(self):

@@ -7,8 +7,11 @@ from paddle_jax._core.runtime.vlog import vlog
 
 STRATEGIES = ("auto_growth", "naive_best_fit", "thread_local")
 DEFAULT_FRACTION = 0.92  # Paddle's; XLA's own is 0.75, also where it grows on demand
-_PREALLOCATE, _ALLOCATOR, _UNIFIED = ("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_ALLOCATOR",
-                                      "TF_FORCE_UNIFIED_MEMORY")
+_PREALLOCATE, _ALLOCATOR, _UNIFIED = (
+    "XLA_PYTHON_CLIENT_PREALLOCATE",
+    "XLA_PYTHON_CLIENT_ALLOCATOR",
+    "TF_FORCE_UNIFIED_MEMORY",
+)
 # XLA refuses to start where both are set
 _FRACTION, _OLD_FRACTION = "XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION"
 
@@ -24,8 +27,9 @@ def allocator_strategy(value):
 def fraction_of_gpu_memory_to_use(value):
     """The share of the memory of a device that the program may use."""
     if not 0 < value <= 1:
-        raise ValueError(f"FLAGS_fraction_of_gpu_memory_to_use: got {value}; "
-                         "it must be above 0 and at most 1")
+        raise ValueError(
+            f"FLAGS_fraction_of_gpu_memory_to_use: got {value}; it must be above 0 and at most 1"
+        )
     return {_FRACTION: str(value)}
 
 
@@ -44,9 +48,16 @@ def use_cuda_managed_memory(value):
     return {_UNIFIED: "1" if value else "0"}
 
 
-FLAGS = {function.__name__: function
-         for function in (allocator_strategy, fraction_of_gpu_memory_to_use, use_cuda_malloc_async_allocator,
-                          use_system_allocator, use_cuda_managed_memory)}
+FLAGS = {
+    function.__name__: function
+    for function in (
+        allocator_strategy,
+        fraction_of_gpu_memory_to_use,
+        use_cuda_malloc_async_allocator,
+        use_system_allocator,
+        use_cuda_managed_memory,
+    )
+}
 
 
 def put(name, value):
@@ -59,9 +70,14 @@ def put(name, value):
 
 
 def _say(flags, meaning):
-    vlog("memory",
-         (", ".join(f"FLAGS_{name}={value}" for name, value in flags.items()) + " for XLA's allocator: "
-          + ", ".join(f"{name}={value}" for name, value in meaning.items())))
+    vlog(
+        "memory",
+        (
+            ", ".join(f"FLAGS_{name}={value}" for name, value in flags.items())
+            + " for XLA's allocator: "
+            + ", ".join(f"{name}={value}" for name, value in meaning.items())
+        ),
+    )
 
 
 def start(given):

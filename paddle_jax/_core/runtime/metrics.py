@@ -50,12 +50,22 @@ def snapshot():
     """
     now = time.time()
     return {
-        "time": now, "uptime_seconds": now - _BEGUN, "rank": rank(), "steps": Counters.steps,
-        "compile": {**{tier: {"count": count, "seconds": seconds}
-                       for tier, (count, seconds) in Counters.compiles.items()},
-                    "from_cache": Counters.loaded},
-        "operations": {"segments": log.all("segments"), "compiled_segments": log.all("hits"),
-                       "interpreted": log.all("interpreted")},
+        "time": now,
+        "uptime_seconds": now - _BEGUN,
+        "rank": rank(),
+        "steps": Counters.steps,
+        "compile": {
+            **{
+                tier: {"count": count, "seconds": seconds}
+                for tier, (count, seconds) in Counters.compiles.items()
+            },
+            "from_cache": Counters.loaded,
+        },
+        "operations": {
+            "segments": log.all("segments"),
+            "compiled_segments": log.all("hits"),
+            "interpreted": log.all("interpreted"),
+        },
         "memory": {"process": _process_bytes(), "devices": dict(_devices())},
         "malloc_failed": Counters.failed,
         "data": {"batches": Counters.batches, "wait_seconds": Counters.data_seconds},
@@ -76,10 +86,15 @@ def _devices():
         figures = device.memory_stats() if device.platform != "cpu" else None
         if figures:
             allocated = figures.get("bytes_in_use", 0)
-            yield f"{device.platform}:{device.id}", {
-                "allocated": allocated,
-                "reserved": figures.get("pool_bytes", figures.get("bytes_reserved", allocated)),
-                "peak": figures.get("peak_bytes_in_use", allocated), "limit": figures.get("bytes_limit", 0)}
+            yield (
+                f"{device.platform}:{device.id}",
+                {
+                    "allocated": allocated,
+                    "reserved": figures.get("pool_bytes", figures.get("bytes_reserved", allocated)),
+                    "peak": figures.get("peak_bytes_in_use", allocated),
+                    "limit": figures.get("bytes_limit", 0),
+                },
+            )
 
 
 class _Collector:
@@ -95,18 +110,33 @@ class _Collector:
             ("steps", "Steps of optimizers.", found["steps"]),
             ("gpu_malloc_failed", "Allocations for which there was no memory.", found["malloc_failed"]),
             ("data_batches", "Batches of DataLoaders.", found["data"]["batches"]),
-            ("data_wait_seconds", "Seconds that the program waited for batches.",
-             found["data"]["wait_seconds"]),
+            (
+                "data_wait_seconds",
+                "Seconds that the program waited for batches.",
+                found["data"]["wait_seconds"],
+            ),
             ("collectives", "Calls between processes.", found["collectives"]["count"]),
-            ("collective_wait_seconds", "Seconds in calls between processes.",
-             found["collectives"]["wait_seconds"]),
+            (
+                "collective_wait_seconds",
+                "Seconds in calls between processes.",
+                found["collectives"]["wait_seconds"],
+            ),
             ("segments", "Sequences of operations that were run.", found["operations"]["segments"]),
-            ("compiled_segments", "Those of them that ran as compiled programs.",
-             found["operations"]["compiled_segments"]),
-            ("interpreted_operations", "Operations run by the interpreter.",
-             found["operations"]["interpreted"]),
-            ("compiles_from_cache", "Programs loaded from the cache directory.",
-             found["compile"].pop("from_cache")),
+            (
+                "compiled_segments",
+                "Those of them that ran as compiled programs.",
+                found["operations"]["compiled_segments"],
+            ),
+            (
+                "interpreted_operations",
+                "Operations run by the interpreter.",
+                found["operations"]["interpreted"],
+            ),
+            (
+                "compiles_from_cache",
+                "Programs loaded from the cache directory.",
+                found["compile"].pop("from_cache"),
+            ),
         ]
         for name, text, value in rows:
             yield self.core.CounterMetricFamily(f"paddle_{name}", text, value=value)
@@ -114,8 +144,10 @@ class _Collector:
         yield from self._memory(found["memory"])
 
     def _tiers(self, tiers):
-        for name, key, text in (("compiles", "count", "Programs compiled."),
-                                ("compile_seconds", "seconds", "Seconds of compiling.")):
+        for name, key, text in (
+            ("compiles", "count", "Programs compiled."),
+            ("compile_seconds", "seconds", "Seconds of compiling."),
+        ):
             family = self.core.CounterMetricFamily(f"paddle_{name}", text, labels=["tier"])
             for tier, figures in tiers.items():
                 family.add_metric([tier], figures[key])
@@ -123,11 +155,13 @@ class _Collector:
 
     def _memory(self, memory):
         if memory["process"] is not None:
-            yield self.core.GaugeMetricFamily("paddle_process_memory_bytes", "Bytes that the process holds.",
-                                              value=memory["process"])
+            yield self.core.GaugeMetricFamily(
+                "paddle_process_memory_bytes", "Bytes that the process holds.", value=memory["process"]
+            )
         for key in ("allocated", "reserved", "peak", "limit"):
-            family = self.core.GaugeMetricFamily(f"paddle_memory_{key}_bytes",
-                                                 f"Memory of accelerators: {key}.", labels=["device"])
+            family = self.core.GaugeMetricFamily(
+                f"paddle_memory_{key}_bytes", f"Memory of accelerators: {key}.", labels=["device"]
+            )
             for device, figures in memory["devices"].items():
                 family.add_metric([device], figures[key])
             yield family
@@ -159,13 +193,17 @@ def start(port=0, address=LOOPBACK):
         import prometheus_client
         from prometheus_client import core
     except ImportError as error:
-        raise ImportError("metrics.start: it needs the package prometheus_client; install it with: "
-                          "pip install 'paddle_jax[metrics]'; metrics.snapshot() and "
-                          "metrics.write(path) work without") from error
+        raise ImportError(
+            "metrics.start: it needs the package prometheus_client; install it with: "
+            "pip install 'paddle_jax[metrics]'; metrics.snapshot() and "
+            "metrics.write(path) work without"
+        ) from error
     with _Endpoint.lock:
         if _Endpoint.server is not None:
-            raise RuntimeError(f"metrics.start: it is on already, at port {_Endpoint.server.server_port}; "
-                               "call metrics.stop() first")
+            raise RuntimeError(
+                f"metrics.start: it is on already, at port {_Endpoint.server.server_port}; "
+                "call metrics.stop() first"
+            )
         registry = prometheus_client.CollectorRegistry()
         registry.register(_Collector(core))
         _Endpoint.server, _Endpoint.thread = prometheus_client.start_http_server(port, address, registry)

@@ -51,8 +51,11 @@ def foreign(error) -> bool:
     handler or a tracing hook, or by Python for lack of memory."""
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
-    return (not isinstance(error, Exception) or type(error) is MemoryError
-            or package_of(origin(error)) not in BELOW)
+    return (
+        not isinstance(error, Exception)
+        or type(error) is MemoryError
+        or package_of(origin(error)) not in BELOW
+    )
 
 
 def caller(packages=ENGINE):

@@ -1,5 +1,6 @@
 """What pruning keeps between calls: which layers it leaves out and which kinds it knows."""
 
+
 class Sparsity:
     """The settings of `paddle.incubate.asp`, for the process."""
 

@@ -108,7 +108,8 @@ class Block:
 
     def _leaving(self):
         return ignoring_arguments(
-            ft.partial(next, filter(None, map(operator.call, map(list.pop, (self._left,)))), None))
+            ft.partial(next, filter(None, map(operator.call, map(list.pop, (self._left,)))), None)
+        )
 
     __enter__, __exit__ = Special(_entering), Special(_leaving)
 
@@ -265,8 +266,13 @@ class Once:
     wrapped = staticmethod(lambda function: function)
 
     def __init__(self, function, tier="operation"):
-        self.function, self.tier, self.seen, self.running, self.lock = (function, tier, set(), None,
-                                                                        threading.RLock())
+        self.function, self.tier, self.seen, self.running, self.lock = (
+            function,
+            tier,
+            set(),
+            None,
+            threading.RLock(),
+        )
         self.used = -1
         self.alive.add(self)
 
@@ -322,8 +328,10 @@ class Once:
 
 def _in_context(work):
     """`work` with JAX's settings of this thread, for another one."""
-    settings, context = ([(state.set_local, state.get_local()) for state in _SETTINGS],
-                         jax_config.trace_context())
+    settings, context = (
+        [(state.set_local, state.get_local()) for state in _SETTINGS],
+        jax_config.trace_context(),
+    )
 
     def function():
         for put, value in settings:

@@ -50,10 +50,13 @@ def set_levels(module_levels):
     """
     before = Verbose.level, dict(Verbose.modules)
     levels = {"*": module_levels} if isinstance(module_levels, int) else module_levels
-    if (not isinstance(levels, dict)
-            or not all(isinstance(n, str) and isinstance(v, int) for n, v in levels.items())):
-        raise TypeError(f"set_vlog_level: module_levels: got {module_levels!r}; "
-                        "it must be an int, or a dict such as {'*': 1, 'compile': 2}")
+    if not isinstance(levels, dict) or not all(
+        isinstance(n, str) and isinstance(v, int) for n, v in levels.items()
+    ):
+        raise TypeError(
+            f"set_vlog_level: module_levels: got {module_levels!r}; "
+            "it must be an int, or a dict such as {'*': 1, 'compile': 2}"
+        )
     for name, level in levels.items():
         if name == "*":
             Verbose.level = level

@@ -29,20 +29,27 @@ class Device(str):
 
     def __new__(cls, type=None, index=None):
         if isinstance(type, Place):
-            type = ("cpu" if type.is_cpu_place() or type.is_cuda_pinned_place()
-                    else f"{type.get_device_type()}:{type.get_device_id()}")
+            type = (
+                "cpu"
+                if type.is_cpu_place() or type.is_cuda_pinned_place()
+                else f"{type.get_device_type()}:{type.get_device_id()}"
+            )
         if isinstance(type, int) and not isinstance(type, bool):
             type, index = "cuda", type if index is None else index
         if not isinstance(type, str):
-            raise TypeError(f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', "
-                            "a Place, or the number of a GPU")
+            raise TypeError(
+                f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', "
+                "a Place, or the number of a GPU"
+            )
         kind, _, number = type.lower().partition(":")
         if kind not in _ALLOWED:
-            raise ValueError(f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, "
-                             "with a number behind a colon")
+            raise ValueError(
+                f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, with a number behind a colon"
+            )
         if number and index is not None:
-            raise ValueError(f"Device: got the number {number} in {type!r} and the index {index}; "
-                             "give one of them")
+            raise ValueError(
+                f"Device: got the number {number} in {type!r} and the index {index}; give one of them"
+            )
         number = None if kind == "cpu" else int(number or index or 0)
         made = str.__new__(cls, kind if number is None else f"{kind}:{number}")
         made.type, made.index = kind, number

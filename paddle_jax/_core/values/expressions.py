@@ -55,7 +55,7 @@ def _sum(constant, terms):
     if not terms:
         return constant
     if constant == 0 and len(terms) == 1:
-        (atom, factor), = terms.items()
+        ((atom, factor),) = terms.items()
         if factor == 1:
             return atom
     return "lin", constant, tuple(sorted(terms.items(), key=repr))
@@ -138,13 +138,34 @@ def _masked(node, mask):
     return total
 
 
-_WHOLE = {"add": add, "sub": lambda a, b: add(a, b, -1), "mul": _product, "floordiv": _quotient,
-          "mod": _remainder, "min": ft.partial(_extreme, "min"), "max": ft.partial(_extreme, "max"),
-          "bitand": _common_bits}
-PYTHON = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-          "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "min": min, "max": max,
-          "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
-          "ne": operator.ne, "bitand": operator.and_}
+_WHOLE = {
+    "add": add,
+    "sub": lambda a, b: add(a, b, -1),
+    "mul": _product,
+    "floordiv": _quotient,
+    "mod": _remainder,
+    "min": ft.partial(_extreme, "min"),
+    "max": ft.partial(_extreme, "max"),
+    "bitand": _common_bits,
+}
+PYTHON = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "min": min,
+    "max": max,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "bitand": operator.and_,
+}
 
 
 def binary(name, left, right, whole):
@@ -181,8 +202,23 @@ def _whole_quotient(name, node):
     return _quotient(left, right)
 
 
-_WHOLE_KINDS = ("lin", "mul", "floordiv", "mod", "pow", "min", "max", "bitand", "abs", "int", "floor", "ceil",
-                "trunc", "round", "dim")
+_WHOLE_KINDS = (
+    "lin",
+    "mul",
+    "floordiv",
+    "mod",
+    "pow",
+    "min",
+    "max",
+    "bitand",
+    "abs",
+    "int",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "dim",
+)
 
 
 def is_whole(node) -> bool:
@@ -317,14 +353,33 @@ def _bounds_of_choice(kind, one, other):
 
 # values -----------------------------------------------------------------------------------------------------
 
-UNARY = {"abs": abs, "fabs": abs, "fneg": operator.neg, "floor": math.floor, "ceil": math.ceil,
-         "trunc": math.trunc, "round": round, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-         "log2": math.log2, "log10": math.log10, "atan": math.atan,
-         **{name: getattr(math, name) for name in FUNCTIONS}}
+UNARY = {
+    "abs": abs,
+    "fabs": abs,
+    "fneg": operator.neg,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "atan": math.atan,
+    **{name: getattr(math, name) for name in FUNCTIONS},
+}
 _VALUES = {
-    **PYTHON, **{"f" + name: function for name, function in PYTHON.items()},  # of whole numbers, of floats
-    **UNARY, "int": int, "float": float, "pos": lambda a: a > 0, "zero": lambda a: a == 0,
-    "not": operator.not_, "and": operator.and_, "or": operator.or_,
+    **PYTHON,
+    **{"f" + name: function for name, function in PYTHON.items()},  # of whole numbers, of floats
+    **UNARY,
+    "int": int,
+    "float": float,
+    "pos": lambda a: a > 0,
+    "zero": lambda a: a == 0,
+    "not": operator.not_,
+    "and": operator.and_,
+    "or": operator.or_,
     "where": lambda test, a, b: a if test else b,
 }
 

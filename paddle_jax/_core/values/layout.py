@@ -15,8 +15,11 @@ def layout_of(tensor):
     if spread is not None:
         return spread.sharding(tensor._raw.shape)
     array = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
-    sharding = (getattr(array, "sharding", None)
-                if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) else None)
+    sharding = (
+        getattr(array, "sharding", None)
+        if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
+        else None
+    )
     return sharding if isinstance(sharding, NamedSharding) else None
 
 

@@ -121,8 +121,9 @@ class Length(_Arithmetic):
     def __round__(self, digits=None):
         if digits is None or digits >= 0:
             return self
-        raise UndecidedError("round of a length that is not known, to a power of ten; give the length as a "
-                             "number")
+        raise UndecidedError(
+            "round of a length that is not known, to a power of ten; give the length as a number"
+        )
 
     def bit_length(self):
         """The number of bits of the absolute value."""
@@ -157,8 +158,10 @@ class LengthFloat(_Arithmetic):
     def __round__(self, digits=None):
         if digits is None:
             return _unary("round", self)
-        raise UndecidedError("round to digits of a float made of a length that is not known; round to a "
-                             "whole number, or give the length as a number")
+        raise UndecidedError(
+            "round to digits of a float made of a length that is not known; round to a "
+            "whole number, or give the length as a number"
+        )
 
 
 class LengthBool(_Unknown):
@@ -256,9 +259,11 @@ def check_caller() -> None:
     while frame.f_back is not None and is_below(frame.f_globals):
         frame = frame.f_back
     if local.ctx.frame.for_user or is_users(frame.f_globals):
-        error = UndecidedError("the code decides by a length that is not known; compare lengths with if, "
-                               "while, assert, and, or, not, min and max, or give these lengths as numbers "
-                               "in input_spec")
+        error = UndecidedError(
+            "the code decides by a length that is not known; compare lengths with if, "
+            "while, assert, and, or, not, min and max, or give these lengths as numbers "
+            "in input_spec"
+        )
         local.ctx.frame.refused(error)  # the user's code might catch it
         raise error
 
@@ -311,8 +316,7 @@ def chosen(answer, yes, no):
     """`yes if answer else no`, as one number."""
     if not isinstance(answer, LengthBool):
         return yes if answer else no
-    pair = tuple([a if one else b
-                  for one, a, b in zip(answer.pair, pair_of(yes), pair_of(no), strict=True)])
+    pair = tuple([a if one else b for one, a, b in zip(answer.pair, pair_of(yes), pair_of(no), strict=True)])
     if isinstance(yes, float) or isinstance(no, float):
         pair = tuple(map(float, pair))
     return number(pair, ex.choice(answer.node, node_of(yes), node_of(no)))
@@ -377,8 +381,9 @@ def _binary(name, left, right):
     function = ex.PYTHON[name]
     pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
     if isinstance(pair[0], complex):
-        raise UndecidedError("a complex number is made of a length that is not known; "
-                             "give the length as a number")
+        raise UndecidedError(
+            "a complex number is made of a length that is not known; give the length as a number"
+        )
     whole = isinstance(left, int) and isinstance(right, int)
     if whole and name == "pow" and isinstance(pair[0], float) != isinstance(pair[1], float):
         raise UndecidedError("a power whose exponent is a length of either sign; give the length as a number")
@@ -404,8 +409,14 @@ def _compared(name, left, right):
 
 def _operators(cls):
     """Gives a class the operators on two numbers."""
-    for name, dunder in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "truediv"),
-                         ("floordiv", "floordiv"), ("mod", "mod")):
+    for name, dunder in (
+        ("add", "add"),
+        ("sub", "sub"),
+        ("mul", "mul"),
+        ("div", "truediv"),
+        ("floordiv", "floordiv"),
+        ("mod", "mod"),
+    ):
         setattr(cls, f"__{dunder}__", lambda self, other, name=name: _binary(name, self, other))
         setattr(cls, f"__r{dunder}__", lambda self, other, name=name: _binary(name, other, self))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
@@ -456,16 +467,42 @@ def function(name, value):
     return _unary(name, value if name in ("floor", "ceil", "trunc", "abs") else to_float(value))
 
 
-_UFUNCS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div",
-           "floor_divide": "floordiv", "remainder": "mod", "mod": "mod", "power": "pow", "minimum": "min",
-           "maximum": "max"}
-_COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge", "equal": "eq",
-                "not_equal": "ne"}
+_UFUNCS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "mod": "mod",
+    "power": "pow",
+    "minimum": "min",
+    "maximum": "max",
+}
+_COMPARISONS = {
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "equal": "eq",
+    "not_equal": "ne",
+}
 _FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", *ex.FUNCTIONS)
-_ONE = {"absolute": abs, "negative": operator.neg, "square": lambda x: x * x,
-        "reciprocal": lambda x: 1.0 / x, "fabs": lambda x: abs(to_float(x))}
-_BITS = {"bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
-         "left_shift": operator.lshift, "right_shift": operator.rshift}
+_ONE = {
+    "absolute": abs,
+    "negative": operator.neg,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1.0 / x,
+    "fabs": lambda x: abs(to_float(x)),
+}
+_BITS = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+}
 
 
 def _ufunc(ufunc, method, inputs, options):

@@ -32,9 +32,11 @@ class finfo:
         self.bits, self.dtype = info.bits, str(real)[7:]
 
     def __repr__(self):
-        return (f"paddle.finfo(min={self.min:.6g}, max={self.max:.6g}, eps={self.eps:.6g}, "
-                f"resolution={self.resolution:.6g}, smallest_normal={self.smallest_normal:.6g}, "
-                f"tiny={self.tiny:.6g}, bits={self.bits}, dtype={self.dtype})")
+        return (
+            f"paddle.finfo(min={self.min:.6g}, max={self.max:.6g}, eps={self.eps:.6g}, "
+            f"resolution={self.resolution:.6g}, smallest_normal={self.smallest_normal:.6g}, "
+            f"tiny={self.tiny:.6g}, bits={self.bits}, dtype={self.dtype})"
+        )
 
 
 class iinfo:

@@ -23,8 +23,10 @@ class LiveGroup:
     __slots__ = ("count", "dtype", "kept", "nbytes", "op", "shape", "where")
 
     def __repr__(self):
-        return (f"<{self.count} x {self.dtype}{list(self.shape)} from {self.op or '?'} at {self.where}: "
-                f"{self.nbytes} bytes, {self.kept} kept>")
+        return (
+            f"<{self.count} x {self.dtype}{list(self.shape)} from {self.op or '?'} at {self.where}: "
+            f"{self.nbytes} bytes, {self.kept} kept>"
+        )
 
 
 class LiveTensors(list):
@@ -35,11 +37,14 @@ class LiveTensors(list):
 
     def __repr__(self):
         rows = [("Bytes", "Kept by tape", "Tensors", "Shape", "Operation", "Line")]
-        rows += [(str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where)
-                 for g in self]
+        rows += [
+            (str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where)
+            for g in self
+        ]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-                 for row in rows]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
+        ]
         return "\n".join([f"{self.tensors} live tensors hold {self.nbytes} bytes.", *lines])
 
     __str__ = __repr__
@@ -108,10 +113,12 @@ def _origin(tensor):
     ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()
     made = ops[raw.pos & MASK][0] if pending and raw.pos & MASK < len(ops) else getattr(raw, "made", None)
     kernel = getattr(node, "kernel", None)
-    op = (getattr(kernel, "name", "")
-          or ("a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name))
-    trace = (tracemalloc.is_tracing()
-             and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw)))
+    op = getattr(kernel, "name", "") or (
+        "a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name
+    )
+    trace = tracemalloc.is_tracing() and (
+        tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw)
+    )
     for frame in reversed(trace or ()):
         if not (frame.filename.startswith("<") or any(part in frame.filename for part in _ENGINE_FILES)):
             return op, f"{frame.filename}:{frame.lineno}"

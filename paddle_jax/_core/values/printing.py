@@ -40,15 +40,21 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
         '0.123'
         >>> paddle.set_printoptions(precision=8)
     """
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "sci_mode": sci_mode,
-             "linewidth": linewidth}
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "sci_mode": sci_mode,
+        "linewidth": linewidth,
+    }
     for name, value in given.items():
         if value is None:
             continue
         kind = bool if name == "sci_mode" else int
         if not isinstance(value, kind):
-            raise TypeError(f"set_printoptions: {name}: got {type(value).__name__}; "
-                            f"it must be {kind.__name__}")
+            raise TypeError(
+                f"set_printoptions: {name}: got {type(value).__name__}; it must be {kind.__name__}"
+            )
         setattr(_options, name, value)
 
 
@@ -57,16 +63,20 @@ def to_string(tensor) -> str:
     value = heard(settled(held(tensor)))
     if isinstance(value, jax.core.Tracer):
         local.ctx.frame.shown(tensor)
-        return (f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
-                f"stop_gradient={tensor.stop_gradient}, traced)")
+        return (
+            f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
+            f"stop_gradient={tensor.stop_gradient}, traced)"
+        )
     return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
 
 
 def text_of(array, place, stop_gradient, spread="") -> str:
     """The text of a Tensor with the values of a NumPy array. spread: how it lies on several devices."""
     indent = 7
-    head = (f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, "
-            f"stop_gradient={stop_gradient}")
+    head = (
+        f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, "
+        f"stop_gradient={stop_gradient}"
+    )
     return f"{head},{spread}\n{' ' * indent}{_format(array, indent)})"
 
 
@@ -116,8 +126,11 @@ def _padded(v, width, signed):
 def _axis(array, indent, cut, width, signed):
     edge = _options.edgeitems
     split = cut and array.shape[0] > 2 * edge
-    index = ([*range(edge), None, *range(array.shape[0] - edge, array.shape[0])] if split
-             else range(array.shape[0]))
+    index = (
+        [*range(edge), None, *range(array.shape[0] - edge, array.shape[0])]
+        if split
+        else range(array.shape[0])
+    )
     if array.ndim == 1:
         items = ["..." if i is None else _padded(array[i], width, signed) for i in index]
         per_line = max(1, (_options.linewidth - indent) // (width + 2))

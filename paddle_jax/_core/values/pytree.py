@@ -31,8 +31,6 @@ def _parameter(_, children):
     return made
 
 
-
-
 def register_like_tensor(kind):
     """Lets JAX take a class of Tensors apart; what it puts together is a plain Tensor."""
     jax.tree_util.register_pytree_node(kind, _flatten, _tensor)
@@ -50,8 +48,11 @@ class _Ordered:
         self.items = items
 
 
-jax.tree_util.register_pytree_node(_Ordered, lambda kept: (tuple(kept.items.values()), tuple(kept.items)),
-                                   lambda keys, values: dict(zip(keys, values, strict=True)))
+jax.tree_util.register_pytree_node(
+    _Ordered,
+    lambda kept: (tuple(kept.items.values()), tuple(kept.items)),
+    lambda keys, values: dict(zip(keys, values, strict=True)),
+)
 
 
 def in_order(value):
@@ -74,15 +75,18 @@ class _Part:
     def __init__(self, layer, tensors, layers):
         self.kind = type(layer)
         numbers = (tensors, tensors, layers)
-        self.stores = [{name: found if found is None else of[id(found)]
-                        for name, found in layer.__dict__[store].items()}
-                       for store, of in zip(_STORES, numbers, strict=True)]
-        self.settings = {k: _marked(v, tensors, layers) for k, v in layer.__dict__.items()
-                         if k not in _STORES}
+        self.stores = [
+            {name: found if found is None else of[id(found)] for name, found in layer.__dict__[store].items()}
+            for store, of in zip(_STORES, numbers, strict=True)
+        ]
+        self.settings = {
+            k: _marked(v, tensors, layers) for k, v in layer.__dict__.items() if k not in _STORES
+        }
 
     def __eq__(self, other):
-        return (self.kind is other.kind and self.stores == other.stores
-                and _same(self.settings, other.settings))
+        return (
+            self.kind is other.kind and self.stores == other.stores and _same(self.settings, other.settings)
+        )
 
 
 class _Structure:
@@ -182,8 +186,9 @@ def _flatten_layer(layer):
 
 def _layer_with_keys(layer):
     children, structure = _flatten_layer(layer)
-    return [(jax.tree_util.DictKey(name), child)
-            for name, child in zip(structure.names, children, strict=True)], structure
+    return [
+        (jax.tree_util.DictKey(name), child) for name, child in zip(structure.names, children, strict=True)
+    ], structure
 
 
 def _layer(structure, children):
@@ -191,12 +196,16 @@ def _layer(structure, children):
     children = tuple(children)
 
     def change(value):
-        return ((layers if value.is_layer else children)[value.at] if type(value) is _Number
-                else _mapped(value, change))
+        return (
+            (layers if value.is_layer else children)[value.at]
+            if type(value) is _Number
+            else _mapped(value, change)
+        )
 
     for layer, part in zip(layers, structure.parts, strict=True):
         layer.__dict__.update({k: change(v) for k, v in part.settings.items()})
         for store, held, of in zip(_STORES, part.stores, (children, children, layers), strict=True):
-            layer.__dict__[store] = collections.OrderedDict((name, at if at is None else of[at])
-                                                            for name, at in held.items())
+            layer.__dict__[store] = collections.OrderedDict(
+                (name, at if at is None else of[at]) for name, at in held.items()
+            )
     return layers[0]

@@ -18,8 +18,11 @@ class SymbolError(TypeError, AttributeError):
     dtype are known."""
 
     def __init__(self, what):
-        text = ("" if " " in what and ";" in what else ": the value is not known while a static program is "
-                                                       "recorded; run the program and fetch it")
+        text = (
+            ""
+            if " " in what and ";" in what
+            else ": the value is not known while a static program is recorded; run the program and fetch it"
+        )
         TypeError.__init__(self, what + text)
 
     def __reduce__(self):
@@ -43,8 +46,14 @@ class Symbol:
     __slots__ = ("__weakref__", "avals", "kind", "name", "op", "program", "value")
 
     def __init__(self, avals, kind, program, name=None, value=None, op=None):
-        self.avals, self.kind, self.program, self.name, self.value, self.op = (avals, kind, program, name,
-                                                                               value, op)
+        self.avals, self.kind, self.program, self.name, self.value, self.op = (
+            avals,
+            kind,
+            program,
+            name,
+            value,
+            op,
+        )
 
     def __repr__(self):
         return f"<Symbol {self.name or self.kind} {self.dtype.name}{list(self.shape)}>"
@@ -96,8 +105,9 @@ ABSTRACT = (jax.core.Tracer, Symbol)  # what a Tensor may hold whose value is no
 
 def avals_of(shape, dtype):
     """The two avals of a shape with None or -1 for unknown lengths."""
-    first, second = (aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype))
-                     for probe in PROBES)
+    first, second = (
+        aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype)) for probe in PROBES
+    )
     return first, second
 
 
@@ -114,8 +124,9 @@ def joined(one, other):
         return one
     if one[0].dtype != other[0].dtype or one[0].ndim != other[0].ndim:
         return None
-    return avals_of([n if n == m else -1 for n, m in zip(lengths(one), lengths(other), strict=True)],
-                    one[0].dtype)
+    return avals_of(
+        [n if n == m else -1 for n, m in zip(lengths(one), lengths(other), strict=True)], one[0].dtype
+    )
 
 
 class Programs:

@@ -81,8 +81,10 @@ def claim(name):
         ValueError: another parameter has it.
     """
     if not _State.checker.add(name):
-        raise ValueError(f"parameter name {name!r} is in use; give every parameter its own name, "
-                         "or build the layers under unique_name.guard()")
+        raise ValueError(
+            f"parameter name {name!r} is in use; give every parameter its own name, "
+            "or build the layers under unique_name.guard()"
+        )
 
 
 def switch(new_generator=None, new_para_name_checker=None):
@@ -134,8 +136,10 @@ def guard(new_generator=None):
     if isinstance(new_generator, str | bytes):
         new_generator = UniqueNameGenerator(new_generator)
     if new_generator is not None and not callable(new_generator):
-        raise TypeError(f"unique_name.guard: new_generator: got {type(new_generator).__name__}; "
-                        "it must be a str or a generator")
+        raise TypeError(
+            f"unique_name.guard: new_generator: got {type(new_generator).__name__}; "
+            "it must be a str or a generator"
+        )
     return _Guard(new_generator)
 
 
@@ -148,7 +152,11 @@ class _Guard(contextlib.ContextDecorator, Block):
 
     def steps(self):
         generator = UniqueNameGenerator() if self._generator is None else self._generator
-        enter = [(setattr, _State, "generator", generator),
-                 (setattr, _State, "checker", ParameterNameChecker())]
-        return enter, [(setattr, _State, "generator", _State.generator),
-                       (setattr, _State, "checker", _State.checker)]
+        enter = [
+            (setattr, _State, "generator", generator),
+            (setattr, _State, "checker", ParameterNameChecker()),
+        ]
+        return enter, [
+            (setattr, _State, "generator", _State.generator),
+            (setattr, _State, "checker", _State.checker),
+        ]

@@ -16,9 +16,11 @@ class Unmade(jax.ShapeDtypeStruct):
         """The exception for a use of the values. doing: the operation. operand: its argument,
         where that is known."""
         what = f"{operand}: " if operand and operand != self.parameter else ""
-        return RuntimeError(f"(PreconditionNotMet) {doing}: {what}the parameter {self.parameter} of shape "
-                            f"{list(self.shape)} is not initialized: it was made under paddle.LazyGuard; "
-                            "call its initialize(), or that of all of layer.parameters(), first")
+        return RuntimeError(
+            f"(PreconditionNotMet) {doing}: {what}the parameter {self.parameter} of shape "
+            f"{list(self.shape)} is not initialized: it was made under paddle.LazyGuard; "
+            "call its initialize(), or that of all of layer.parameters(), first"
+        )
 
 
 __all__ = ["Unmade"]

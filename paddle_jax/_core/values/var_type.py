@@ -13,8 +13,17 @@ class VarType(enum.Enum):
     DENSE_TENSOR, SELECTED_ROWS, FEED_MINIBATCH, FETCH_LIST, STEP_SCOPES = 7, 8, 9, 10, 11
     DENSE_TENSOR_ARRAY, PLACE_LIST, READER, RAW = 13, 14, 15, 17
     LOD_TENSOR, LOD_TENSOR_ARRAY = 7, 13
-    UINT8, INT8, BF16, COMPLEX64, COMPLEX128, STRING, STRINGS, VOCAB, SPARSE_COO = (20, 21, 22, 23, 24, 25,
-                                                                                    26, 27, 30)
+    UINT8, INT8, BF16, COMPLEX64, COMPLEX128, STRING, STRINGS, VOCAB, SPARSE_COO = (
+        20,
+        21,
+        22,
+        23,
+        24,
+        25,
+        26,
+        27,
+        30,
+    )
     FP8_E4M3FN, FP8_E5M2, UINT16, UINT32, UINT64 = 32, 33, 36, 37, 38
 
     def __int__(self):
@@ -38,8 +47,16 @@ class VarType(enum.Enum):
         return f"paddle.{self.dtype.name}" if hasattr(self, "dtype") else f"VarType.{self.name}"
 
 
-_NAMES = {"FP16": "float16", "FP32": "float32", "FP64": "float64", "BF16": "bfloat16", "BOOL": "bool_",
-          "STRING": "", "FP8_E4M3FN": "float8_e4m3fn", "FP8_E5M2": "float8_e5m2"}
+_NAMES = {
+    "FP16": "float16",
+    "FP32": "float32",
+    "FP64": "float64",
+    "BF16": "bfloat16",
+    "BOOL": "bool_",
+    "STRING": "",
+    "FP8_E4M3FN": "float8_e4m3fn",
+    "FP8_E5M2": "float8_e5m2",
+}
 _BY_DTYPE = {dtypes.convert(member): member for member in VarType if hasattr(member, "dtype")}
 
 

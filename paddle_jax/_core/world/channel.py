@@ -55,13 +55,19 @@ class Channel:
         """Puts a NumPy array on its way to a process; returns what `delivered` waits for."""
         array = np.ascontiguousarray(array)
         self.counts[group, rank, "out"] += 1
-        head = {"group": group, "from": self.rank, "number": self.counts[group, rank, "out"],
-                "dtype": array.dtype.name, "shape": list(array.shape)}
+        head = {
+            "group": group,
+            "from": self.rank,
+            "number": self.counts[group, rank, "out"],
+            "dtype": array.dtype.name,
+            "shape": list(array.shape),
+        }
         message = _Sent(head, memoryview(array.reshape(-1).view(np.uint8)))
         if rank not in self.outgoing:
             self.outgoing[rank] = queue.SimpleQueue()
-            threading.Thread(target=self._deliver, args=(rank, limit), name="paddle.distributed send",
-                             daemon=True).start()
+            threading.Thread(
+                target=self._deliver, args=(rank, limit), name="paddle.distributed send", daemon=True
+            ).start()
         self.outgoing[rank].put(message)
         return message
 
@@ -97,8 +103,9 @@ class Channel:
             message.done.set()
 
     def _connected(self, rank, limit):
-        host, _, port = self.client.blocking_key_value_get(f"paddle/address/{rank}",
-                                                           int(1000 * limit)).rpartition(":")
+        host, _, port = self.client.blocking_key_value_get(
+            f"paddle/address/{rank}", int(1000 * limit)
+        ).rpartition(":")
         line = socket.create_connection((host, int(port)), timeout=limit)
         line.settimeout(None)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -128,11 +135,15 @@ class Channel:
                     return self.arrived.pop(key)
             why = watch.trouble([rank])
             if why is None and rank in self.gone:
-                why = (watch.patient_trouble([rank])
-                       or "its connection is closed: the process has gone; look at the last lines of its log")
+                why = (
+                    watch.patient_trouble([rank])
+                    or "its connection is closed: the process has gone; look at the last lines of its log"
+                )
             if why is None and time.monotonic() - start > limit:
-                why = (f"no message came within {limit:.0f} s; does rank {rank} call send for this rank, "
-                       "in the same group?")
+                why = (
+                    f"no message came within {limit:.0f} s; does rank {rank} call send for this rank, "
+                    "in the same group?"
+                )
             if why is not None:
                 raise watch.LostError(f"{what} from rank {rank} in {where}: {why}")
 
@@ -144,8 +155,9 @@ class Channel:
         while True:
             with contextlib.suppress(OSError):
                 line, _ = self.listener.accept()
-                threading.Thread(target=self._read, args=(line,), name="paddle.distributed receive",
-                                 daemon=True).start()
+                threading.Thread(
+                    target=self._read, args=(line,), name="paddle.distributed receive", daemon=True
+                ).start()
 
     def _read(self, line):
         """The thread that reads what one process sends."""
@@ -186,5 +198,5 @@ def _put(line, head, data):
 
 
 def _head(line):
-    size, = _HEAD.unpack(fill(line, bytearray(_HEAD.size), EOFError))
+    (size,) = _HEAD.unpack(fill(line, bytearray(_HEAD.size), EOFError))
     return json.loads(fill(line, bytearray(min(size, 1 << 16)), EOFError).decode())

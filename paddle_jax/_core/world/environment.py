@@ -59,11 +59,15 @@ def read() -> Environment:
     """
     here, count = rank(), size()
     if not 0 <= here < count:
-        raise ValueError(f"PADDLE_TRAINER_ID: got {here} in the environment; "
-                         f"PADDLE_TRAINERS_NUM says {count}, so it must be 0 to {count - 1}")
+        raise ValueError(
+            f"PADDLE_TRAINER_ID: got {here} in the environment; "
+            f"PADDLE_TRAINERS_NUM says {count}, so it must be 0 to {count - 1}"
+        )
     host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
-    coordinator = (f"{host}:{port}" if host and port
-                   else os.environ.get("PADDLE_MASTER") or endpoints()[0] or None)
-    chosen = [int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",")
-              if part.strip().isdigit()]
+    coordinator = (
+        f"{host}:{port}" if host and port else os.environ.get("PADDLE_MASTER") or endpoints()[0] or None
+    )
+    chosen = [
+        int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",") if part.strip().isdigit()
+    ]
     return Environment(here, count, coordinator, chosen or None, number("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000)

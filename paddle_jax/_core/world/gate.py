@@ -101,17 +101,26 @@ def _connect(found):
     jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
     try:
         jax.distributed.initialize(
-            found.coordinator, found.size, found.rank, found.devices, cluster_detection_method="deactivate",
-            initialization_timeout=max(int(limit) + 5, 6), heartbeat_timeout_seconds=_SILENCE, **bind)
+            found.coordinator,
+            found.size,
+            found.rank,
+            found.devices,
+            cluster_detection_method="deactivate",
+            initialization_timeout=max(int(limit) + 5, 6),
+            heartbeat_timeout_seconds=_SILENCE,
+            **bind,
+        )
     finally:
         alarm.cancel()
     watch.start(found)
 
 
 def _absent(found, limit):
-    print(f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all "
-          f"{found.size} processes of the program; start all of them, with PADDLE_TRAINER_ID 0 to "
-          f"{found.size - 1} and the same PADDLE_MASTER, on machines that reach it",
-          file=sys.stderr)
+    print(
+        f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all "
+        f"{found.size} processes of the program; start all of them, with PADDLE_TRAINER_ID 0 to "
+        f"{found.size - 1} and the same PADDLE_MASTER, on machines that reach it",
+        file=sys.stderr,
+    )
     sys.stderr.flush()
     os._exit(watch.STUCK)

@@ -129,8 +129,9 @@ class Host:
                 self._rows(x, piece, step)
 
         def read(piece):
-            out[piece] = (x[source, piece] if source == self.place
-                          else self._taken(source, piece, self.place * step))
+            out[piece] = (
+                x[source, piece] if source == self.place else self._taken(source, piece, self.place * step)
+            )
 
         self._rounds(out.size, step, begin, write, read)
         return out
@@ -141,8 +142,9 @@ class Host:
 
         def read(piece):
             for place in range(self.size):
-                out[place, piece] = (x[place, piece] if place == self.place
-                                     else self._taken(place, piece, self.place * step))
+                out[place, piece] = (
+                    x[place, piece] if place == self.place else self._taken(place, piece, self.place * step)
+                )
 
         self._rounds(x.shape[1], step, begin, lambda piece: self._rows(x, piece, step), read)
         return out
@@ -155,9 +157,12 @@ class Host:
 
         def read(piece):
             length = slice(piece.start * width, piece.stop * width)
-            rows = [x[place, piece] if place == self.place
-                        else self._taken(place, length, self.place * step * width).view(x.dtype)
-                    for place in range(self.size)]
+            rows = [
+                x[place, piece]
+                if place == self.place
+                else self._taken(place, length, self.place * step * width).view(x.dtype)
+                for place in range(self.size)
+            ]
             reduce(rows, out[piece])
 
         def write(piece):
@@ -193,15 +198,18 @@ class Host:
     def _part(self, x, out, reduce, begin):
         bounds = _bounds(x.size, self.size, max(_LINE // x.dtype.itemsize, 1))
         given = [part[: self.capacity].view(x.dtype) for part in self.parts]
-        added = [part[self.capacity : self.capacity
-                      + (self._room - self.capacity) // _LINE * _LINE].view(x.dtype) for part in self.parts]
+        added = [
+            part[self.capacity : self.capacity + (self._room - self.capacity) // _LINE * _LINE].view(x.dtype)
+            for part in self.parts
+        ]
         mine = bounds[self.place]
         for place, piece in enumerate(bounds):
             if place != self.place:
                 given[self.place][piece] = x[piece]
         begin()
-        reduce([x[mine] if place == self.place else each[mine] for place, each in enumerate(given)],
-               out[mine])
+        reduce(
+            [x[mine] if place == self.place else each[mine] for place, each in enumerate(given)], out[mine]
+        )
         added[self.place][: mine.stop - mine.start] = out[mine]
         self.exchange(b"added")  # what was given has been read: the next call may write there
         for place, piece in enumerate(bounds):

@@ -49,8 +49,11 @@ class Lines:
 
     def _opened(self, stack):
         listener, said = None, b""
-        if (self.size <= _MOST and hasattr(socket, "AF_UNIX")
-                and get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]):
+        if (
+            self.size <= _MOST
+            and hasattr(socket, "AF_UNIX")
+            and get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]
+        ):
             with contextlib.suppress(OSError):
                 folder = tempfile.mkdtemp(prefix="paddle-")  # nobody else's processes may look into it
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)

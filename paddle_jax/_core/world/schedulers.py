@@ -19,8 +19,13 @@ def adopt() -> str | None:
     who has told them, None for nobody."""
     if os.environ.get("PADDLE_TRAINERS_NUM") or gate.joined():
         return None
-    for name, ask in (("PADDLE_TRAINER_ENDPOINTS", _endpoints), ("torchrun", _torchrun), ("Slurm", _slurm),
-                      ("Open MPI", _open_mpi), ("MPI", _mpi)):
+    for name, ask in (
+        ("PADDLE_TRAINER_ENDPOINTS", _endpoints),
+        ("torchrun", _torchrun),
+        ("Slurm", _slurm),
+        ("Open MPI", _open_mpi),
+        ("MPI", _mpi),
+    ):
         found = ask()
         if found is not None and found[1] > 1:
             rank, size, coordinator = found
@@ -46,8 +51,11 @@ def _endpoints():
     own = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
     if len(listed) < 2 or not (_has("PADDLE_TRAINER_ID") or own in listed):
         return None
-    return (environment.number("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0), len(listed),
-            listed[0])
+    return (
+        environment.number("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0),
+        len(listed),
+        listed[0],
+    )
 
 
 def _torchrun():
@@ -59,8 +67,11 @@ def _slurm():
     processes were started."""
     if not (SlurmCluster.is_env_present() and _has("SLURM_STEP_NUM_TASKS")):
         return None
-    return (SlurmCluster.get_process_id(), environment.number("SLURM_STEP_NUM_TASKS", 1),
-            _address(SlurmCluster))
+    return (
+        SlurmCluster.get_process_id(),
+        environment.number("SLURM_STEP_NUM_TASKS", 1),
+        _address(SlurmCluster),
+    )
 
 
 def _open_mpi():
@@ -69,8 +80,10 @@ def _open_mpi():
     if not _has("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"):
         return None
     told = OmpiCluster.is_env_present()
-    return (*_numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-            _address(OmpiCluster) if told else None)
+    return (
+        *_numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+        _address(OmpiCluster) if told else None,
+    )
 
 
 def _mpi():

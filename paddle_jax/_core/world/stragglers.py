@@ -21,8 +21,10 @@ class Stragglers:
     the window, how much longer the others have to wait than the slow one."""
 
     def __init__(self):
-        self.window, self.percent = (environment.number("PADDLE_STRAGGLER_SECONDS", 60),
-                                     environment.number("PADDLE_STRAGGLER_PERCENT", 20))
+        self.window, self.percent = (
+            environment.number("PADDLE_STRAGGLER_SECONDS", 60),
+            environment.number("PADDLE_STRAGGLER_PERCENT", 20),
+        )
         self.since, self.before, self.named = time.monotonic(), {}, {}
 
     def look(self, rank, states):
@@ -36,11 +38,17 @@ class Stragglers:
             if len(ranks) > 1 and ranks[0] == rank:
                 for each in ranks:
                     told[each] = told.get(each) or states(each)
-                after[where] = {each: (told[each][where][0], told[each][where][3]) for each in ranks
-                                if where in told[each]}
+                after[where] = {
+                    each: (told[each][where][0], told[each][where][3])
+                    for each in ranks
+                    if where in told[each]
+                }
         for where, found in after.items():
-            text = self._news(where, judged(self.before.get(where, {}), found, now - self.since,
-                                            self.percent / 100), now - self.since)
+            text = self._news(
+                where,
+                judged(self.before.get(where, {}), found, now - self.since, self.percent / 100),
+                now - self.since,
+            )
             if text:
                 print(f"paddle.distributed: {text}", file=sys.stderr, flush=True)
         self.since, self.before = now, after
@@ -54,9 +62,11 @@ class Stragglers:
             return None
         rank, calls, others, own = found
         self.named[where] = (rank, _AGAIN)
-        return (f"rank {rank} is slow: in the last {seconds:.0f} s the other ranks of {where} waited "
-                f"{others:.1f} s (median) in {calls} calls, rank {rank} itself {own:.1f} s; "
-                "look at what else runs there, and at whether it has more work or slower data")
+        return (
+            f"rank {rank} is slow: in the last {seconds:.0f} s the other ranks of {where} waited "
+            f"{others:.1f} s (median) in {calls} calls, rank {rank} itself {own:.1f} s; "
+            "look at what else runs there, and at whether it has more work or slower data"
+        )
 
 
 def judged(before, after, seconds, share):

@@ -15,8 +15,13 @@ from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
 _BLOCK = 1 << 18  # elements of a call of XLA's program
 _CACHED = 1 << 16  # elements of which NumPy's float32 between stay in the cache
-_LOGICAL = {SUM: np.logical_or, MAX: np.logical_or, AVG: np.logical_or, MIN: np.logical_and,
-            PROD: np.logical_and}
+_LOGICAL = {
+    SUM: np.logical_or,
+    MAX: np.logical_or,
+    AVG: np.logical_or,
+    MIN: np.logical_and,
+    PROD: np.logical_and,
+}
 
 
 def reduced(op, found, out):
@@ -57,7 +62,8 @@ def _program(op, count):
     def together(*found):
         dtype, wide = found[0].dtype, [each.astype(jnp.float32) for each in found]
         total = ft.reduce(
-            {SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}[op], wide)
+            {SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}[op], wide
+        )
         if op == AVG:
             total = (total.astype(dtype).astype(jnp.float32) if dtype.itemsize == 2 else total) / count
         return total.astype(dtype)

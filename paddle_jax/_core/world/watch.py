@@ -39,8 +39,14 @@ class Wait:
     __slots__ = ("limit", "number", "ranks", "since", "what", "where")
 
     def __init__(self, where, number, what, ranks, limit):
-        self.where, self.number, self.what, self.ranks, self.limit, self.since = (where, number, what, ranks,
-                                                                                  limit, time.monotonic())
+        self.where, self.number, self.what, self.ranks, self.limit, self.since = (
+            where,
+            number,
+            what,
+            ranks,
+            limit,
+            time.monotonic(),
+        )
 
 
 class _Watch:
@@ -143,13 +149,19 @@ def _run():
             then = now
             stragglers.look(_Watch.rank, lambda rank: _Watch.last if rank == _Watch.rank else _states(rank))
             if _Watch.rank and (why := told("failed", 0)) is not None:
-                print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, "
-                      f"has failed ({why})", file=sys.stderr)
+                print(
+                    f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, "
+                    f"has failed ({why})",
+                    file=sys.stderr,
+                )
                 fail("rank 0 has failed", STUCK)
         for wait in list(_Watch.waits.values()):
             if now - wait.since > _LOOK:
-                why = (trouble(wait.ranks) or _apart(wait)
-                       or (_table(wait) if now - wait.since > wait.limit else None))
+                why = (
+                    trouble(wait.ranks)
+                    or _apart(wait)
+                    or (_table(wait) if now - wait.since > wait.limit else None)
+                )
                 if why is not None and id(wait) in _Watch.waits:
                     _give_up(wait, why)
 
@@ -159,8 +171,9 @@ def _apart(wait):
     for rank in wait.ranks:
         number, what, *_ = _states(rank).get(wait.where, _NONE)
         if rank != _Watch.rank and number == wait.number and what != wait.what:
-            return (f"rank {rank} calls {what}; every rank of a group must make the same calls "
-                    "in the same order")
+            return (
+                f"rank {rank} calls {what}; every rank of a group must make the same calls in the same order"
+            )
     return None
 
 
@@ -171,15 +184,19 @@ def _states(rank):
 def _table(wait):
     lines = []
     for rank in wait.ranks:
-        number, what, over, *_ = (_Watch.last if rank == _Watch.rank
-                                  else _states(rank)).get(wait.where, _NONE)
-        nothing = ("has made no call" if rank == _Watch.rank
-                   else "has told of no call (it tells once a second)")
+        number, what, over, *_ = (_Watch.last if rank == _Watch.rank else _states(rank)).get(
+            wait.where, _NONE
+        )
+        nothing = (
+            "has made no call" if rank == _Watch.rank else "has told of no call (it tells once a second)"
+        )
         doing = nothing if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
         lines.append(f"\n  rank {rank} {doing}")
-    return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "
-            "float() or `if` on one are calls in which all ranks must take part; "
-            "a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
+    return (
+        f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "
+        "float() or `if` on one are calls in which all ranks must take part; "
+        "a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)"
+    )
 
 
 def _give_up(wait, why):
@@ -217,8 +234,11 @@ def fail(why, status=1):
     threading.Timer(_LINGER + 1, os._exit, [status]).start()  # whatever the store does
     tell("failed", why.splitlines()[0][:500] if why else "no reason given")
     limit = time.monotonic() + _LINGER
-    while (_Watch.rank == 0 and time.monotonic() < limit
-           and not all(told("failed", rank) is not None for rank in range(1, _Watch.size))):
+    while (
+        _Watch.rank == 0
+        and time.monotonic() < limit
+        and not all(told("failed", rank) is not None for rank in range(1, _Watch.size))
+    ):
         time.sleep(0.05)
     os._exit(status)
 
@@ -235,15 +255,19 @@ def _at_exit():
     tell("ended", "yes")
     pause = 0.005
     while True:
-        open_ranks = [rank for rank in range(_Watch.size)
-                      if rank != _Watch.rank and told("ended", rank) is None]
+        open_ranks = [
+            rank for rank in range(_Watch.size) if rank != _Watch.rank and told("ended", rank) is None
+        ]
         if not open_ranks:
             _Watch.stop.set()
             return
         for rank in open_ranks:
             if (why := told("failed", rank)) is not None:
-                print(f"paddle.distributed: rank {_Watch.rank} had come to its end; "
-                      f"rank {rank} has failed ({why})", file=sys.stderr)
+                print(
+                    f"paddle.distributed: rank {_Watch.rank} had come to its end; "
+                    f"rank {rank} has failed ({why})",
+                    file=sys.stderr,
+                )
                 fail(f"rank {rank} has failed", 1)
         time.sleep(pause)
         pause = min(2 * pause, 0.2)

@@ -110,8 +110,11 @@ class Wire:
 
     def _call(self, what, key, x):
         if not trace_state_clean() or isinstance(x, jax.core.Tracer):
-            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is "
-                                           "compiled; call it outside of it")
+            raise TracedValueError(
+                key[0],
+                "processes exchange values while a program runs, not while it is "
+                "compiled; call it outside of it",
+            )
         with self._watched(what):
             if x.nbytes <= self.small:
                 return self._in_packets(key, np.asarray(x), what)
@@ -131,8 +134,11 @@ class Wire:
             if not self.host.open(x.nbytes):
                 return self._run(key, x, what)
         begin, mine, (name, *rest) = ft.partial(self._announce, what), np.ascontiguousarray(x), key
-        rows = (mine.reshape(self.size, -1) if name in ("scatter", "all_to_all", "reduce_scatter")
-                else mine.reshape(-1))
+        rows = (
+            mine.reshape(self.size, -1)
+            if name in ("scatter", "all_to_all", "reduce_scatter")
+            else mine.reshape(-1)
+        )
         if name in ("all_reduce", "reduce_scatter"):
             out = getattr(self.host, name)(rows, ft.partial(sums.reduced, *rest), begin)
         else:
@@ -177,8 +183,9 @@ class Wire:
 
     def _told(self, data):
         """The same, before there are lines."""
-        return packets.texts(self._over_xla(packets.packet("", data),
-                                            "connecting the processes of this machine"))
+        return packets.texts(
+            self._over_xla(packets.packet("", data), "connecting the processes of this machine")
+        )
 
     def _watched(self, what):
         self.calls += 1
@@ -189,8 +196,9 @@ class Wire:
         that others have caused say so."""
         scalar, mine = x.ndim == 0, packets.packet(self._text(what)) if announced else None
         try:
-            arrays = [self._stacked(each) for each in (x.reshape(1) if scalar else x, mine)
-                      if each is not None]
+            arrays = [
+                self._stacked(each) for each in (x.reshape(1) if scalar else x, mine) if each is not None
+            ]
             out = _program(self.mesh, key, self.size, scalar, announced)(*arrays)
             rows = np.asarray(out[1].addressable_data(0)) if announced else mine
             out = out[0].addressable_data(0)
@@ -215,10 +223,14 @@ class Wire:
         return f"{self.calls} {what}" if checking else ""
 
     def _lost(self, what, error):
-        why = (watch.patient_trouble(self.ranks) or "a process has gone without saying why; "
-                                                    "look at the last lines of the logs of the other ranks")
-        return (f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: "
-                f"{why} ({first_line(error)[:200]})")
+        why = (
+            watch.patient_trouble(self.ranks)
+            or "a process has gone without saying why; look at the last lines of the logs of the other ranks"
+        )
+        return (
+            f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: "
+            f"{why} ({first_line(error)[:200]})"
+        )
 
     def _announce(self, what):
         """Makes sure that all processes of the group are about to make the same call."""
@@ -235,14 +247,18 @@ class Wire:
             except Exception:  # the number of its call is another one
                 said.setdefault("another call of its own count", []).append(rank)
         calls = "; ".join(f"rank {', '.join(map(str, ranks))} calls {text}" for text, ranks in said.items())
-        return (f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; "
-                "all must make the same calls, with equal shapes and dtypes")
+        return (
+            f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; "
+            "all must make the same calls, with equal shapes and dtypes"
+        )
 
 
 def _need_order(x, op):
     if op in (MAX, MIN) and x.dtype.kind == "c":
-        raise ValueError(f"{REDUCTIONS[op]}: got {x.dtype.name}; complex numbers have no order; "
-                         "use ReduceOp.SUM, PROD or AVG")
+        raise ValueError(
+            f"{REDUCTIONS[op]}: got {x.dtype.name}; complex numbers have no order; "
+            "use ReduceOp.SUM, PROD or AVG"
+        )
 
 
 def _kind(x):
@@ -266,16 +282,25 @@ def _program(mesh, key, size, scalar, announced):
     def checked(x, mine):
         rows = _all_gather(mine, size)
         skipped = jax.eval_shape(operation, x)
-        return [lax.cond((rows == mine).all(), operation, lambda _: jnp.zeros(skipped.shape, skipped.dtype),
-                         x), rows]
+        return [
+            lax.cond((rows == mine).all(), operation, lambda _: jnp.zeros(skipped.shape, skipped.dtype), x),
+            rows,
+        ]
 
-    divided = (P("g") if name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all")
-               else P())
+    divided = (
+        P("g") if name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all") else P()
+    )
     if announced:
-        return jax.jit(jax.shard_map(checked, mesh=mesh, in_specs=(P("g"), P("g")), out_specs=[divided, P()],
-                                     check_vma=False))
-    return jax.jit(jax.shard_map(lambda x: [operation(x)], mesh=mesh, in_specs=P("g"), out_specs=[divided],
-                                 check_vma=False))
+        return jax.jit(
+            jax.shard_map(
+                checked, mesh=mesh, in_specs=(P("g"), P("g")), out_specs=[divided, P()], check_vma=False
+            )
+        )
+    return jax.jit(
+        jax.shard_map(
+            lambda x: [operation(x)], mesh=mesh, in_specs=P("g"), out_specs=[divided], check_vma=False
+        )
+    )
 
 
 def _all_reduce(op, x, size):
@@ -287,8 +312,11 @@ def _all_reduce(op, x, size):
     elif op == SUM:
         out = lax.psum(wide, "g")
     elif op == AVG:
-        out = (lax.psum(wide, "g") / size if jnp.issubdtype(wide.dtype, jnp.inexact)
-               else lax.psum(wide, "g") // size)
+        out = (
+            lax.psum(wide, "g") / size
+            if jnp.issubdtype(wide.dtype, jnp.inexact)
+            else lax.psum(wide, "g") // size
+        )
     elif op == PROD:
         out = jnp.prod(lax.all_gather(wide, "g"), axis=0, dtype=wide.dtype)
     else:
@@ -329,8 +357,9 @@ def _reduce_scatter(op, x, size):
     wide = rows.astype(jnp.float32) if small else rows
     added = wide.sum(0, dtype=wide.dtype)
     mean = added / size if jnp.issubdtype(wide.dtype, jnp.inexact) else added // size
-    found = {SUM: added, AVG: mean, PROD: wide.prod(0, dtype=wide.dtype), MAX: wide.max(0),
-             MIN: wide.min(0)}[op]
+    found = {SUM: added, AVG: mean, PROD: wide.prod(0, dtype=wide.dtype), MAX: wide.max(0), MIN: wide.min(0)}[
+        op
+    ]
     return found.astype(x.dtype)
 
 
@@ -349,5 +378,11 @@ def _all_gather(x, size):
     return jnp.where(lax.axis_index("g") == 0, jnp.stack([x, other]), jnp.stack([other, x]))
 
 
-_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast,
-           "reduce_scatter": _reduce_scatter, "all_to_all": _all_to_all, "scatter": _scatter}
+_BODIES = {
+    "all_reduce": _all_reduce,
+    "all_gather": _all_gather,
+    "broadcast": _broadcast,
+    "reduce_scatter": _reduce_scatter,
+    "all_to_all": _all_to_all,
+    "scatter": _scatter,
+}

@@ -18,6 +18,9 @@ if __name__ == "paddle":
             sys.path.append(_PROJECT)  # a checkout that is not installed
         importlib.import_module("paddle_jax").install_as_paddle()
     except ImportError:
-        sys.path[:] = [entry for entry in sys.path
-                       if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT]
+        sys.path[:] = [
+            entry
+            for entry in sys.path
+            if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT
+        ]
         importlib.import_module("paddle")

@@ -16,8 +16,9 @@ def list_available_backends():
         >>> paddle.audio.backends.list_available_backends()[-1]
         'wave_backend'
     """
-    return [name for name in _BACKENDS
-            if name != "soundfile" or importlib.util.find_spec("soundfile") is not None]
+    return [
+        name for name in _BACKENDS if name != "soundfile" or importlib.util.find_spec("soundfile") is not None
+    ]
 
 
 def get_current_backend():
@@ -43,10 +44,13 @@ def set_backend(backend_name):
         >>> paddle.audio.backends.set_backend("wave_backend")
     """
     if backend_name not in list_available_backends():
-        available = (", ".join(map(repr, list_available_backends()))
-                     + " ('soundfile': pip install 'paddle_jax[audio]')")
-        raise NotImplementedError(f"set_backend: backend_name: got {backend_name!r}; "
-                                  f"available are {available}")
+        available = (
+            ", ".join(map(repr, list_available_backends()))
+            + " ('soundfile': pip install 'paddle_jax[audio]')"
+        )
+        raise NotImplementedError(
+            f"set_backend: backend_name: got {backend_name!r}; available are {available}"
+        )
     from paddle_jax import audio
 
     for name in ("info", "load", "save"):

@@ -10,10 +10,26 @@ from paddle_jax.tensor.creation import to_tensor
 
 __all__ = ["info", "load", "save"]
 
-_BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32, "FLOAT": 32, "DOUBLE": 64,
-         "ULAW": 8, "ALAW": 8}
-_KINDS = {"PCM_S8": "PCM_S", "PCM_16": "PCM_S", "PCM_24": "PCM_S", "PCM_32": "PCM_S", "PCM_U8": "PCM_U",
-          "FLOAT": "PCM_F", "DOUBLE": "PCM_F"}
+_BITS = {
+    "PCM_S8": 8,
+    "PCM_U8": 8,
+    "PCM_16": 16,
+    "PCM_24": 24,
+    "PCM_32": 32,
+    "FLOAT": 32,
+    "DOUBLE": 64,
+    "ULAW": 8,
+    "ALAW": 8,
+}
+_KINDS = {
+    "PCM_S8": "PCM_S",
+    "PCM_16": "PCM_S",
+    "PCM_24": "PCM_S",
+    "PCM_32": "PCM_S",
+    "PCM_U8": "PCM_U",
+    "FLOAT": "PCM_F",
+    "DOUBLE": "PCM_F",
+}
 _WHOLE = {"PCM_S8": "int16", "PCM_U8": "int16", "PCM_16": "int16", "PCM_24": "int32", "PCM_32": "int32"}
 
 
@@ -21,8 +37,9 @@ def _soundfile():
     try:
         return importlib.import_module("soundfile")
     except (ImportError, OSError) as error:  # OSError: libsndfile is not there
-        raise ModuleNotFoundError("audio: soundfile is not installed: "
-                                  "pip install 'paddle_jax[audio]'") from error
+        raise ModuleNotFoundError(
+            "audio: soundfile is not installed: pip install 'paddle_jax[audio]'"
+        ) from error
 
 
 def _named(file):
@@ -43,8 +60,9 @@ def info(filepath):
     """
     facts = _soundfile().info(_named(filepath))
     kind = facts.subtype
-    return AudioInfo(facts.samplerate, facts.frames, facts.channels, _BITS.get(kind, 0),
-                     _KINDS.get(kind, kind))
+    return AudioInfo(
+        facts.samplerate, facts.frames, facts.channels, _BITS.get(kind, 0), _KINDS.get(kind, kind)
+    )
 
 
 def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first=True):
@@ -89,15 +107,19 @@ def save(filepath, src, sample_rate, channels_first=True, encoding=None, bits_pe
     if src.ndim != 2:
         raise AssertionError(f"audio.save: src: got {src.ndim} axes; it must have two, [channels, frames]")
     values = src.numpy().T if channels_first else src.numpy()
-    _soundfile().write(_named(filepath), values, sample_rate, subtype=_subtype(encoding, bits_per_sample),
-                       format=format)
+    _soundfile().write(
+        _named(filepath), values, sample_rate, subtype=_subtype(encoding, bits_per_sample), format=format
+    )
 
 
 def _subtype(encoding, bits):
     """What libsndfile calls an encoding."""
     if encoding in (None, "PCM_S"):
-        return (None if encoding is None and bits is None
-                else {None: "PCM_16", 8: "PCM_S8"}.get(bits, f"PCM_{bits}"))
+        return (
+            None
+            if encoding is None and bits is None
+            else {None: "PCM_16", 8: "PCM_S8"}.get(bits, f"PCM_{bits}")
+        )
     if encoding == "PCM_F":
         return "DOUBLE" if bits == 64 else "FLOAT"
     return "PCM_U8" if encoding == "PCM_U" else encoding

@@ -29,8 +29,9 @@ def info(filepath):
         EOFError, wave.Error: it is no WAV file.
     """
     with _opened(filepath, "rb") as file:
-        return AudioInfo(file.getframerate(), file.getnframes(), file.getnchannels(), file.getsampwidth() * 8,
-                         "PCM_S")
+        return AudioInfo(
+            file.getframerate(), file.getnframes(), file.getnchannels(), file.getsampwidth() * 8, "PCM_S"
+        )
 
 
 def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first=True):
@@ -60,14 +61,16 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
     with _opened(filepath, "rb") as file:
         channels, width, rate, count = file.getparams()[:4]
         if width not in _TYPES:
-            raise ValueError(f"audio.load: filepath: it has {width * 8} bits per sample; "
-                             "8, 16 or 32 are supported")
+            raise ValueError(
+                f"audio.load: filepath: it has {width * 8} bits per sample; 8, 16 or 32 are supported"
+            )
         samples = np.frombuffer(file.readframes(count), _TYPES[width]).reshape(-1, channels).astype("float64")
     samples = samples - 128.0 if width == 1 else samples
     if normalize:
         samples = samples / 2.0 ** (8 * width - 1)
-    samples = (samples[frame_offset:] if num_frames == -1
-               else samples[frame_offset : frame_offset + num_frames])
+    samples = (
+        samples[frame_offset:] if num_frames == -1 else samples[frame_offset : frame_offset + num_frames]
+    )
     return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples).astype("float32")), rate
 
 

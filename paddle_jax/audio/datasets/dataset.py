@@ -9,8 +9,13 @@ from paddle_jax.utils.download import get_path_from_url
 
 __all__ = []
 
-feat_funcs = {"raw": None, "melspectrogram": MelSpectrogram, "mfcc": MFCC,
-              "logmelspectrogram": LogMelSpectrogram, "spectrogram": Spectrogram}
+feat_funcs = {
+    "raw": None,
+    "melspectrogram": MelSpectrogram,
+    "mfcc": MFCC,
+    "logmelspectrogram": LogMelSpectrogram,
+    "spectrogram": Spectrogram,
+}
 
 
 class AudioClassificationDataset(Dataset):
@@ -38,10 +43,17 @@ class AudioClassificationDataset(Dataset):
     def __init__(self, files, labels, feat_type="raw", sample_rate=None, **kwargs):
         super().__init__()
         if feat_type not in feat_funcs:
-            raise RuntimeError(f"{type(self).__name__}: feat_type: got {feat_type!r}; "
-                               f"allowed are {', '.join(map(repr, feat_funcs))}")
+            raise RuntimeError(
+                f"{type(self).__name__}: feat_type: got {feat_type!r}; "
+                f"allowed are {', '.join(map(repr, feat_funcs))}"
+            )
         self.files, self.labels, self.feat_type, self.sample_rate, self.feat_config = (
-            files, labels, feat_type, sample_rate, kwargs)
+            files,
+            labels,
+            feat_type,
+            sample_rate,
+            kwargs,
+        )
 
     def __getitem__(self, idx):
         from paddle_jax import audio  # its load is that of the backend that is set

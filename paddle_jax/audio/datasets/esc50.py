@@ -27,16 +27,61 @@ class ESC50(AudioClassificationDataset):
             to be downloaded.
     """
 
-    archive = {"url": "https://paddleaudio.bj.bcebos.com/datasets/ESC-50-master.zip",
-               "md5": "7771e4b9d86d0945acce719c7a59305a"}
+    archive = {
+        "url": "https://paddleaudio.bj.bcebos.com/datasets/ESC-50-master.zip",
+        "md5": "7771e4b9d86d0945acce719c7a59305a",
+    }
     label_list = [
-        "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow", "Rain",
-        "Sea waves", "Crackling fire", "Crickets", "Chirping birds", "Water drops", "Wind", "Pouring water",
-        "Toilet flush", "Thunderstorm", "Crying baby", "Sneezing", "Clapping", "Breathing", "Coughing",
-        "Footsteps", "Laughing", "Brushing teeth", "Snoring", "Drinking, sipping", "Door knock",
-        "Mouse click", "Keyboard typing", "Door, wood creaks", "Can opening", "Washing machine",
-        "Vacuum cleaner", "Clock alarm", "Clock tick", "Glass breaking", "Helicopter", "Chainsaw", "Siren",
-        "Car horn", "Engine", "Train", "Church bells", "Airplane", "Fireworks", "Hand saw",
+        "Dog",
+        "Rooster",
+        "Pig",
+        "Cow",
+        "Frog",
+        "Cat",
+        "Hen",
+        "Insects (flying)",
+        "Sheep",
+        "Crow",
+        "Rain",
+        "Sea waves",
+        "Crackling fire",
+        "Crickets",
+        "Chirping birds",
+        "Water drops",
+        "Wind",
+        "Pouring water",
+        "Toilet flush",
+        "Thunderstorm",
+        "Crying baby",
+        "Sneezing",
+        "Clapping",
+        "Breathing",
+        "Coughing",
+        "Footsteps",
+        "Laughing",
+        "Brushing teeth",
+        "Snoring",
+        "Drinking, sipping",
+        "Door knock",
+        "Mouse click",
+        "Keyboard typing",
+        "Door, wood creaks",
+        "Can opening",
+        "Washing machine",
+        "Vacuum cleaner",
+        "Clock alarm",
+        "Clock tick",
+        "Glass breaking",
+        "Helicopter",
+        "Chainsaw",
+        "Siren",
+        "Car horn",
+        "Engine",
+        "Train",
+        "Church bells",
+        "Airplane",
+        "Fireworks",
+        "Hand saw",
     ]
     meta = str(Path("ESC-50-master", "meta", "esc50.csv"))
     audio_path = str(Path("ESC-50-master", "audio"))
@@ -66,5 +111,7 @@ class ESC50(AudioClassificationDataset):
     def _get_data(self, mode, split):
         folder = home(self.archive, self.audio_path, self.meta)
         chosen = [row for row in self._get_meta_info(folder) if belongs(mode, int(row.fold), split)]
-        return ([str(folder / self.audio_path / row.filename) for row in chosen],
-                [int(row.target) for row in chosen])
+        return (
+            [str(folder / self.audio_path / row.filename) for row in chosen],
+            [int(row.target) for row in chosen],
+        )

@@ -57,8 +57,12 @@ class TESS(AudioClassificationDataset):
 
     def _get_data(self, mode, n_folds, split):
         folder = home(self.archive, self.audio_path) / self.audio_path
-        files = sorted(str(Path(root) / name) for root, _, names in os.walk(folder) for name in names
-                       if name.endswith(".wav"))
+        files = sorted(
+            str(Path(root) / name)
+            for root, _, names in os.walk(folder)
+            for name in names
+            if name.endswith(".wav")
+        )
         chosen = [i for i in range(len(files)) if belongs(mode, i % n_folds + 1, split)]
         facts = self._get_meta_info(files)
         return [files[i] for i in chosen], [self.label_list.index(facts[i].emotion) for i in chosen]

@@ -28,16 +28,30 @@ class Spectrogram(Layer):
         paddle.Size([2, 33, 11])
     """
 
-    def __init__(self, n_fft=512, hop_length=512, win_length=None, window="hann", power=1.0, center=True,
-                 pad_mode="reflect", dtype="float32"):
+    def __init__(
+        self,
+        n_fft=512,
+        hop_length=512,
+        win_length=None,
+        window="hann",
+        power=1.0,
+        center=True,
+        pad_mode="reflect",
+        dtype="float32",
+    ):
         super().__init__()
         if power <= 0:
             raise AssertionError(f"Spectrogram: power: got {power}; it must be positive")
         self.power = power
         win_length = n_fft if win_length is None else win_length
         self.register_buffer("fft_window", get_window(window, win_length, fftbins=True, dtype=dtype))
-        self._settings = {"n_fft": n_fft, "hop_length": hop_length, "win_length": win_length,
-                          "center": center, "pad_mode": pad_mode}
+        self._settings = {
+            "n_fft": n_fft,
+            "hop_length": hop_length,
+            "win_length": win_length,
+            "center": center,
+            "pad_mode": pad_mode,
+        }
 
     def forward(self, x):
         """Returns a Tensor [batch, n_fft // 2 + 1, frames] for one [batch, samples]."""
@@ -57,14 +71,29 @@ class MelSpectrogram(Layer):
         paddle.Size([2, 4, 11])
     """
 
-    def __init__(self, sr=22050, n_fft=2048, hop_length=512, win_length=None, window="hann", power=2.0,
-                 center=True, pad_mode="reflect", n_mels=64, f_min=50.0, f_max=None, htk=False, norm="slaney",
-                 dtype="float32"):
+    def __init__(
+        self,
+        sr=22050,
+        n_fft=2048,
+        hop_length=512,
+        win_length=None,
+        window="hann",
+        power=2.0,
+        center=True,
+        pad_mode="reflect",
+        n_mels=64,
+        f_min=50.0,
+        f_max=None,
+        htk=False,
+        norm="slaney",
+        dtype="float32",
+    ):
         super().__init__()
         self._spectrogram = Spectrogram(n_fft, hop_length, win_length, window, power, center, pad_mode, dtype)
         self.n_mels, self.f_min, self.f_max, self.htk, self.norm = n_mels, f_min, f_max, htk, norm
-        self.register_buffer("fbank_matrix",
-                             compute_fbank_matrix(sr, n_fft, n_mels, f_min, f_max, htk, norm, dtype))
+        self.register_buffer(
+            "fbank_matrix", compute_fbank_matrix(sr, n_fft, n_mels, f_min, f_max, htk, norm, dtype)
+        )
 
     def forward(self, x):
         """Returns a Tensor [batch, n_mels, frames] for one [batch, samples]."""
@@ -83,18 +112,50 @@ class LogMelSpectrogram(Layer):
         paddle.Size([2, 4, 11])
     """
 
-    def __init__(self, sr=22050, n_fft=512, hop_length=None, win_length=None, window="hann", power=2.0,
-                 center=True, pad_mode="reflect", n_mels=64, f_min=50.0, f_max=None, htk=False, norm="slaney",
-                 ref_value=1.0, amin=1e-10, top_db=None, dtype="float32"):
+    def __init__(
+        self,
+        sr=22050,
+        n_fft=512,
+        hop_length=None,
+        win_length=None,
+        window="hann",
+        power=2.0,
+        center=True,
+        pad_mode="reflect",
+        n_mels=64,
+        f_min=50.0,
+        f_max=None,
+        htk=False,
+        norm="slaney",
+        ref_value=1.0,
+        amin=1e-10,
+        top_db=None,
+        dtype="float32",
+    ):
         super().__init__()
-        self._melspectrogram = MelSpectrogram(sr, n_fft, hop_length, win_length, window, power, center,
-                                              pad_mode, n_mels, f_min, f_max, htk, norm, dtype)
+        self._melspectrogram = MelSpectrogram(
+            sr,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            power,
+            center,
+            pad_mode,
+            n_mels,
+            f_min,
+            f_max,
+            htk,
+            norm,
+            dtype,
+        )
         self.ref_value, self.amin, self.top_db = ref_value, amin, top_db
 
     def forward(self, x):
         """Returns a Tensor [batch, n_mels, frames] for one [batch, samples]."""
-        return power_to_db(self._melspectrogram(x), ref_value=self.ref_value, amin=self.amin,
-                           top_db=self.top_db)
+        return power_to_db(
+            self._melspectrogram(x), ref_value=self.ref_value, amin=self.amin, top_db=self.top_db
+        )
 
 
 class MFCC(Layer):
@@ -111,15 +172,49 @@ class MFCC(Layer):
         paddle.Size([2, 3, 11])
     """
 
-    def __init__(self, sr=22050, n_mfcc=40, n_fft=512, hop_length=None, win_length=None, window="hann",
-                 power=2.0, center=True, pad_mode="reflect", n_mels=64, f_min=50.0, f_max=None, htk=False,
-                 norm="slaney", ref_value=1.0, amin=1e-10, top_db=None, dtype="float32"):
+    def __init__(
+        self,
+        sr=22050,
+        n_mfcc=40,
+        n_fft=512,
+        hop_length=None,
+        win_length=None,
+        window="hann",
+        power=2.0,
+        center=True,
+        pad_mode="reflect",
+        n_mels=64,
+        f_min=50.0,
+        f_max=None,
+        htk=False,
+        norm="slaney",
+        ref_value=1.0,
+        amin=1e-10,
+        top_db=None,
+        dtype="float32",
+    ):
         super().__init__()
         if n_mfcc > n_mels:
             raise AssertionError(f"MFCC: n_mfcc: got {n_mfcc}; it may not be larger than n_mels, {n_mels}")
-        self._log_melspectrogram = LogMelSpectrogram(sr, n_fft, hop_length, win_length, window, power, center,
-                                                     pad_mode, n_mels, f_min, f_max, htk, norm, ref_value,
-                                                     amin, top_db, dtype)
+        self._log_melspectrogram = LogMelSpectrogram(
+            sr,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            power,
+            center,
+            pad_mode,
+            n_mels,
+            f_min,
+            f_max,
+            htk,
+            norm,
+            ref_value,
+            amin,
+            top_db,
+            dtype,
+        )
         self.register_buffer("dct_matrix", create_dct(n_mfcc, n_mels, dtype=dtype))
 
     def forward(self, x):

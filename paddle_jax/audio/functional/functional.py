@@ -33,8 +33,11 @@ def hz_to_mel(freq, htk=False):
         6.0
     """
     if htk:
-        return (2595.0 * log10(1.0 + freq / 700.0) if isinstance(freq, Tensor)
-                else 2595.0 * math.log10(1.0 + freq / 700.0))
+        return (
+            2595.0 * log10(1.0 + freq / 700.0)
+            if isinstance(freq, Tensor)
+            else 2595.0 * math.log10(1.0 + freq / 700.0)
+        )
     if isinstance(freq, Tensor):
         # the unused branch stays finite for gradients
         high = _BREAK / _WIDTH + log(maximum(freq, to_tensor(_BREAK, freq.dtype)) / _BREAK) / _STEP
@@ -64,8 +67,12 @@ def mel_to_hz(mel, htk=False):
 
 def _mels(n_mels, f_min, f_max, htk):
     """Frequencies in hertz that are equally far apart in mels."""
-    return np.array([mel_to_hz(mel, htk)
-                     for mel in np.linspace(hz_to_mel(f_min, htk), hz_to_mel(f_max, htk), n_mels).tolist()])
+    return np.array(
+        [
+            mel_to_hz(mel, htk)
+            for mel in np.linspace(hz_to_mel(f_min, htk), hz_to_mel(f_max, htk), n_mels).tolist()
+        ]
+    )
 
 
 def mel_frequencies(n_mels=64, f_min=0.0, f_max=11025.0, htk=False, dtype="float32"):
@@ -106,8 +113,9 @@ def fft_frequencies(sr, n_fft, dtype="float32"):
     return _made(np.linspace(0, sr / 2, 1 + n_fft // 2), dtype)
 
 
-def compute_fbank_matrix(sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False, norm="slaney",
-                         dtype="float32"):
+def compute_fbank_matrix(
+    sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False, norm="slaney", dtype="float32"
+):
     """Triangular filters that take the bins of a Fourier transform to mel bands.
 
     Args:
@@ -156,8 +164,9 @@ def power_to_db(spect, ref_value=1.0, amin=1e-10, top_db=80.0):
     for name, value, fits in (("amin", amin, amin > 0), ("ref_value", ref_value, ref_value > 0)):
         if not fits:
             raise Exception(f"power_to_db: {name}: got {value}; it must be positive")
-    decibels = (10.0 * log10(maximum(spect, to_tensor(amin, spect.dtype)))
-                - 10.0 * math.log10(max(ref_value, amin)))
+    decibels = 10.0 * log10(maximum(spect, to_tensor(amin, spect.dtype))) - 10.0 * math.log10(
+        max(ref_value, amin)
+    )
     if top_db is None:
         return decibels
     if top_db < 0:

@@ -6,10 +6,32 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.tensor.creation import to_tensor
 
-_NAMES = ("hamming", "hann", "gaussian", "general_gaussian", "exponential", "triang", "bohman", "blackman",
-          "cosine", "tukey", "taylor", "kaiser", "nuttall", "bartlett", "general_cosine", "general_hamming")
-_NEED = {"gaussian": 1, "general_gaussian": 2, "general_cosine": 1, "general_hamming": 1, "exponential": 0,
-         "kaiser": 1}  # parameters that must be given
+_NAMES = (
+    "hamming",
+    "hann",
+    "gaussian",
+    "general_gaussian",
+    "exponential",
+    "triang",
+    "bohman",
+    "blackman",
+    "cosine",
+    "tukey",
+    "taylor",
+    "kaiser",
+    "nuttall",
+    "bartlett",
+    "general_cosine",
+    "general_hamming",
+)
+_NEED = {
+    "gaussian": 1,
+    "general_gaussian": 2,
+    "general_cosine": 1,
+    "general_hamming": 1,
+    "exponential": 0,
+    "kaiser": 1,
+}  # parameters that must be given
 
 
 def get_window(window, win_length, fftbins=True, dtype="float64"):
@@ -36,13 +58,16 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
 
     name, *parameters = window if isinstance(window, tuple) else (window,)
     if not isinstance(name, str):
-        raise ValueError(f"get_window: window: got {type(window).__name__}; it must be a name, or a tuple of "
-                         "a name and parameters")
+        raise ValueError(
+            f"get_window: window: got {type(window).__name__}; it must be a name, or a tuple of "
+            "a name and parameters"
+        )
     if name not in _NAMES:
         raise ValueError(f"get_window: window: got {name!r}; allowed are {', '.join(_NAMES)}")
     if isinstance(window, str) and name in _NEED and not name.startswith("general"):
-        raise ValueError(f"get_window: window: {name!r} needs parameters; "
-                         f"pass a tuple such as ('{name}', 1.0)")
+        raise ValueError(
+            f"get_window: window: {name!r} needs parameters; pass a tuple such as ('{name}', 1.0)"
+        )
     if len(parameters) < _NEED.get(name, 0):
         raise TypeError(f"get_window: window: {name!r} needs {_NEED[name]} parameters; got {len(parameters)}")
     if not jnp.issubdtype(dtypes.convert(dtype).np, jnp.floating):
@@ -50,6 +75,7 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
     try:
         values = getattr(windows, name)(win_length, *parameters, sym=not fftbins)
     except TypeError as error:
-        raise TypeError(f"get_window: window: {name!r} does not take the parameters {tuple(parameters)}: "
-                        f"{error}") from None
+        raise TypeError(
+            f"get_window: window: {name!r} does not take the parameters {tuple(parameters)}: {error}"
+        ) from None
     return to_tensor(np.asarray(values).astype(dtypes.convert(dtype).np))

@@ -119,6 +119,15 @@ def _set_grad_enabled(mode):
 
 
 __all__ = [
-    "disable_dygraph", "enable_dygraph", "enabled", "guard", "in_declarative_mode", "in_to_static_mode",
-    "no_grad", "no_grad_", "param_guard", "switch_to_static_graph", "to_variable",
+    "disable_dygraph",
+    "enable_dygraph",
+    "enabled",
+    "guard",
+    "in_declarative_mode",
+    "in_to_static_mode",
+    "no_grad",
+    "no_grad_",
+    "param_guard",
+    "switch_to_static_graph",
+    "to_variable",
 ]

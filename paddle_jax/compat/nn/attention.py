@@ -44,16 +44,37 @@ class MultiheadAttention(Layer):
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
-                 kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
+    def __init__(
+        self,
+        embed_dim,
+        num_heads,
+        dropout=0.0,
+        bias=True,
+        add_bias_kv=False,
+        add_zero_attn=False,
+        kdim=None,
+        vdim=None,
+        batch_first=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise AssertionError(f"MultiheadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
-                                 "both must be above 0 and num_heads must divide embed_dim")
-        self.embed_dim, self.kdim, self.vdim = (embed_dim, embed_dim if kdim is None else kdim,
-                                                embed_dim if vdim is None else vdim)
-        self.num_heads, self.dropout, self.batch_first, self.head_dim = (num_heads, dropout, batch_first,
-                                                                         embed_dim // num_heads)
+            raise AssertionError(
+                f"MultiheadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
+                "both must be above 0 and num_heads must divide embed_dim"
+            )
+        self.embed_dim, self.kdim, self.vdim = (
+            embed_dim,
+            embed_dim if kdim is None else kdim,
+            embed_dim if vdim is None else vdim,
+        )
+        self.num_heads, self.dropout, self.batch_first, self.head_dim = (
+            num_heads,
+            dropout,
+            batch_first,
+            embed_dim // num_heads,
+        )
         self.add_bias_kv, self.add_zero_attn = add_bias_kv, add_zero_attn
 
         def parameter(wanted, shape, initializer, is_bias=False):
@@ -65,8 +86,9 @@ class MultiheadAttention(Layer):
         for name, length in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
             setattr(self, f"{name}_proj_weight", parameter(not packed, [embed_dim, length], XavierUniform()))
         for name in "qkv":
-            setattr(self, f"{name}_proj_bias",
-                    parameter(not packed and bias, [embed_dim], Constant(0.0), True))
+            setattr(
+                self, f"{name}_proj_bias", parameter(not packed and bias, [embed_dim], Constant(0.0), True)
+            )
         self.bias_k = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
         self.bias_v = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
         self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
@@ -74,15 +96,18 @@ class MultiheadAttention(Layer):
     def _projected(self, query, key, value):
         """Queries, keys and values of all heads, [batch, length, embed_dim]."""
         if self.in_proj_weight is None:
-            weights, biases = ([getattr(self, f"{n}_proj_{what}") for n in "qkv"]
-                               for what in ("weight", "bias"))
+            weights, biases = (
+                [getattr(self, f"{n}_proj_{what}") for n in "qkv"] for what in ("weight", "bias")
+            )
         else:
             weights = self.in_proj_weight.split(3)
             biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.split(3)
         q, k, v = (C.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
         if self.add_bias_kv:
-            k, v = (concat([t, e.expand([t.shape[0], 1, self.embed_dim])], 1)
-                    for t, e in ((k, self.bias_k), (v, self.bias_v)))
+            k, v = (
+                concat([t, e.expand([t.shape[0], 1, self.embed_dim])], 1)
+                for t, e in ((k, self.bias_k), (v, self.bias_v))
+            )
         if self.add_zero_attn:
             k, v = (concat([t, zeros([t.shape[0], 1, self.embed_dim], t.dtype)], 1) for t in (k, v))
         return q, k, v
@@ -93,16 +118,21 @@ class MultiheadAttention(Layer):
             attn_mask = to_tensor(~np.tril(np.ones((queries, keys), bool)))
         parts = []
         if attn_mask is not None:
-            shape = {2: [1, 1, *attn_mask.shape],
-                     3: [batch, self.num_heads, *attn_mask.shape[1:]]}.get(attn_mask.ndim, attn_mask.shape)
+            shape = {2: [1, 1, *attn_mask.shape], 3: [batch, self.num_heads, *attn_mask.shape[1:]]}.get(
+                attn_mask.ndim, attn_mask.shape
+            )
             parts.append(_additive(attn_mask, dtype).reshape(shape))
         if key_padding_mask is not None:
             if key_padding_mask._raw.dtype.kind in "iuc":
-                raise TypeError(f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; "
-                                "it must be bool or floating")
+                raise TypeError(
+                    f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; "
+                    "it must be bool or floating"
+                )
             if list(key_padding_mask.shape) not in ([batch, keys], [keys] if single else None):
-                raise AssertionError("MultiheadAttention: key_padding_mask: got shape "
-                                     f"{list(key_padding_mask.shape)}; it must be [{batch}, {keys}]")
+                raise AssertionError(
+                    "MultiheadAttention: key_padding_mask: got shape "
+                    f"{list(key_padding_mask.shape)}; it must be [{batch}, {keys}]"
+                )
             parts.append(_additive(key_padding_mask, dtype).reshape([batch, 1, 1, keys]))
         if not parts:
             return None
@@ -110,8 +140,17 @@ class MultiheadAttention(Layer):
         extra = self.add_bias_kv + self.add_zero_attn
         return concat([mask, zeros([*mask.shape[:-1], extra], mask.dtype)], -1) if extra else mask
 
-    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
-                average_attn_weights=True, is_causal=False):
+    def forward(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+        is_causal=False,
+    ):
         """Returns (output, weights), both as the query is laid out.
 
         Args:
@@ -136,12 +175,14 @@ class MultiheadAttention(Layer):
             query, key, value = (t.transpose([1, 0, 2]) for t in (query, key, value))
         q, k, v = self._projected(query, key, value)
         batch, length = q.shape[0], q.shape[1]
-        mask = self._mask(attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1],
-                          q.dtype)
+        mask = self._mask(
+            attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1], q.dtype
+        )
         heads = [t.reshape([*t.shape[:2], self.num_heads, self.head_dim]) for t in (q, k, v)]
         p = self.dropout if self.training else 0.0
-        out = attention("MultiheadAttention", *heads, mask, p, False, None,
-                        "weights" if need_weights else None)
+        out = attention(
+            "MultiheadAttention", *heads, mask, p, False, None, "weights" if need_weights else None
+        )
         out, weights = out if need_weights else (out, None)
         out = self.out_proj(out.reshape([batch, length, self.embed_dim]))
         if weights is not None and average_attn_weights:
@@ -153,8 +194,11 @@ class MultiheadAttention(Layer):
 
 def _least(dtype):
     """The most negative number of a floating dtype."""
-    return (float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min) if dtype.np.itemsize > 2
-            else -6.0e4)
+    return (
+        float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min)
+        if dtype.np.itemsize > 2
+        else -6.0e4
+    )
 
 
 def _additive(mask, dtype):

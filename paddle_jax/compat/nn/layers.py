@@ -31,12 +31,18 @@ class Linear(Layer):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = self.create_parameter([out_features, in_features], dtype=dtype,
-                                            default_initializer=self._initializer(), device=device)
+        self.weight = self.create_parameter(
+            [out_features, in_features], dtype=dtype, default_initializer=self._initializer(), device=device
+        )
         self.bias = None
         if bias:
-            self.bias = self.create_parameter([out_features], dtype=dtype, is_bias=True,
-                                              default_initializer=self._initializer(), device=device)
+            self.bias = self.create_parameter(
+                [out_features],
+                dtype=dtype,
+                is_bias=True,
+                default_initializer=self._initializer(),
+                device=device,
+            )
 
     def _initializer(self):
         bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0.0
@@ -120,8 +126,9 @@ class AvgPool1D(_AvgPool):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input):
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, not self.count_include_pad,
-                            self.ceil_mode)
+        return F.avg_pool1d(
+            input, self.kernel_size, self.stride, self.padding, not self.count_include_pad, self.ceil_mode
+        )
 
 
 class AvgPool2D(_AvgPool):
@@ -139,17 +146,37 @@ class AvgPool2D(_AvgPool):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                 divisor_override=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ):
         super().__init__()
-        self.kernel_size, self.stride, self.padding = (kernel_size, kernel_size if stride is None else stride,
-                                                       padding)
-        self.ceil_mode, self.count_include_pad, self.divisor_override = (ceil_mode, count_include_pad,
-                                                                         divisor_override)
+        self.kernel_size, self.stride, self.padding = (
+            kernel_size,
+            kernel_size if stride is None else stride,
+            padding,
+        )
+        self.ceil_mode, self.count_include_pad, self.divisor_override = (
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
 
     def forward(self, input):
-        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                            not self.count_include_pad, self.divisor_override)
+        return F.avg_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            not self.count_include_pad,
+            self.divisor_override,
+        )
 
 
 class AvgPool3D(AvgPool2D):
@@ -162,5 +189,12 @@ class AvgPool3D(AvgPool2D):
     """
 
     def forward(self, input):
-        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                            not self.count_include_pad, self.divisor_override)
+        return F.avg_pool3d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            not self.count_include_pad,
+            self.divisor_override,
+        )

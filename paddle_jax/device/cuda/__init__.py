@@ -5,10 +5,25 @@ from paddle_jax.device import memory
 from paddle_jax.device.cuda.streams import Event, Stream
 from paddle_jax.device.streams import stream_guard
 
-__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated",
-           "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_max_memory_allocated",
-           "reset_max_memory_reserved", "get_device_capability", "get_device_name", "get_device_properties",
-           "memory_summary", "stream_guard", "synchronize"]
+__all__ = [
+    "Event",
+    "Stream",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "memory_summary",
+    "stream_guard",
+    "synchronize",
+]
 
 
 def current_stream(device=None):

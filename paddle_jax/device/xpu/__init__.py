@@ -4,9 +4,22 @@ raise ValueError."""
 from paddle_jax.device import memory
 from paddle_jax.device.xpu.streams import Event, Stream
 
-__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated",
-           "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_max_memory_allocated",
-           "reset_max_memory_reserved", "memory_total", "memory_used", "synchronize"]
+__all__ = [
+    "Event",
+    "Stream",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "memory_total",
+    "memory_used",
+    "synchronize",
+]
 
 
 def current_stream(device=None):

@@ -7,5 +7,14 @@ from paddle_jax.distributed.auto_parallel.engine import Engine
 from paddle_jax.distributed.auto_parallel.random import parallel_manual_seed as parallel_manual_seed
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 
-__all__ = ["Engine", "ProcessMesh", "Strategy", "api", "create_mesh", "get_mesh", "placement_type",
-           "process_mesh", "set_mesh"]
+__all__ = [
+    "Engine",
+    "ProcessMesh",
+    "Strategy",
+    "api",
+    "create_mesh",
+    "get_mesh",
+    "placement_type",
+    "process_mesh",
+    "set_mesh",
+]

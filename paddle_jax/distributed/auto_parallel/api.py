@@ -13,8 +13,13 @@ from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
 from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of
 from paddle_jax.tensor.creation import to_tensor
 
-_AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny,
-             ReduceType.kRedAll)
+_AS_IT_IS = (
+    ReduceType.kRedMax,
+    ReduceType.kRedMin,
+    ReduceType.kRedAvg,
+    ReduceType.kRedAny,
+    ReduceType.kRedAll,
+)
 
 
 def in_auto_parallel_align_mode():
@@ -54,25 +59,34 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
         >>> x.placements
         [Shard(dim=0)]
     """
-    stop = (stop_gradient if stop_gradient is not None else data.stop_gradient if isinstance(data, Tensor)
-            else True)
-    tensor = (data if isinstance(data, Tensor)
-              else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop))
+    stop = (
+        stop_gradient
+        if stop_gradient is not None
+        else data.stop_gradient
+        if isinstance(data, Tensor)
+        else True
+    )
+    tensor = (
+        data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
+    )
     spread = asked("shard_tensor", mesh, placements, tensor.ndim)
     already = spread_of(tensor)
     if already == spread:
         return tensor
     # what was computed together with values on a mesh lies whole on its devices
-    if (already is not None
-            and (noted(tensor) is not None or not all(p.is_replicated() for p in already.placements))):
-        raise ValueError(f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; "
-                         "use reshard")
+    if already is not None and (
+        noted(tensor) is not None or not all(p.is_replicated() for p in already.placements)
+    ):
+        raise ValueError(
+            f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; use reshard"
+        )
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
     made = copy_of(tensor, spread, type(data) if isinstance(data, Parameter) else Tensor)
     made._name = f"{data.name}.dist" if isinstance(data, Parameter) else None
-    made.stop_gradient = (stop if isinstance(data, Parameter) or not isinstance(data, Tensor)
-                          else data.stop_gradient)
+    made.stop_gradient = (
+        stop if isinstance(data, Parameter) or not isinstance(data, Tensor) else data.stop_gradient
+    )
     return made
 
 
@@ -137,8 +151,9 @@ def unshard_dtensor(dist_tensor):
         False
     """
     if not isinstance(dist_tensor, Tensor) or not dist_tensor.is_dist():
-        raise ValueError("unshard_dtensor: dist_tensor: got a value on one device; "
-                         "it must be a sharded Tensor")
+        raise ValueError(
+            "unshard_dtensor: dist_tensor: got a value on one device; it must be a sharded Tensor"
+        )
     if isinstance(dist_tensor, Parameter):
         made = copy_of(dist_tensor, DENSE, type(dist_tensor))
         made._dist, made._name = None, dist_tensor._name
@@ -214,8 +229,9 @@ def piece(tensor, spread, index):
 
 
 def _filled(reduce_type):
-    return Kernel("identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype),
-                  nondiff=True)
+    return Kernel(
+        "identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype), nondiff=True
+    )
 
 
 _FILLED = {reduce_type: _filled(reduce_type) for reduce_type in ReduceType}
@@ -250,8 +266,11 @@ def _placements(self):
 def _local_shape(self):
     """The shape of what the device of this process holds; None for a Tensor on one device."""
     spread = spread_of(self)
-    return (None if spread is None
-            else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))])
+    return (
+        None
+        if spread is None
+        else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))]
+    )
 
 
 def _local_value(self):
@@ -263,8 +282,16 @@ def _local_value(self):
 def _num_shard(self):
     """Into how many pieces the Tensor is cut."""
     spread = spread_of(self)
-    return 1 if spread is None else int(np.prod(
-        [n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()], dtype=int))
+    return (
+        1
+        if spread is None
+        else int(
+            np.prod(
+                [n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()],
+                dtype=int,
+            )
+        )
+    )
 
 
 def _placements_str(self):

@@ -22,12 +22,15 @@ class DistAttr:
         if not isinstance(mesh, ProcessMesh):
             raise ValueError(f"DistAttr: mesh: got {type(mesh).__name__}; it must be a ProcessMesh")
         if not isinstance(sharding_specs, list):
-            raise ValueError(f"DistAttr: sharding_specs: got {type(sharding_specs).__name__}; "
-                             "it must be a list with a name or None for each axis")
+            raise ValueError(
+                f"DistAttr: sharding_specs: got {type(sharding_specs).__name__}; "
+                "it must be a list with a name or None for each axis"
+            )
         for name in sharding_specs:
             if name is not None and name not in mesh.dim_names:
-                raise ValueError(f"DistAttr: sharding_specs: got {name!r}; "
-                                 f"the mesh has the dimensions {mesh.dim_names}")
+                raise ValueError(
+                    f"DistAttr: sharding_specs: got {name!r}; the mesh has the dimensions {mesh.dim_names}"
+                )
         self._mesh, self._specs = mesh, list(sharding_specs)
 
     @property
@@ -52,12 +55,17 @@ class DistAttr:
         `shard_tensor` takes."""
         from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 
-        return [Shard(self._specs.index(name)) if name in self._specs else Replicate()
-                for name in self.process_mesh.dim_names]
+        return [
+            Shard(self._specs.index(name)) if name in self._specs else Replicate()
+            for name in self.process_mesh.dim_names
+        ]
 
     def __eq__(self, other):
-        return (isinstance(other, DistAttr) and self.process_mesh == other.process_mesh
-                and self.dims_mapping == other.dims_mapping)
+        return (
+            isinstance(other, DistAttr)
+            and self.process_mesh == other.process_mesh
+            and self.dims_mapping == other.dims_mapping
+        )
 
     def __hash__(self):
         return hash((self.process_mesh, tuple(self.dims_mapping)))

@@ -26,31 +26,46 @@ class DistModel:
 
     labels = 1  # how many of the arguments of a step are labels
 
-    def __init__(self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None,
-                 input_spec=None):
+    def __init__(
+        self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None
+    ):
         self.network, self._loader, self._loss, self._optimizer = layer, loader, loss, optimizer
-        self._strategy, self._metrics, self._mode, self._calls = (strategy or Strategy(), metrics or [], None,
-                                                                  0)
+        self._strategy, self._metrics, self._mode, self._calls = (
+            strategy or Strategy(),
+            metrics or [],
+            None,
+            0,
+        )
         if optimizer is not None and self._strategy.sharding.enable:
-            stage = (optimizers.ShardingStage1, optimizers.ShardingStage2,
-                     optimizers.ShardingStage3)[self._strategy.sharding.stage - 1]
+            stage = (optimizers.ShardingStage1, optimizers.ShardingStage2, optimizers.ShardingStage3)[
+                self._strategy.sharding.stage - 1
+            ]
             mesh = get_mesh() or next(p.process_mesh for p in layer.parameters() if p.is_dist())
-            self._optimizer = optimizers.shard_optimizer(optimizer,
-                                                         stage("dp" if "dp" in mesh.dim_names else 0, mesh))
+            self._optimizer = optimizers.shard_optimizer(
+                optimizer, stage("dp" if "dp" in mesh.dim_names else 0, mesh)
+            )
         for name in _UNUSED:
             if getattr(self._strategy, f"_{name}").enable:
-                warnings.warn(f"dist.to_static: strategy: {name} is not there; the step runs without it",
-                              stacklevel=4)
+                warnings.warn(
+                    f"dist.to_static: strategy: {name} is not there; the step runs without it", stacklevel=4
+                )
         amp = self._strategy.amp
         self._scaler = None
         if amp.enable and amp.dtype == "float16":
-            self._scaler = GradScaler(init_loss_scaling=amp.init_loss_scaling, incr_ratio=amp.incr_ratio,
-                                      decr_ratio=amp.decr_ratio, incr_every_n_steps=amp.incr_every_n_steps,
-                                      decr_every_n_nan_or_inf=amp.decr_every_n_nan_or_inf,
-                                      use_dynamic_loss_scaling=amp.use_dynamic_loss_scaling)
+            self._scaler = GradScaler(
+                init_loss_scaling=amp.init_loss_scaling,
+                incr_ratio=amp.incr_ratio,
+                decr_ratio=amp.decr_ratio,
+                incr_every_n_steps=amp.incr_every_n_steps,
+                decr_every_n_nan_or_inf=amp.decr_every_n_nan_or_inf,
+                use_dynamic_loss_scaling=amp.use_dynamic_loss_scaling,
+            )
         self._gradients, self._update = compiled(self._add_gradients), compiled(self._apply_gradients)
-        self._step, self._test, self._run = (compiled(self._train_step), compiled(self._test_step),
-                                             compiled(self._outputs))
+        self._step, self._test, self._run = (
+            compiled(self._train_step),
+            compiled(self._test_step),
+            compiled(self._outputs),
+        )
 
     def train(self):
         """A call computes the loss and updates the parameters."""
@@ -85,8 +100,10 @@ class DistModel:
             raise ValueError("DistModel: no mode is chosen; call train(), eval() or predict() first")
         if self._mode == "predict":
             out = self._run(*args)
-            return [np.asarray(o) if isinstance(o, Tensor) else o
-                    for o in (out if isinstance(out, list | tuple) else [out])]
+            return [
+                np.asarray(o) if isinstance(o, Tensor) else o
+                for o in (out if isinstance(out, list | tuple) else [out])
+            ]
         if self._mode == "eval":
             return np.asarray(self._test(*args))
         merge, self._calls = self._strategy.gradient_merge, self._calls + 1
@@ -101,10 +118,15 @@ class DistModel:
 
     def _outputs(self, *inputs):
         amp = self._strategy.amp
-        lists = {"custom_white_list": amp.custom_white_list or None,
-                 "custom_black_list": amp.custom_black_list or None}
-        cast = (auto_cast(dtype=amp.dtype, level=amp.level.upper(), use_promote=amp.use_promote, **lists)
-                if amp.enable else contextlib.nullcontext())
+        lists = {
+            "custom_white_list": amp.custom_white_list or None,
+            "custom_black_list": amp.custom_black_list or None,
+        }
+        cast = (
+            auto_cast(dtype=amp.dtype, level=amp.level.upper(), use_promote=amp.use_promote, **lists)
+            if amp.enable
+            else contextlib.nullcontext()
+        )
         with cast:
             return self.network(*inputs)
 
@@ -148,12 +170,14 @@ class DistModel:
             ValueError: `mode` is something else.
         """
         if mode not in ("all", "param", "opt"):
-            raise ValueError(f"DistModel.state_dict: mode: got {mode!r}; "
-                             "allowed are 'all', 'param' and 'opt'")
+            raise ValueError(
+                f"DistModel.state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'"
+            )
         found = {} if mode == "opt" else dict(self.network.state_dict())
         if mode != "param" and self._optimizer is not None:
-            found |= {key: value for key, value in self._optimizer.state_dict().items()
-                      if isinstance(value, Tensor)}
+            found |= {
+                key: value for key, value in self._optimizer.state_dict().items() if isinstance(value, Tensor)
+            }
         return found
 
     def set_state_dict(self, state_dict):

@@ -72,9 +72,25 @@ class Engine:
 
     # passes over data ---------------------------------------------------------------------------------------
 
-    def fit(self, train_data, train_sample_split=None, batch_size=1, epochs=1, steps_per_epoch=None,
-            log_freq=10, save_dir=None, save_freq=1, valid_data=None, valid_sample_split=None, valid_freq=1,
-            valid_steps=None, collate_fn=None, callbacks=None, verbose=2, nvprof_range=(-1, -1)):
+    def fit(
+        self,
+        train_data,
+        train_sample_split=None,
+        batch_size=1,
+        epochs=1,
+        steps_per_epoch=None,
+        log_freq=10,
+        save_dir=None,
+        save_freq=1,
+        valid_data=None,
+        valid_sample_split=None,
+        valid_freq=1,
+        valid_steps=None,
+        collate_fn=None,
+        callbacks=None,
+        verbose=2,
+        nvprof_range=(-1, -1),
+    ):
         """Trains the model.
 
         Args:
@@ -100,17 +116,35 @@ class Engine:
         self.to_mode("train")
         batches = self.dataloader(train_data, batch_size, drop_last=True, collate_fn=collate_fn)
         steps = steps_per_epoch or _length(train_data, batch_size)
-        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, epochs=epochs, steps=steps,
-                                  log_freq=log_freq, save_freq=save_freq, save_dir=save_dir, verbose=verbose,
-                                  metrics=self._names(), mode="train")
+        chosen = config_callbacks(
+            callbacks,
+            model=self,
+            batch_size=batch_size,
+            epochs=epochs,
+            steps=steps,
+            log_freq=log_freq,
+            save_freq=save_freq,
+            save_dir=save_dir,
+            verbose=verbose,
+            metrics=self._names(),
+            mode="train",
+        )
         history, self.stop_training = {}, False
         chosen.on_begin("train")
         for epoch in range(epochs):
             chosen.on_epoch_begin(epoch)
             logs = self._pass("train", batches, train_sample_split, steps_per_epoch, chosen)
             if valid_data is not None and (epoch + 1) % valid_freq == 0:
-                found = self.evaluate(valid_data, valid_sample_split, batch_size, valid_steps, log_freq,
-                                      collate_fn, callbacks, verbose)
+                found = self.evaluate(
+                    valid_data,
+                    valid_sample_split,
+                    batch_size,
+                    valid_steps,
+                    log_freq,
+                    collate_fn,
+                    callbacks,
+                    verbose,
+                )
                 logs |= {f"val_{name}": value for name, value in found.items()}
                 self.to_mode("train")
             chosen.on_epoch_end(epoch, logs)
@@ -121,8 +155,17 @@ class Engine:
         chosen.on_end("train", logs)
         return history
 
-    def evaluate(self, valid_data, valid_sample_split=None, batch_size=1, steps=None, log_freq=10,
-                 collate_fn=None, callbacks=None, verbose=2):
+    def evaluate(
+        self,
+        valid_data,
+        valid_sample_split=None,
+        batch_size=1,
+        steps=None,
+        log_freq=10,
+        collate_fn=None,
+        callbacks=None,
+        verbose=2,
+    ):
         """Computes the loss and the metrics of the model on data.
 
         Args:
@@ -132,11 +175,28 @@ class Engine:
         Returns:
             dict with "loss", the mean over the batches, and the metrics.
         """
-        return self._whole("eval", valid_data, valid_sample_split, batch_size, steps, log_freq, collate_fn,
-                           callbacks, verbose)
+        return self._whole(
+            "eval",
+            valid_data,
+            valid_sample_split,
+            batch_size,
+            steps,
+            log_freq,
+            collate_fn,
+            callbacks,
+            verbose,
+        )
 
-    def predict(self, test_data, test_sample_split=None, batch_size=1, steps=None, collate_fn=None,
-                callbacks=None, verbose=2):
+    def predict(
+        self,
+        test_data,
+        test_sample_split=None,
+        batch_size=1,
+        steps=None,
+        collate_fn=None,
+        callbacks=None,
+        verbose=2,
+    ):
         """Computes the outputs of the model for data.
 
         Args:
@@ -146,17 +206,28 @@ class Engine:
         Returns:
             list with one item for each batch: the outputs, a list of NumPy arrays.
         """
-        return self._whole("predict", test_data, test_sample_split, batch_size, steps, 10, collate_fn,
-                           callbacks, verbose)
+        return self._whole(
+            "predict", test_data, test_sample_split, batch_size, steps, 10, collate_fn, callbacks, verbose
+        )
 
     def _whole(self, mode, data, split, batch_size, steps, log_freq, collate_fn, callbacks, verbose):
         from paddle_jax.hapi.callbacks import config_callbacks
 
         self.to_mode(mode)
-        batches, count = (self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn),
-                          steps or _length(data, batch_size))
-        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, steps=count,
-                                  log_freq=log_freq, verbose=verbose, metrics=self._names(), mode=mode)
+        batches, count = (
+            self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn),
+            steps or _length(data, batch_size),
+        )
+        chosen = config_callbacks(
+            callbacks,
+            model=self,
+            batch_size=batch_size,
+            steps=count,
+            log_freq=log_freq,
+            verbose=verbose,
+            metrics=self._names(),
+            mode=mode,
+        )
         chosen.on_begin(mode, {"steps": count, "metrics": self._names()})
         found = self._pass(mode, batches, split, steps, chosen)
         chosen.on_end(mode, {} if mode == "predict" else found)
@@ -179,8 +250,11 @@ class Engine:
                 losses.append(float(out["loss"]))
                 logs |= {"loss": losses[-1]} | out["metrics"]
             callbacks.on_batch_end(mode, step, logs)
-        return (outputs if mode == "predict"
-                else {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated())
+        return (
+            outputs
+            if mode == "predict"
+            else {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated()
+        )
 
     # one step -----------------------------------------------------------------------------------------------
 
@@ -199,39 +273,51 @@ class Engine:
         if mode is not None:
             self.to_mode(mode)
         if feed is not None or fetch_list is not None:
-            raise ValueError("Engine.run: feed: the step is a compiled function, not a Program with "
-                             "variables; pass the batch as `data`")
+            raise ValueError(
+                "Engine.run: feed: the step is a compiled function, not a Program with "
+                "variables; pass the batch as `data`"
+            )
         if not isinstance(data, list | tuple | dict):
-            raise ValueError(f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict "
-                             "of inputs and labels")
-        (batch,) = self._spread([[to_tensor(each)
-                                  for each in (data.values() if isinstance(data, dict) else data)]])
+            raise ValueError(
+                f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict "
+                "of inputs and labels"
+            )
+        (batch,) = self._spread(
+            [[to_tensor(each) for each in (data.values() if isinstance(data, dict) else data)]]
+        )
         return self._step(batch, None)
 
     def _step(self, batch, split):
         if self._mode is None:
-            raise ValueError("Engine: no mode is chosen; call to_mode('train'), "
-                             "or prepare(mode='train'), first")
+            raise ValueError(
+                "Engine: no mode is chosen; call to_mode('train'), or prepare(mode='train'), first"
+            )
         fields = _flat(batch)
         inputs = split or self._split or (1 if len(fields) > 1 or self._mode != "predict" else len(fields))
         if self._mode == "predict":
             return {"outputs": self.dist_model(*fields[:inputs])}
         self.dist_model.labels = len(fields) - inputs
-        loss, outputs = (self.dist_model.with_outputs(*fields) if self._metrics
-                         else (self.dist_model(*fields), []))
+        loss, outputs = (
+            self.dist_model.with_outputs(*fields) if self._metrics else (self.dist_model(*fields), [])
+        )
         for metric in self._metrics:
             found = metric.compute(*outputs, *fields[inputs:])
-            metric.update(*[np.asarray(each)
-                            for each in (found if isinstance(found, list | tuple) else [found])])
+            metric.update(
+                *[np.asarray(each) for each in (found if isinstance(found, list | tuple) else [found])]
+            )
         return {"loss": float(loss), "metrics": self._accumulated()}
 
     def _accumulated(self):
-        return {name: value for m in self._metrics
-                for name, value in zip(_listed(m.name()), _listed(m.accumulate()), strict=True)}
+        return {
+            name: value
+            for m in self._metrics
+            for name, value in zip(_listed(m.name()), _listed(m.accumulate()), strict=True)
+        }
 
     def _names(self):
-        return (["loss"] * (self._loss is not None)
-                + [name for metric in self._metrics for name in _listed(metric.name())])
+        return ["loss"] * (self._loss is not None) + [
+            name for metric in self._metrics for name in _listed(metric.name())
+        ]
 
     # preparing ----------------------------------------------------------------------------------------------
 
@@ -249,8 +335,17 @@ class Engine:
         getattr(self.dist_model, mode)()
         self._mode = mode
 
-    def prepare(self, inputs_spec=None, labels_spec=None, inputs=None, labels=None, main_program=None,
-                startup_program=None, mode=None, init_parameters=True):
+    def prepare(
+        self,
+        inputs_spec=None,
+        labels_spec=None,
+        inputs=None,
+        labels=None,
+        main_program=None,
+        startup_program=None,
+        mode=None,
+        init_parameters=True,
+    ):
         """Says what batches look like, and chooses the mode. Programs are compiled at their first step.
 
         Args:
@@ -263,16 +358,33 @@ class Engine:
             ValueError: a Program or its variables are given, or the mode is not known.
         """
         if any(each is not None for each in (inputs, labels, main_program, startup_program)):
-            raise ValueError("Engine.prepare: main_program: models are Layers here; "
-                             "build the Engine with one, and leave Programs out")
+            raise ValueError(
+                "Engine.prepare: main_program: models are Layers here; "
+                "build the Engine with one, and leave Programs out"
+            )
         if inputs_spec is not None:
             self._specs = list(inputs_spec) if isinstance(inputs_spec, list | tuple) else [inputs_spec]
             self._split = len(self._specs)
         self.to_mode(mode or "train")
 
-    def dataloader(self, dataset, batch_size=1, shuffle=False, drop_last=True, collate_fn=None, num_workers=0,
-                   use_buffer_reader=True, use_shared_memory=True, timeout=0, worker_init_fn=None, epochs=1,
-                   steps_per_epoch=None, sample_split=1, mode=None, places=None):
+    def dataloader(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=False,
+        drop_last=True,
+        collate_fn=None,
+        num_workers=0,
+        use_buffer_reader=True,
+        use_shared_memory=True,
+        timeout=0,
+        worker_init_fn=None,
+        epochs=1,
+        steps_per_epoch=None,
+        sample_split=1,
+        mode=None,
+        places=None,
+    ):
         """A loader whose batches lie on the mesh.
 
         Args:
@@ -288,10 +400,19 @@ class Engine:
             self.to_mode(mode)
         self._split = sample_split if sample_split != 1 else self._split
         if isinstance(dataset, Dataset):
-            dataset = DataLoader(dataset, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last,
-                                 collate_fn=collate_fn, num_workers=num_workers,
-                                 use_buffer_reader=use_buffer_reader, use_shared_memory=use_shared_memory,
-                                 timeout=timeout, worker_init_fn=worker_init_fn, return_list=True)
+            dataset = DataLoader(
+                dataset,
+                batch_size=batch_size,
+                shuffle=shuffle,
+                drop_last=drop_last,
+                collate_fn=collate_fn,
+                num_workers=num_workers,
+                use_buffer_reader=use_buffer_reader,
+                use_shared_memory=use_shared_memory,
+                timeout=timeout,
+                worker_init_fn=worker_init_fn,
+                return_list=True,
+            )
         return dataset if isinstance(dataset, ShardDataloader) else self._spread(dataset)
 
     def _spread(self, batches):
@@ -315,8 +436,10 @@ class Engine:
                 save_file(self._optimizer.state_dict(), f"{path}.pdopt")
             return
         if self._specs is None:
-            raise RuntimeError("Engine.save: training: shapes of the inputs are not known; "
-                               "call prepare(inputs_spec=...) first")
+            raise RuntimeError(
+                "Engine.save: training: shapes of the inputs are not known; "
+                "call prepare(inputs_spec=...) first"
+            )
         self.network.eval()
         save_program(self.network, path, input_spec=self._specs)
 
@@ -335,8 +458,10 @@ class Engine:
         found = load_file(f"{path}.pdparams")
         missing = [name for name in self.network.state_dict() if name not in found]
         if strict and missing:
-            raise ValueError(f"Engine.load: path: {path}.pdparams has no {', '.join(missing[:5])}; "
-                             "pass strict=False to load the others")
+            raise ValueError(
+                f"Engine.load: path: {path}.pdparams has no {', '.join(missing[:5])}; "
+                "pass strict=False to load the others"
+            )
         self.network.set_state_dict(found)
         if load_optimizer and self._optimizer is not None:
             state = load_file(f"{path}.pdopt")
@@ -379,8 +504,9 @@ def _flat(batch):
     """The Tensors of a batch, a list."""
     if isinstance(batch, Tensor):
         return [batch]
-    return [tensor for part in (batch.values() if isinstance(batch, dict) else batch)
-            for tensor in _flat(part)]
+    return [
+        tensor for part in (batch.values() if isinstance(batch, dict) else batch) for tensor in _flat(part)
+    ]
 
 
 def _length(data, batch_size):

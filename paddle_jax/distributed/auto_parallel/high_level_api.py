@@ -49,11 +49,14 @@ def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=
         [[Shard(dim=0)], [Shard(dim=0)]]
     """
     if config is not None and config.sequence_parallel:
-        raise NotImplementedError("to_distributed: config: sequence_parallel needs the layers named; "
-                                  "use parallelize with the SequenceParallel plans")
+        raise NotImplementedError(
+            "to_distributed: config: sequence_parallel needs the layers named; "
+            "use parallelize with the SequenceParallel plans"
+        )
     if not isinstance(device_num, int) or not 0 < device_num <= jax.device_count():
-        raise ValueError(f"to_distributed: device_num: got {device_num!r}; "
-                         f"there are {jax.device_count()} devices")
+        raise ValueError(
+            f"to_distributed: device_num: got {device_num!r}; there are {jax.device_count()} devices"
+        )
     mesh = ProcessMesh(np.arange(device_num), dim_names=["dp"])
     onto(model, optimizer, mesh)
     if optimizer is not None:

@@ -30,8 +30,9 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
         [Replicate()]
     """
     if not isinstance(process_mesh, ProcessMesh):
-        raise ValueError(f"shard_layer: process_mesh: got {type(process_mesh).__name__}; "
-                         "it must be a ProcessMesh")
+        raise ValueError(
+            f"shard_layer: process_mesh: got {type(process_mesh).__name__}; it must be a ProcessMesh"
+        )
     for name, part in layer.named_sublayers(include_self=True):
         if shard_fn is not None:
             shard_fn(name, part, process_mesh)
@@ -51,8 +52,13 @@ def spread_rest(layer, mesh):
         for store in (part._parameters, part._buffers):
             for name, tensor in list(store.items()):
                 if tensor is not None and not tensor.is_dist():
-                    replace(part, name, made.setdefault(
-                        id(tensor), (shard_tensor(tensor, mesh, [Replicate()] * mesh.ndim), tensor))[0])
+                    replace(
+                        part,
+                        name,
+                        made.setdefault(
+                            id(tensor), (shard_tensor(tensor, mesh, [Replicate()] * mesh.ndim), tensor)
+                        )[0],
+                    )
 
 
 def replace(layer, name, tensor):
@@ -70,24 +76,43 @@ class ShardDataloader:
     This process drives all devices of its mesh, so a batch of the loader is the batch of all of them.
     """
 
-    def __init__(self, dataloader, meshes, input_keys=None, shard_dims=None, is_dataset_splitted=False,
-                 dense_tensor_idx=None):
+    def __init__(
+        self,
+        dataloader,
+        meshes,
+        input_keys=None,
+        shard_dims=None,
+        is_dataset_splitted=False,
+        dense_tensor_idx=None,
+    ):
         if is_dataset_splitted and shard_dims is None:
-            raise ValueError("shard_dataloader: shard_dims: got None; a data set that is split already needs "
-                             "the dimension it is split along")
+            raise ValueError(
+                "shard_dataloader: shard_dims: got None; a data set that is split already needs "
+                "the dimension it is split along"
+            )
         self._meshes = list(meshes) if isinstance(meshes, list | tuple) else [meshes]
         if not self._meshes or any(not isinstance(mesh, ProcessMesh) for mesh in self._meshes):
-            raise ValueError(f"shard_dataloader: meshes: got {meshes!r}; pass a ProcessMesh, or a list with "
-                             "one for each input")
+            raise ValueError(
+                f"shard_dataloader: meshes: got {meshes!r}; pass a ProcessMesh, or a list with "
+                "one for each input"
+            )
         if input_keys is not None and len(self._meshes) not in (1, len(input_keys)):
-            raise ValueError(f"shard_dataloader: input_keys: got {len(input_keys)} keys for "
-                             f"{len(self._meshes)} meshes; pass one mesh for each")
+            raise ValueError(
+                f"shard_dataloader: input_keys: got {len(input_keys)} keys for "
+                f"{len(self._meshes)} meshes; pass one mesh for each"
+            )
         dims = list(shard_dims) if isinstance(shard_dims, list | tuple) else [shard_dims] * len(self._meshes)
         if len(dims) != len(self._meshes):
-            raise ValueError(f"shard_dataloader: shard_dims: got {len(dims)} for {len(self._meshes)} meshes; "
-                             "pass one for each")
-        self._dataloader, self._input_keys, self._dims, self.dense_tensor_idx = (dataloader, input_keys, dims,
-                                                                                 dense_tensor_idx)
+            raise ValueError(
+                f"shard_dataloader: shard_dims: got {len(dims)} for {len(self._meshes)} meshes; "
+                "pass one for each"
+            )
+        self._dataloader, self._input_keys, self._dims, self.dense_tensor_idx = (
+            dataloader,
+            input_keys,
+            dims,
+            dense_tensor_idx,
+        )
 
     @property
     def batch_size(self):
@@ -107,8 +132,10 @@ class ShardDataloader:
     def _spread(self, batch):
         if isinstance(batch, dict):
             keys = list(self._input_keys or batch)
-            return {key: self._one(value, keys.index(key) if key in keys else 0, key)
-                    for key, value in batch.items()}
+            return {
+                key: self._one(value, keys.index(key) if key in keys else 0, key)
+                for key, value in batch.items()
+            }
         if isinstance(batch, list | tuple):
             return type(batch)([self._one(value, i, i) for i, value in enumerate(batch)])
         return self._one(batch, 0, 0)
@@ -116,8 +143,10 @@ class ShardDataloader:
     def _one(self, value, place, key):
         at = place if len(self._meshes) > 1 else 0
         if at >= len(self._meshes):
-            raise ValueError(f"shard_dataloader: meshes: a batch has more than {len(self._meshes)} inputs; "
-                             "pass one mesh, or one for each input")
+            raise ValueError(
+                f"shard_dataloader: meshes: a batch has more than {len(self._meshes)} inputs; "
+                "pass one mesh, or one for each input"
+            )
         if isinstance(value, list | tuple):
             dense = self._dense(key)
             return type(value)([v if i in dense else self._placed(v, at) for i, v in enumerate(value)])
@@ -138,12 +167,14 @@ class ShardDataloader:
             if dim not in mesh.dim_names:
                 raise ValueError(f"shard_dataloader: shard_dims: got {dim!r}; the mesh has {mesh.dim_names}")
             dim = mesh.dim_names.index(dim)
-        return shard_tensor(value, mesh,
-                            [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)])
+        return shard_tensor(
+            value, mesh, [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)]
+        )
 
 
-def shard_dataloader(dataloader, meshes, input_keys=None, shard_dims=None, is_dataset_splitted=False,
-                     dense_tensor_idx=None):
+def shard_dataloader(
+    dataloader, meshes, input_keys=None, shard_dims=None, is_dataset_splitted=False, dense_tensor_idx=None
+):
     """Makes a data loader whose batches lie on the devices of a mesh.
 
     Args:

@@ -48,22 +48,31 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
         given = Arguments(args, kwargs)
         mesh = process_mesh or next((spread_of(t).mesh for t in given.tensors if t.is_dist()), None)
         if mesh is None:
-            raise CheckError("local_map: process_mesh: got None, and no argument is sharded; "
-                             "pass a ProcessMesh")
-        spreads = [_asked_of(mesh, t, p)
-                   for t, p in zip(given.tensors, _per_tensor(given, in_placements), strict=True)]
-        tensors = [_brought(t, spread, reshard_inputs)
-                   for t, spread in zip(given.tensors, spreads, strict=True)]
-        structs = [jax.ShapeDtypeStruct(_part(t._raw.shape, spread), t._raw.dtype)
-                   for t, spread in zip(tensors, spreads, strict=True)]
+            raise CheckError(
+                "local_map: process_mesh: got None, and no argument is sharded; pass a ProcessMesh"
+            )
+        spreads = [
+            _asked_of(mesh, t, p)
+            for t, p in zip(given.tensors, _per_tensor(given, in_placements), strict=True)
+        ]
+        tensors = [
+            _brought(t, spread, reshard_inputs) for t, spread in zip(given.tensors, spreads, strict=True)
+        ]
+        structs = [
+            jax.ShapeDtypeStruct(_part(t._raw.shape, spread), t._raw.dtype)
+            for t, spread in zip(tensors, spreads, strict=True)
+        ]
         run = trace(lambda *parts: given.call(func, parts), structs)
         if run.changed:
-            raise ValueError(f"local_map: the function changes {run.changed[0].name} from outside; "
-                             "return the new value instead")
+            raise ValueError(
+                f"local_map: the function changes {run.changed[0].name} from outside; "
+                "return the new value instead"
+            )
         results = _results(mesh, run, out_placements)
         key = (tuple(spreads), tuple(results))
-        out = dispatch("local_map", run, lambda fn: _program(fn, mesh, spreads, results, len(run.taken)), key,
-                       tensors)
+        out = dispatch(
+            "local_map", run, lambda fn: _program(fn, mesh, spreads, results, len(run.taken)), key, tensors
+        )
         for tensor, spread in zip(out, results, strict=True):
             tensor._dist = spread
         return finish(run, out)
@@ -76,8 +85,10 @@ def _per_tensor(given, in_placements):
     if in_placements is None:
         return [None] * len(given.tensors)
     if len(in_placements) != len(given.leaves):
-        raise CheckError(f"local_map: in_placements: got {len(in_placements)} for {len(given.leaves)} "
-                         "arguments; pass one for each")
+        raise CheckError(
+            f"local_map: in_placements: got {len(in_placements)} for {len(given.leaves)} "
+            "arguments; pass one for each"
+        )
     return [in_placements[i] for i in given.at]
 
 
@@ -91,8 +102,10 @@ def _asked_of(mesh, tensor, placements):
 def _brought(tensor, spread, reshard):
     own = spread_of(tensor)
     if own is not None and own != spread and not reshard:
-        raise ValueError(f"local_map: in_placements: got {list(spread.placements)} for an argument that lies "
-                         f"as {list(own.placements)}; pass reshard_inputs=True, or call reshard before")
+        raise ValueError(
+            f"local_map: in_placements: got {list(spread.placements)} for an argument that lies "
+            f"as {list(own.placements)}; pass reshard_inputs=True, or call reshard before"
+        )
     return tensor if own == spread else moved(tensor, spread)
 
 
@@ -102,20 +115,26 @@ def _part(shape, spread):
     for place, count in zip(spread.placements, spread.mesh.shape, strict=True):
         if place.is_shard():
             if part[place.get_dim()] % count:
-                raise ValueError(f"local_map: axis {place.get_dim()} of a Tensor of shape {list(shape)} "
-                                 f"cannot be cut into equal parts as {list(spread.placements)} says; pad it")
+                raise ValueError(
+                    f"local_map: axis {place.get_dim()} of a Tensor of shape {list(shape)} "
+                    f"cannot be cut into equal parts as {list(spread.placements)} says; pad it"
+                )
             part[place.get_dim()] //= count
     return tuple(part)
 
 
 def _results(mesh, run, out_placements):
     """The Spread of each Tensor among the results."""
-    leaves = jax.tree.leaves(run.rebuild(list(map(_Mark, range(len(run.structs))))),
-                             is_leaf=lambda x: isinstance(x, _Mark) or is_tensor(x))
+    leaves = jax.tree.leaves(
+        run.rebuild(list(map(_Mark, range(len(run.structs))))),
+        is_leaf=lambda x: isinstance(x, _Mark) or is_tensor(x),
+    )
     if out_placements is None or len(out_placements) != len(leaves):
         got = "None" if out_placements is None else str(len(out_placements))
-        raise CheckError(f"local_map: out_placements: got {got} for {len(leaves)} results; "
-                         "pass one list of placements for each")
+        raise CheckError(
+            f"local_map: out_placements: got {got} for {len(leaves)} results; "
+            "pass one list of placements for each"
+        )
     found = {}
     for leaf, placements in zip(leaves, out_placements, strict=True):
         if isinstance(leaf, _Mark):
@@ -148,19 +167,31 @@ def _program(fn, mesh, spreads, results, taken):
     def on_each(*arrays):
         parts = [_own(a, spread, names) for a, spread in zip(arrays, spreads, strict=False)]
         out = fn(*parts, *arrays[len(spreads) :])
-        return tuple(jnp.expand_dims(o, tuple(range(len(spread.partials()))))
-                     for o, spread in zip(out, results, strict=True))
+        return tuple(
+            jnp.expand_dims(o, tuple(range(len(spread.partials()))))
+            for o, spread in zip(out, results, strict=True)
+        )
 
     def whole(*arrays):
-        inside = (tuple(_spec(spread, a.ndim) for spread, a in zip(spreads, arrays, strict=False))
-                  + (PartitionSpec(),) * taken)
-        shapes = jax.eval_shape(fn, *[jax.ShapeDtypeStruct(_part(a.shape, s), a.dtype)
-                                      for a, s in zip(arrays, spreads, strict=False)],
-                                *arrays[len(spreads) :])
-        outside = tuple(_spec(spread, len(s.shape), [names[dim] for dim, _ in spread.partials()])
-                        for spread, s in zip(results, shapes, strict=True))
-        out = jax.shard_map(on_each, mesh=mesh.jax_mesh(), in_specs=inside, out_specs=outside,
-                            check_vma=False)(*arrays)
+        inside = (
+            tuple(_spec(spread, a.ndim) for spread, a in zip(spreads, arrays, strict=False))
+            + (PartitionSpec(),) * taken
+        )
+        shapes = jax.eval_shape(
+            fn,
+            *[
+                jax.ShapeDtypeStruct(_part(a.shape, s), a.dtype)
+                for a, s in zip(arrays, spreads, strict=False)
+            ],
+            *arrays[len(spreads) :],
+        )
+        outside = tuple(
+            _spec(spread, len(s.shape), [names[dim] for dim, _ in spread.partials()])
+            for spread, s in zip(results, shapes, strict=True)
+        )
+        out = jax.shard_map(
+            on_each, mesh=mesh.jax_mesh(), in_specs=inside, out_specs=outside, check_vma=False
+        )(*arrays)
         return tuple(_reduced(o, spread) for o, spread in zip(out, results, strict=True))
 
     return whole
@@ -171,8 +202,11 @@ def _own(part, spread, names):
     nothing on the others."""
     for dim, reduce_type in spread.partials():
         if reduce_type.name != "kRedAvg":
-            part = jnp.where(lax.axis_index(names[dim]) == 0, part,
-                             jnp.asarray(identity_of(reduce_type, part.dtype), part.dtype))
+            part = jnp.where(
+                lax.axis_index(names[dim]) == 0,
+                part,
+                jnp.asarray(identity_of(reduce_type, part.dtype), part.dtype),
+            )
     return part
 
 
@@ -210,11 +244,15 @@ class LocalLayer(Layer):
 
     def __call__(self, *inputs, **kwargs):
         if len(inputs) != len(self.grad_dist_attrs):
-            raise CheckError(f"LocalLayer: grad_dist_attrs: got {len(self.grad_dist_attrs)} for "
-                             f"{len(inputs)} arguments; pass one for each, or None")
+            raise CheckError(
+                f"LocalLayer: grad_dist_attrs: got {len(self.grad_dist_attrs)} for "
+                f"{len(inputs)} arguments; pass one for each, or None"
+            )
         meshes = [mesh for mesh, _ in self.out_dist_attrs]
         called = super().__call__
-        return local_map(lambda *args: called(*args, **kwargs),
-                         [placements for _, placements in self.out_dist_attrs], None, meshes[0])(*inputs)
-
-
+        return local_map(
+            lambda *args: called(*args, **kwargs),
+            [placements for _, placements in self.out_dist_attrs],
+            None,
+            meshes[0],
+        )(*inputs)

@@ -33,8 +33,10 @@ class Moved(Node):
 
     def pull(self, cts, create_graph=False, kept=None):
         if self.values is None:
-            raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; "
-                                  "pass retain_graph=True there")
+            raise GraphFreedError(
+                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
+                "pass retain_graph=True there"
+            )
         if create_graph:
             return [moved(cts[0], self.back) if self.back is not None else cts[0]]
         return (placed(cts[0], self.back),)
@@ -45,8 +47,10 @@ def placed(raw, spread):
     if spread is None:
         return raw
     if type(raw) is Symbol:
-        raise NotImplementedError("reshard: a Variable of a static program lies nowhere; "
-                                  "leave static mode, and compile with jit.to_static")
+        raise NotImplementedError(
+            "reshard: a Variable of a static program lies nowhere; "
+            "leave static mode, and compile with jit.to_static"
+        )
     if isinstance(raw, jax.core.Tracer):
         return raw if spread is DENSE else execute(_constraint(spread.sharding(raw.shape)), (raw,))
     if spread is DENSE:
@@ -75,8 +79,9 @@ def _gathered(raw):
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
         return unbound(array, jax_device(default_device()))
     array = whole(array)
-    parts = ({shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated
-             else {})
+    parts = (
+        {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
+    )
     here = jax_device(default_device())
     return unbound(parts[here] if here in parts else jax.device_put(array, here), here)
 

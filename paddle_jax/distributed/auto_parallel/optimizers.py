@@ -29,14 +29,17 @@ class _Stage:
         own = spread_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
         if mesh is None or (own is not None and own.mesh != mesh):
-            raise ValueError(f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; "
-                             "its states can only lie there as well; shard the parameters first, "
-                             "or call set_mesh")
+            raise ValueError(
+                f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; "
+                "its states can only lie there as well; shard the parameters first, "
+                "or call set_mesh"
+            )
         own = own or Spread(mesh, [Replicate()] * mesh.ndim)
         name = self._sharding_mesh_dim
         if isinstance(name, str) and name not in mesh.dim_names:
-            raise ValueError(f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; "
-                             f"the mesh has {mesh.dim_names}")
+            raise ValueError(
+                f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; the mesh has {mesh.dim_names}"
+            )
         at = mesh.dim_names.index(name) if isinstance(name, str) else name
         placements, taken = list(own.placements), {p.get_dim() for p in own.placements if p.is_shard()}
         free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
@@ -49,8 +52,11 @@ class _Stage:
         parameter stay copies."""
         if list(tensor.shape) != list(param.shape):
             return shard_tensor(tensor, self.spread(param).mesh, [])
-        return (moved(tensor, self.spread(param)) if tensor.is_dist()
-                else shard_tensor(tensor, *_parts(self.spread(param))))
+        return (
+            moved(tensor, self.spread(param))
+            if tensor.is_dist()
+            else shard_tensor(tensor, *_parts(self.spread(param)))
+        )
 
     def shard_master_weight(self, param, master_weight):
         """The float32 weight of a parameter of low precision, cut."""
@@ -123,8 +129,9 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
         >>> optimizer = dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=layer.parameters()))
     """
     if not isinstance(optimizer, Optimizer):
-        raise CheckError(f"shard_optimizer: optimizer: got {type(optimizer).__name__}; "
-                         "it must be an Optimizer")
+        raise CheckError(
+            f"shard_optimizer: optimizer: got {type(optimizer).__name__}; it must be an Optimizer"
+        )
     if shard_fn is None:
         return optimizer
     state = optimizer.state_dict() if any(group.stacks for group in optimizer._groups) else None

@@ -127,8 +127,9 @@ class Partial(Placement):
 
     def __init__(self, reduce_type=ReduceType.kRedSum):
         if not isinstance(reduce_type, ReduceType):
-            raise TypeError(f"Partial: reduce_type: got {reduce_type!r}; it must be a ReduceType, e.g. "
-                            "ReduceType.kRedMax")
+            raise TypeError(
+                f"Partial: reduce_type: got {reduce_type!r}; it must be a ReduceType, e.g. ReduceType.kRedMax"
+            )
         self._reduce_type = reduce_type
 
     def reduce_type(self):

@@ -21,8 +21,9 @@ class PlanBase:
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Does it. shard_param_list: names of the parameters that are meant, all if it is empty."""
-        raise NotImplementedError("PlanBase: the base class has no plan; "
-                                  "use a subclass such as ColWiseParallel")
+        raise NotImplementedError(
+            "PlanBase: the base class has no plan; use a subclass such as ColWiseParallel"
+        )
 
 
 def laid_out(tensor, mesh, placement, dim=MODEL):
@@ -31,8 +32,10 @@ def laid_out(tensor, mesh, placement, dim=MODEL):
     own = spread_of(tensor) if tensor.is_dist() else None
     placements = list(own.placements) if own is not None and own.mesh == mesh else [Replicate()] * mesh.ndim
     at = mesh.dim_names.index(dim)
-    cut = [Replicate() if placement.is_shard() and p == placement and i != at else p
-           for i, p in enumerate(placements)]
+    cut = [
+        Replicate() if placement.is_shard() and p == placement and i != at else p
+        for i, p in enumerate(placements)
+    ]
     return moved(tensor, Spread(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
 
 
@@ -56,8 +59,11 @@ def _cut_parameters(layer, mesh, names, dims):
         if param is not None and name in dims and not param.is_dist():
             axis = dims[name]
             cut = Replicate() if axis is None else Shard(axis)
-            replace(layer, name,
-                    shard_tensor(param, mesh, [cut if i == at else Replicate() for i in range(mesh.ndim)]))
+            replace(
+                layer,
+                name,
+                shard_tensor(param, mesh, [cut if i == at else Replicate() for i in range(mesh.ndim)]),
+            )
 
 
 class ColWiseParallel(PlanBase):
@@ -138,8 +144,9 @@ class PrepareLayerOutput(PlanBase):
 
     def __init__(self, fn=None):
         if fn is None or not callable(fn):
-            raise AssertionError("PrepareLayerOutput: fn: it must be a function of the mesh "
-                                 "that gives a hook")
+            raise AssertionError(
+                "PrepareLayerOutput: fn: it must be a function of the mesh that gives a hook"
+            )
         self.fn = fn
 
     def apply(self, layer, process_mesh, shard_param_list):
@@ -177,8 +184,9 @@ class SequenceParallelBegin(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook."""
-        return lambda layer, inputs, outputs: each(outputs,
-                                                   lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(
+            outputs, lambda t: _begun(t, process_mesh, self.need_transpose)
+        )
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hook."""
@@ -242,8 +250,9 @@ class SequenceParallelDisable(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: each(outputs,
-                                                   lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(
+            outputs, lambda t: _begun(t, process_mesh, self.need_transpose)
+        )
 
     def sequence_parallel_end(self, process_mesh):
         """The hook before."""

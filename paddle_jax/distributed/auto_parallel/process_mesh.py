@@ -35,22 +35,29 @@ class ProcessMesh:
     def __init__(self, mesh=None, dim_names=None, shape=None, process_ids=None):
         if mesh is None:
             if shape is None or process_ids is None:
-                raise CheckError("ProcessMesh: mesh: got None; pass a list or array of device numbers, "
-                                 "or `shape` and `process_ids`")
+                raise CheckError(
+                    "ProcessMesh: mesh: got None; pass a list or array of device numbers, "
+                    "or `shape` and `process_ids`"
+                )
             mesh = np.array(process_ids).reshape(shape)
         if not isinstance(mesh, list | np.ndarray):
-            raise ValueError(f"ProcessMesh: mesh: got {type(mesh).__name__}; "
-                             "it must be a list or a NumPy array of device numbers")
+            raise ValueError(
+                f"ProcessMesh: mesh: got {type(mesh).__name__}; "
+                "it must be a list or a NumPy array of device numbers"
+            )
         if dim_names is not None and not isinstance(dim_names, list):
-            raise ValueError(f"ProcessMesh: dim_names: got {type(dim_names).__name__}; "
-                             "it must be a list of str")
+            raise ValueError(
+                f"ProcessMesh: dim_names: got {type(dim_names).__name__}; it must be a list of str"
+            )
         self._mesh = _checked(np.array(mesh))
         self._names = [f"d{i}" for i in range(self._mesh.ndim)] if dim_names is None else list(dim_names)
         if any(not isinstance(name, str) for name in self._names):
             raise TypeError(f"ProcessMesh: dim_names: got {self._names}; each must be a str")
         if len(self._names) != self._mesh.ndim or len(set(self._names)) != len(self._names):
-            raise CheckError(f"ProcessMesh: dim_names: got {self._names}; "
-                             f"a mesh of {self._mesh.ndim} dimensions needs that many different names")
+            raise CheckError(
+                f"ProcessMesh: dim_names: got {self._names}; "
+                f"a mesh of {self._mesh.ndim} dimensions needs that many different names"
+            )
 
     @property
     def mesh(self):
@@ -177,16 +184,22 @@ class ProcessMesh:
             return self.get_submesh_with_dim(index)
         part = self._mesh[index]
         if isinstance(index, tuple) or part.ndim == self._mesh.ndim:
-            kept = ([n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
-                    if isinstance(index, tuple) else self._names)
+            kept = (
+                [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
+                if isinstance(index, tuple)
+                else self._names
+            )
             kept = [*kept, *self._names[len(index) :]] if isinstance(index, tuple) else kept
         else:
             kept = self._names[1:]
         return ProcessMesh(part, kept) if np.ndim(part) else ProcessMesh([int(part)])
 
     def __eq__(self, other):
-        return (isinstance(other, ProcessMesh) and self.shape == other.shape
-                and self.process_ids == other.process_ids)
+        return (
+            isinstance(other, ProcessMesh)
+            and self.shape == other.shape
+            and self.process_ids == other.process_ids
+        )
 
     def __hash__(self):
         return hash((tuple(self.shape), tuple(self.process_ids)))
@@ -213,11 +226,13 @@ def _checked(mesh):
     if mesh.size == 0:
         raise ValueError("ProcessMesh: mesh: got no devices; it needs at least one")
     if not np.issubdtype(mesh.dtype, np.integer):
-        raise CheckError(f"ProcessMesh: mesh: got {mesh.dtype}; all elements must be integers, "
-                         "the numbers of devices")
+        raise CheckError(
+            f"ProcessMesh: mesh: got {mesh.dtype}; all elements must be integers, the numbers of devices"
+        )
     if mesh.min() < 0 or len(np.unique(mesh)) != mesh.size:
-        raise CheckError(f"ProcessMesh: mesh: got {mesh.tolist()}; device numbers must be 0 or more, "
-                         "and none there twice")
+        raise CheckError(
+            f"ProcessMesh: mesh: got {mesh.tolist()}; device numbers must be 0 or more, and none there twice"
+        )
     return mesh
 
 
@@ -225,9 +240,11 @@ def _checked(mesh):
 def _jax_mesh(shape, ids, names):
     devices = jax.devices()
     if max(ids) >= len(devices):
-        raise ValueError(f"ProcessMesh: process_ids: got {max(ids)}; there are {len(devices)} devices, "
-                         f"0..{len(devices) - 1}; start more processes with paddle.distributed.launch, or on "
-                         "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start")
+        raise ValueError(
+            f"ProcessMesh: process_ids: got {max(ids)}; there are {len(devices)} devices, "
+            f"0..{len(devices) - 1}; start more processes with paddle.distributed.launch, or on "
+            "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
+        )
     if len(ids) > 1:
         Several.used = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:

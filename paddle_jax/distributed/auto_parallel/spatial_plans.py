@@ -31,8 +31,10 @@ class ConvParallel(PlanBase):
         def hook(layer, inputs):
             layout = getattr(layer, "_data_format", None)
             if layout not in ("NCHW", "NHWC"):
-                raise ValueError(f"ConvParallel: got a layer of data format {layout!r}; "
-                                 "it must be a Conv2D of NCHW or NHWC")
+                raise ValueError(
+                    f"ConvParallel: got a layer of data format {layout!r}; "
+                    "it must be a Conv2D of NCHW or NHWC"
+                )
             cut = Shard(layout.index("W"))
             return (laid_out(inputs[0], process_mesh, cut, MODEL), *inputs[1:])
 
@@ -61,8 +63,11 @@ class PrepareContextParallel(PlanBase):
         """The hook, for positional and for named arguments."""
 
         def split(value):
-            return (laid_out(value, process_mesh, Shard(1), SEQUENCE)
-                    if isinstance(value, Tensor) and value.ndim > 1 else value)
+            return (
+                laid_out(value, process_mesh, Shard(1), SEQUENCE)
+                if isinstance(value, Tensor) and value.ndim > 1
+                else value
+            )
 
         return _of_inputs(split)
 
@@ -93,15 +98,19 @@ class ContextParallel(PlanBase):
         cut = Shard(2 if self.backend == "all2all" else 1)
 
         def change(value):
-            return (laid_out(value, process_mesh, cut, SEQUENCE)
-                    if isinstance(value, Tensor) and value.ndim == 4 else value)
+            return (
+                laid_out(value, process_mesh, cut, SEQUENCE)
+                if isinstance(value, Tensor) and value.ndim == 4
+                else value
+            )
 
         return _of_inputs(change)
 
     def after(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: each(outputs,
-                                                   lambda t: laid_out(t, process_mesh, Shard(1), SEQUENCE))
+        return lambda layer, inputs, outputs: each(
+            outputs, lambda t: laid_out(t, process_mesh, Shard(1), SEQUENCE)
+        )
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hooks."""
@@ -111,8 +120,10 @@ class ContextParallel(PlanBase):
 
 def _of_inputs(change):
     """The hook that changes what a layer gets, by position and by name."""
-    return lambda layer, inputs, named: (tuple(map(change, inputs)),
-                                         {name: change(value) for name, value in named.items()})
+    return lambda layer, inputs, named: (
+        tuple(map(change, inputs)),
+        {name: change(value) for name, value in named.items()},
+    )
 
 
 def _way(plan, backend):

@@ -40,8 +40,12 @@ class Spread:
         return hash(self._key())
 
     def _key(self):
-        return (tuple(self.mesh.shape), tuple(self.mesh.process_ids), tuple(self.mesh.dim_names),
-                self.placements)
+        return (
+            tuple(self.mesh.shape),
+            tuple(self.mesh.process_ids),
+            tuple(self.mesh.dim_names),
+            self.placements,
+        )
 
     def __deepcopy__(self, memo):
         return self
@@ -97,16 +101,20 @@ def asked(name, mesh, placements, ndim):
     placements = [placements] if isinstance(placements, Placement) else list(placements)
     for p in placements:
         if not isinstance(p, Placement):
-            raise TypeError(f"{name}: placements: got {type(p).__name__}; each must be Shard, "
-                            "Replicate or Partial")
+            raise TypeError(
+                f"{name}: placements: got {type(p).__name__}; each must be Shard, Replicate or Partial"
+            )
         if p.is_shard() and not 0 <= p.get_dim() < ndim:
             raise ValueError(f"{name}: placements: got {p} for a tensor of {ndim} axes; use 0..{ndim - 1}")
         if p.is_shard() and p.get_split_factor() != 1:
-            raise ValueError(f"{name}: placements: got {p}; pieces can only be consecutive: "
-                             "use split_factor=1")
+            raise ValueError(
+                f"{name}: placements: got {p}; pieces can only be consecutive: use split_factor=1"
+            )
     if len(placements) > mesh.ndim:
-        raise ValueError(f"{name}: placements: got {len(placements)} for a mesh of {mesh.ndim} dimensions; "
-                         "use one for each")
+        raise ValueError(
+            f"{name}: placements: got {len(placements)} for a mesh of {mesh.ndim} dimensions; "
+            "use one for each"
+        )
     return Spread(mesh, [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
 
 
@@ -114,16 +122,22 @@ def noted(tensor):
     """The Spread that was asked for a Tensor, None where none was, or where it cannot hold any more."""
     spread = getattr(tensor, "_dist", None)
     ndim = tensor._raw.ndim
-    return (spread if spread is None or all(not p.is_shard() or p.get_dim() < ndim for p in spread.placements)
-            else None)
+    return (
+        spread
+        if spread is None or all(not p.is_shard() or p.get_dim() < ndim for p in spread.placements)
+        else None
+    )
 
 
 def spread_of(tensor):
     """The Spread of a Tensor: what was asked for, or how its array lies. None for one that is on one device.
     Runs what is pending."""
     spread = noted(tensor)
-    return (spread if spread is not None or not spread_out(tensor._raw)
-            else spread_of_array(observed(held(tensor))))
+    return (
+        spread
+        if spread is not None or not spread_out(tensor._raw)
+        else spread_of_array(observed(held(tensor)))
+    )
 
 
 def spread_out(raw):
@@ -132,14 +146,18 @@ def spread_out(raw):
         if raw.array is None:
             return type(raw.seg.device) is frozenset
         raw = raw.array
-    return (isinstance(raw, jax.Array) and isinstance(getattr(raw, "sharding", None), NamedSharding)
-            and not isinstance(raw, jax.core.Tracer))
+    return (
+        isinstance(raw, jax.Array)
+        and isinstance(getattr(raw, "sharding", None), NamedSharding)
+        and not isinstance(raw, jax.core.Tracer)
+    )
 
 
 def spread_of_array(array):
     """The Spread of an array, None where it is on one device or lies in a way that has no name here."""
-    return (None if isinstance(array, jax.core.Tracer)
-            else spread_of_sharding(getattr(array, "sharding", None)))
+    return (
+        None if isinstance(array, jax.core.Tracer) else spread_of_sharding(getattr(array, "sharding", None))
+    )
 
 
 def spread_of_sharding(sharding):
@@ -166,7 +184,11 @@ def identity_of(reduce_type, dtype):
 
 
 REDUCE = {
-    ReduceType.kRedSum: jnp.sum, ReduceType.kRedMax: jnp.max, ReduceType.kRedMin: jnp.min,
-    ReduceType.kRedProd: jnp.prod, ReduceType.kRedAvg: jnp.mean, ReduceType.kRedAny: jnp.any,
+    ReduceType.kRedSum: jnp.sum,
+    ReduceType.kRedMax: jnp.max,
+    ReduceType.kRedMin: jnp.min,
+    ReduceType.kRedProd: jnp.prod,
+    ReduceType.kRedAvg: jnp.mean,
+    ReduceType.kRedAny: jnp.any,
     ReduceType.kRedAll: jnp.all,
 }

@@ -5,44 +5,90 @@ import warnings
 
 _SECTIONS = {
     "sharding": {
-        "enable": False, "stage": 1, "degree": 8, "enable_overlap": False, "param_comm_stream_num": 1,
-        "grad_comm_stream_num": 1, "param_bucket_size_numel": 1, "grad_bucket_size_numel": 1,
-        "enable_hierarchical_comm": False, "partition_algor": "greedy_even", "enable_tuning": False,
-        "tuning_range": [], "release_gradients": False, "comm_buffer_size_MB": 256,
-        "enable_tensor_fusion": False, "save_unbalanced_param": True,
+        "enable": False,
+        "stage": 1,
+        "degree": 8,
+        "enable_overlap": False,
+        "param_comm_stream_num": 1,
+        "grad_comm_stream_num": 1,
+        "param_bucket_size_numel": 1,
+        "grad_bucket_size_numel": 1,
+        "enable_hierarchical_comm": False,
+        "partition_algor": "greedy_even",
+        "enable_tuning": False,
+        "tuning_range": [],
+        "release_gradients": False,
+        "comm_buffer_size_MB": 256,
+        "enable_tensor_fusion": False,
+        "save_unbalanced_param": True,
     },
     "gradient_merge": {"enable": False, "k_steps": 1, "avg": True},
     "pipeline": {
-        "enable": False, "schedule_mode": "1F1B", "pp_degree": 1, "vpp_degree": 1, "vpp_seg_method": "",
-        "micro_batch_size": 1, "accumulate_steps": 1, "generation_batch_size": 1,
-        "enable_send_recv_overlap": False, "job_schedule_profiler_start": -1,
-        "job_schedule_profiler_stop": -1, "program_runtimes": [61, 72, 71, 34, 3], "memory_limit_times": -1,
-        "split_backward": False, "auto_parallel_sync_shared_params": False,
+        "enable": False,
+        "schedule_mode": "1F1B",
+        "pp_degree": 1,
+        "vpp_degree": 1,
+        "vpp_seg_method": "",
+        "micro_batch_size": 1,
+        "accumulate_steps": 1,
+        "generation_batch_size": 1,
+        "enable_send_recv_overlap": False,
+        "job_schedule_profiler_start": -1,
+        "job_schedule_profiler_stop": -1,
+        "program_runtimes": [61, 72, 71, 34, 3],
+        "memory_limit_times": -1,
+        "split_backward": False,
+        "auto_parallel_sync_shared_params": False,
     },
     "amp": {
-        "enable": False, "dtype": "float16", "level": "o1", "init_loss_scaling": 32768.0,
-        "incr_every_n_steps": 1000, "decr_every_n_nan_or_inf": 2, "incr_ratio": 2.0, "decr_ratio": 0.8,
-        "use_dynamic_loss_scaling": True, "custom_white_list": [], "custom_black_list": [],
-        "custom_black_varnames": [], "use_fp16_guard": False, "use_bf16_guard": False,
-        "use_master_grad": False, "use_promote": True,
+        "enable": False,
+        "dtype": "float16",
+        "level": "o1",
+        "init_loss_scaling": 32768.0,
+        "incr_every_n_steps": 1000,
+        "decr_every_n_nan_or_inf": 2,
+        "incr_ratio": 2.0,
+        "decr_ratio": 0.8,
+        "use_dynamic_loss_scaling": True,
+        "custom_white_list": [],
+        "custom_black_list": [],
+        "custom_black_varnames": [],
+        "use_fp16_guard": False,
+        "use_bf16_guard": False,
+        "use_master_grad": False,
+        "use_promote": True,
     },
     "recompute": {
-        "enable": False, "checkpoints": [], "no_recompute_segments": [], "sr": 0, "refined_ops_patterns": [],
+        "enable": False,
+        "checkpoints": [],
+        "no_recompute_segments": [],
+        "sr": 0,
+        "refined_ops_patterns": [],
         "enable_tuning": False,
     },
     "mp_optimization": {
-        "allreduce_matmul_grad_overlapping": False, "replace_with_c_embedding": False,
+        "allreduce_matmul_grad_overlapping": False,
+        "replace_with_c_embedding": False,
         "replace_with_parallel_cross_entropy": False,
     },
     "dp_optimization": {
-        "enable": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "overlap_comm_cacl": True,
+        "enable": False,
+        "fuse_all_reduce_ops": True,
+        "fuse_grad_size_in_MB": 32,
+        "overlap_comm_cacl": True,
         "gradient_sync_after_accumulate": False,
     },
     "sp_optimization": {"enable": True},
 }
 _PLAIN = {
-    "auto_mode": "semi", "gradient_scale": True, "gradient_scale_using_allreduce_avg": False,
-    "use_cache": True, "return_numpy": True, "all_ranks": False, "split_data": True, "seed": None,
+    "auto_mode": "semi",
+    "gradient_scale": True,
+    "gradient_scale_using_allreduce_avg": False,
+    "use_cache": True,
+    "return_numpy": True,
+    "all_ranks": False,
+    "split_data": True,
+    "seed": None,
     "reinit": False,
 }
 
@@ -73,8 +119,9 @@ class Config:
 
     def to_dict(self):
         """The settings as a dict."""
-        return {key: value.to_dict() if isinstance(value, Config) else value
-                for key, value in vars(self).items()}
+        return {
+            key: value.to_dict() if isinstance(value, Config) else value for key, value in vars(self).items()
+        }
 
     def get(self, k, d=None):
         """The setting `k`, `d` if there is none."""

@@ -30,11 +30,16 @@ def gather_weights(layer):
         >>> list(dist.gather_weights(net)(paddle_jax.ones([1, 2])).shape)
         [1, 2]
     """
-    found = [part for _, part in layer.named_sublayers(include_self=True)
-             if any(_cut(p) for p in part._parameters.values())]
+    found = [
+        part
+        for _, part in layer.named_sublayers(include_self=True)
+        if any(_cut(p) for p in part._parameters.values())
+    ]
     if not found:
-        raise ValueError("gather_weights: layer: none of its parameters is cut by ShardingStage3; "
-                         "give the optimizer to shard_optimizer first")
+        raise ValueError(
+            "gather_weights: layer: none of its parameters is cut by ShardingStage3; "
+            "give the optimizer to shard_optimizer first"
+        )
     for part in found:
         hooks = _Hooks()
         part.register_forward_pre_hook(hooks.before)

@@ -13,9 +13,19 @@ from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
 
 
-def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None, offload=False,
-                    mw_name_compatibility=True, aoa_config=None, safetensors=False, worker_groups=None,
-                    comm_method="broadcast"):
+def load_state_dict(
+    state_dict,
+    path,
+    process_group=None,
+    coordinator_rank=0,
+    unique_id=None,
+    offload=False,
+    mw_name_compatibility=True,
+    aoa_config=None,
+    safetensors=False,
+    worker_groups=None,
+    comm_method="broadcast",
+):
     """Loads Tensors in place from a folder that `save_state_dict` has written. They may lie otherwise, on
     other devices and in other numbers than those saved: each device reads what it needs.
 
@@ -45,18 +55,24 @@ def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     from paddle_jax.distributed.checkpoint.save_state_dict import wait
 
     if aoa_config is not None:
-        raise ValueError("load_state_dict: aoa_config: names are not translated; "
-                         "pass None, and a state_dict with the names of the checkpoint")
+        raise ValueError(
+            "load_state_dict: aoa_config: names are not translated; "
+            "pass None, and a state_dict with the names of the checkpoint"
+        )
     wait()
     saved, found = described(path, unique_id), []
     wanted = flat(state_dict)
     for name, tensor in wanted.items():
         if name not in saved:
-            raise KeyError(f"load_state_dict: state_dict: the checkpoint has no {name}; "
-                           f"it has {', '.join(sorted(saved)[:8])}, ...")
+            raise KeyError(
+                f"load_state_dict: state_dict: the checkpoint has no {name}; "
+                f"it has {', '.join(sorted(saved)[:8])}, ..."
+            )
         if list(saved[name]["shape"]) != whole_shape(tensor):
-            raise ValueError(f"load_state_dict: state_dict: {name} has shape {whole_shape(tensor)}; "
-                             f"the checkpoint has {saved[name]['shape']}")
+            raise ValueError(
+                f"load_state_dict: state_dict: {name} has shape {whole_shape(tensor)}; "
+                f"the checkpoint has {saved[name]['shape']}"
+            )
     checked = set()
     for name, tensor in wanted.items():
         found.append((tensor_of(tensor), _read(Path(path), name, saved[name], tensor, checked)))
@@ -73,8 +89,9 @@ def _read(folder, name, entry, tensor, checked):
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
     if layout is None or isinstance(tensor, ShardedWeight):
-        return uploaded(part(tensor.index if isinstance(tensor, ShardedWeight)
-                             else tuple(slice(None) for _ in shape)))
+        return uploaded(
+            part(tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape))
+        )
     return Several.waited(jax.make_array_from_callback)(shape, layout, part)
 
 
@@ -83,8 +100,9 @@ def _assembled(folder, name, entry, bounds, checked):
     out, filled = np.empty([stop - start for start, stop in bounds], np.dtype(entry["dtype"])), 0
     for piece in entry["pieces"]:
         low = [max(a, start) for (a, _), start in zip(bounds, piece["start"], strict=True)]
-        high = [min(b, start + n)
-                for (_, b), start, n in zip(bounds, piece["start"], piece["shape"], strict=True)]
+        high = [
+            min(b, start + n) for (_, b), start, n in zip(bounds, piece["start"], piece["shape"], strict=True)
+        ]
         if all(a < b for a, b in zip(low, high, strict=True)):
             values = _piece(folder, name, piece, out.dtype, checked)
             source = tuple(slice(a - s, b - s) for a, b, s in zip(low, high, piece["start"], strict=True))
@@ -92,8 +110,10 @@ def _assembled(folder, name, entry, bounds, checked):
             out[target] = values[source]
             filled += int(np.prod([b - a for a, b in zip(low, high, strict=True)], dtype=np.int64))
     if filled != out.size:
-        raise ValueError(f"load_state_dict: path: pieces of {name} are missing in {folder}; "
-                         "save it anew, or pass another unique_id")
+        raise ValueError(
+            f"load_state_dict: path: pieces of {name} are missing in {folder}; "
+            "save it anew, or pass another unique_id"
+        )
     return out
 
 
@@ -104,11 +124,15 @@ def _piece(folder, name, piece, dtype, checked):
     try:
         values = np.memmap(file, dtype, "r", piece["offset"], (size,))
     except (FileNotFoundError, ValueError):
-        raise ValueError(f"load_state_dict: path: {file} is missing or cut short, which holds a part of "
-                         f"{name}; pass another unique_id") from None
+        raise ValueError(
+            f"load_state_dict: path: {file} is missing or cut short, which holds a part of "
+            f"{name}; pass another unique_id"
+        ) from None
     if (file, piece["offset"]) not in checked:
         if zlib.crc32(values.view(np.uint8)) != piece["crc"]:
-            raise ValueError(f"load_state_dict: path: {file} is damaged, where it holds a part of {name}; "
-                             "pass another unique_id")
+            raise ValueError(
+                f"load_state_dict: path: {file} is damaged, where it holds a part of {name}; "
+                "pass another unique_id"
+            )
         checked.add((file, piece["offset"]))
     return values.reshape(shape)

@@ -34,8 +34,10 @@ def flat(state_dict, prefix=""):
         elif isinstance(value, Tensor):
             found[name] = value
         else:
-            raise ValueError(f"state_dict: {name}: got {type(value).__name__}; "
-                             "each value must be a Tensor or a dict; save numbers with paddle.save")
+            raise ValueError(
+                f"state_dict: {name}: got {type(value).__name__}; "
+                "each value must be a Tensor or a dict; save numbers with paddle.save"
+            )
     return found
 
 
@@ -53,22 +55,29 @@ def described(folder, unique_id):
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise FileNotFoundError(f"load_state_dict: path: {folder} is no folder; "
-                                "pass the one that save_state_dict has written to")
+        raise FileNotFoundError(
+            f"load_state_dict: path: {folder} is no folder; pass the one that save_state_dict has written to"
+        )
     there = ids(folder)
     if unique_id is None and there:
         unique_id = there[-1]
     if unique_id not in there:
-        raise FileNotFoundError("load_state_dict: unique_id: there is no whole checkpoint "
-                                f"{'' if unique_id is None else unique_id} in {folder}; it has {there}")
+        raise FileNotFoundError(
+            "load_state_dict: unique_id: there is no whole checkpoint "
+            f"{'' if unique_id is None else unique_id} in {folder}; it has {there}"
+        )
     file = folder / f"{unique_id}.metadata"
     try:
         read = json.loads(file.read_bytes())
         if read["version"] == VERSION:
             return read["tensors"]
-        raise ValueError(f"load_state_dict: path: {file} is of version {read['version']}; "
-                         f"this release reads version {VERSION}")
+        raise ValueError(
+            f"load_state_dict: path: {file} is of version {read['version']}; "
+            f"this release reads version {VERSION}"
+        )
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
-        raise ValueError(f"load_state_dict: path: {file} is no metadata of this package (the real Paddle's "
-                         "are pickles, which are not read); save the checkpoint anew, or bring weights over "
-                         "with paddle.save") from None
+        raise ValueError(
+            f"load_state_dict: path: {file} is no metadata of this package (the real Paddle's "
+            "are pickles, which are not read); save the checkpoint anew, or bring weights over "
+            "with paddle.save"
+        ) from None

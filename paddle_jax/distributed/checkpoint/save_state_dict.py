@@ -39,8 +39,16 @@ def wait():
 atexit.register(lambda: _Writing.thread and _Writing.thread.join())
 
 
-def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None,
-                    async_save=False, safetensors=False, save_replicas=False):
+def save_state_dict(
+    state_dict,
+    path,
+    process_group=None,
+    coordinator_rank=0,
+    unique_id=None,
+    async_save=False,
+    safetensors=False,
+    save_replicas=False,
+):
     """Writes Tensors, sharded or not, to a folder. Each piece is written once, by whoever holds it; Partial
     ones are written reduced.
 
@@ -75,8 +83,9 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     if not isinstance(state_dict, dict):
         raise CheckError(f"save_state_dict: state_dict: got {type(state_dict).__name__}; it must be a dict")
     if safetensors:
-        raise ValueError("save_state_dict: safetensors: got True; checkpoints are written in one "
-                         "format only; use False")
+        raise ValueError(
+            "save_state_dict: safetensors: got True; checkpoints are written in one format only; use False"
+        )
     wait()
     tensors, rank = flat(state_dict), get_rank()
     folder = Path(path)
@@ -99,7 +108,8 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
             at += data.nbytes
     if async_save and environment.size() == 1:
         _Writing.thread = threading.Thread(
-            target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank))
+            target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank)
+        )
         _Writing.thread.start()
     else:
         _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)

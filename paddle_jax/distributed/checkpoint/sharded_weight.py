@@ -23,32 +23,49 @@ class ShardedWeight:
         (2, 0)
     """
 
-    def __init__(self, key, local_tensor, local_shape, global_shape, global_offset, is_flattened=False,
-                 flattened_range=None):
+    def __init__(
+        self,
+        key,
+        local_tensor,
+        local_shape,
+        global_shape,
+        global_offset,
+        is_flattened=False,
+        flattened_range=None,
+    ):
         self.key, self.local_tensor = key, local_tensor
-        self.local_shape, self.global_shape, self.global_offset = (tuple(local_shape), tuple(global_shape),
-                                                                   tuple(global_offset))
+        self.local_shape, self.global_shape, self.global_offset = (
+            tuple(local_shape),
+            tuple(global_shape),
+            tuple(global_offset),
+        )
         self.is_flattened, self.flattened_range = is_flattened, flattened_range
         if is_flattened or flattened_range is not None:
-            raise ValueError("ShardedWeight: is_flattened: got True; pieces are boxes of the whole; "
-                             "pass the part with the axes of the whole")
+            raise ValueError(
+                "ShardedWeight: is_flattened: got True; pieces are boxes of the whole; "
+                "pass the part with the axes of the whole"
+            )
         if self.local_shape != tuple(local_tensor.shape):
-            raise ValueError(f"ShardedWeight: local_shape: got {self.local_shape} for a Tensor of shape "
-                             f"{tuple(local_tensor.shape)}; they must agree")
+            raise ValueError(
+                f"ShardedWeight: local_shape: got {self.local_shape} for a Tensor of shape "
+                f"{tuple(local_tensor.shape)}; they must agree"
+            )
         if not len(self.local_shape) == len(self.global_shape) == len(self.global_offset) or any(
-                start < 0 or start + n > whole
-                for start, n,
-                    whole in zip(self.global_offset, self.local_shape, self.global_shape, strict=True)
-            ):
-            raise ValueError(f"ShardedWeight: global_offset: got {self.global_offset}; "
-                             f"a part of shape {self.local_shape} from there must lie within a whole of "
-                             f"shape {self.global_shape}")
+            start < 0 or start + n > whole
+            for start, n, whole in zip(self.global_offset, self.local_shape, self.global_shape, strict=True)
+        ):
+            raise ValueError(
+                f"ShardedWeight: global_offset: got {self.global_offset}; "
+                f"a part of shape {self.local_shape} from there must lie within a whole of "
+                f"shape {self.global_shape}"
+            )
 
     @property
     def index(self):
         """The part as slices of the whole."""
-        return tuple(slice(start, start + n)
-                     for start, n in zip(self.global_offset, self.local_shape, strict=True))
+        return tuple(
+            slice(start, start + n) for start, n in zip(self.global_offset, self.local_shape, strict=True)
+        )
 
 
 ShardedStateDict = dict[str, ShardedWeight]
@@ -72,12 +89,14 @@ def shard_weight(key, weight, axis, group):
         (2, 3)
     """
     if not 0 <= axis < weight.ndim:
-        raise ValueError(f"shard_weight: axis: got {axis} for a Tensor of {weight.ndim} axes; "
-                         f"use 0 to {weight.ndim - 1}")
+        raise ValueError(
+            f"shard_weight: axis: got {axis} for a Tensor of {weight.ndim} axes; use 0 to {weight.ndim - 1}"
+        )
     local, place = tuple(weight.shape), max(group.rank, 0)
     whole = tuple(n * group.nranks if i == axis else n for i, n in enumerate(local))
-    return ShardedWeight(key, weight, local, whole,
-                         tuple(place * n if i == axis else 0 for i, n in enumerate(local)))
+    return ShardedWeight(
+        key, weight, local, whole, tuple(place * n if i == axis else 0 for i, n in enumerate(local))
+    )
 
 
 def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None):
@@ -110,8 +129,9 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
     return found
 
 
-def load_merged_state_dict(path, prefix=None, unique_id=None, offload=False, aoa_config=None,
-                           safetensors=False):
+def load_merged_state_dict(
+    path, prefix=None, unique_id=None, offload=False, aoa_config=None, safetensors=False
+):
     """Loads all Tensors of a checkpoint that `save_state_dict` has written, each whole on one device.
 
     Args:
@@ -137,8 +157,9 @@ def load_merged_state_dict(path, prefix=None, unique_id=None, offload=False, aoa
     from paddle_jax.tensor.creation import zeros
 
     wait()
-    saved = {name: entry for name, entry in described(path, unique_id).items()
-             if name.startswith(prefix or "")}
+    saved = {
+        name: entry for name, entry in described(path, unique_id).items() if name.startswith(prefix or "")
+    }
     state = {name: zeros(entry["shape"], entry["dtype"]) for name, entry in saved.items()}
     load_state_dict(state, path, unique_id=unique_id, aoa_config=aoa_config)
     return state

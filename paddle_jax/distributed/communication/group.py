@@ -91,8 +91,10 @@ class Group:
         return self._ranks[rank] if self.is_member() else -1
 
     def __repr__(self):
-        return (f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: "
-                f"{', '.join(map(str, self.ranks))}; name: {self.name or None}")
+        return (
+            f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: "
+            f"{', '.join(map(str, self.ranks))}; name: {self.name or None}"
+        )
 
 
 def backend_name():
@@ -119,11 +121,13 @@ def default_group():
         RuntimeError: there is none.
     """
     if 0 not in Groups.known:
-        raise RuntimeError("The global group is not initialized: call paddle.distributed.init_parallel_env() "
-                           "first, in a program that `python -m paddle_jax.distributed.launch` has started. "
-                           "In a single process that drives several devices there is nothing to exchange "
-                           "between processes: sharded Tensors have the values of all devices (dist.reshard, "
-                           "dist.local_map).")
+        raise RuntimeError(
+            "The global group is not initialized: call paddle.distributed.init_parallel_env() "
+            "first, in a program that `python -m paddle_jax.distributed.launch` has started. "
+            "In a single process that drives several devices there is nothing to exchange "
+            "between processes: sharded Tensors have the values of all devices (dist.reshard, "
+            "dist.local_map)."
+        )
     return Groups.known[0]
 
 
@@ -168,8 +172,10 @@ def destroy_process_group(group=None):
     """
     group = default_group() if group is None else group
     if Groups.known.get(group.id) is not group:
-        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; "
-                         "name one that new_group has made")
+        raise ValueError(
+            f"destroy_process_group: group: got number {group.id}, which is not known; "
+            "name one that new_group has made"
+        )
     if group.id == 0:
         Groups.known.clear()
     else:
@@ -199,8 +205,10 @@ def get_backend(group=None) -> str:
     """
     group = default_group() if group is None else group
     if not group.is_member():
-        raise ValueError(f"get_backend: group: got group {group.id}, to which this process does not belong; "
-                         "name one of its own")
+        raise ValueError(
+            f"get_backend: group: got group {group.id}, to which this process does not belong; "
+            "name one of its own"
+        )
     return backend_name()
 
 

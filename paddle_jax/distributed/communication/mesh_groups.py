@@ -13,12 +13,16 @@ def group_along(mesh, dim):
     """See `ProcessMesh.get_group`. Groups of the same processes are made once; all processes make all of
     them, in the same order."""
     if not is_initialized():
-        raise CheckError("ProcessMesh.get_group: there are no groups yet; "
-                         "call paddle.distributed.init_parallel_env first, in a program of several processes "
-                         "(within one process use reshard or local_map)")
+        raise CheckError(
+            "ProcessMesh.get_group: there are no groups yet; "
+            "call paddle.distributed.init_parallel_env first, in a program of several processes "
+            "(within one process use reshard or local_map)"
+        )
     if dim is None and mesh.ndim > 1:
-        raise ValueError("ProcessMesh.get_group: dim_name: got None; the mesh has several dimensions, "
-                         f"name one of {mesh.dim_names}")
+        raise ValueError(
+            "ProcessMesh.get_group: dim_name: got None; the mesh has several dimensions, "
+            f"name one of {mesh.dim_names}"
+        )
     if dim is not None and dim not in mesh.dim_names:
         raise ValueError(f"ProcessMesh.get_group: dim_name: got {dim!r}; the mesh has {mesh.dim_names}")
     at = 0 if dim is None else mesh.dim_names.index(dim)

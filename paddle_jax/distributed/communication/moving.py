@@ -85,8 +85,9 @@ def alltoall(out_tensor_list, in_tensor_list, group=None, sync_op=True):
     return stream.alltoall(out_tensor_list, in_tensor_list, group, sync_op)
 
 
-def alltoall_single(out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None,
-                    sync_op=True):
+def alltoall_single(
+    out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None, sync_op=True
+):
     """Sends every process a piece of the tensor of each.
 
     Args:

@@ -12,8 +12,13 @@ from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.stream.pairs import other_rank, posted
 from paddle_jax.distributed.communication.tensors import bytes_of, need_member, place
 
-__all__ = ["all_gather_object", "broadcast_object_list", "recv_object_list", "scatter_object_list",
-           "send_object_list"]
+__all__ = [
+    "all_gather_object",
+    "broadcast_object_list",
+    "recv_object_list",
+    "scatter_object_list",
+    "send_object_list",
+]
 
 
 def _padded(data, length):
@@ -56,8 +61,10 @@ def broadcast_object_list(object_list, src, group=None):
     size = int(np.asarray(wire.broadcast(np.asarray(len(data)), source)))
     found = pickle.loads(np.asarray(wire.broadcast(_padded(data, size), source)).tobytes())
     if len(found) != len(object_list):
-        raise ValueError(f"broadcast_object_list: object_list: got {len(object_list)} elements; "
-                         f"rank {src} has {len(found)}")
+        raise ValueError(
+            f"broadcast_object_list: object_list: got {len(object_list)} elements; "
+            f"rank {src} has {len(found)}"
+        )
     object_list[:] = found
 
 
@@ -79,8 +86,10 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     if source == group.rank:
         if len(in_object_list or ()) != group.nranks:
             given = len(in_object_list or ())
-            raise ValueError(f"scatter_object_list: in_object_list: got {given} objects; "
-                             f"give one for each of the {group.nranks} processes")
+            raise ValueError(
+                f"scatter_object_list: in_object_list: got {given} objects; "
+                f"give one for each of the {group.nranks} processes"
+            )
         pieces = [pickle.dumps(obj) for obj in in_object_list]
     sizes = np.asarray(wire.broadcast(np.asarray([len(data) for data in pieces]), source))
     rows = np.stack([_padded(data, int(sizes.max())) for data in pieces])
@@ -90,8 +99,9 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
 
 def _peer(call, group, rank, rank_in_group):
     if (rank is None) == (rank_in_group is None):
-        raise ValueError(f"{call}: name the other process either by its number in the program or by its "
-                         "place in the group")
+        raise ValueError(
+            f"{call}: name the other process either by its number in the program or by its place in the group"
+        )
     return other_rank(call, group, group.ranks[rank_in_group] if rank is None else rank)
 
 
@@ -129,16 +139,23 @@ def recv_object_list(object_list, src=None, group=None, src_in_group=None):
             group, or named twice or not at all; the lengths differ.
     """
     if not object_list:
-        raise ValueError("recv_object_list: object_list: got an empty list; "
-                         "it must have as many elements as are sent")
+        raise ValueError(
+            "recv_object_list: object_list: got an empty list; it must have as many elements as are sent"
+        )
     if (group := member(group)) is None:
         return
-    other, wire, channel = (_peer("recv_object_list", group, src, src_in_group), group.process_group,
-                            Groups.channel)
-    found = channel.receive(group.id, other, channel.ticket(group.id, other), "recv_object_list", wire.where,
-                            wire.limit)
+    other, wire, channel = (
+        _peer("recv_object_list", group, src, src_in_group),
+        group.process_group,
+        Groups.channel,
+    )
+    found = channel.receive(
+        group.id, other, channel.ticket(group.id, other), "recv_object_list", wire.where, wire.limit
+    )
     found = pickle.loads(found.tobytes())
     if len(found) != len(object_list):
-        raise ValueError(f"recv_object_list: object_list: got {len(object_list)} elements; "
-                         f"rank {other} has sent {len(found)}")
+        raise ValueError(
+            f"recv_object_list: object_list: got {len(object_list)} elements; "
+            f"rank {other} has sent {len(found)}"
+        )
     object_list[:] = found

@@ -66,10 +66,16 @@ class P2POp:
 
     def __init__(self, op, tensor, peer, group=None):
         if op not in (isend, irecv):
-            raise RuntimeError("Invalid ``op`` function. Expected ``op`` to be of type "
-                               "``paddle.distributed.isend`` or ``paddle.distributed.irecv``.")
-        self.op, self.tensor, self.peer, self.group = (op, tensor, peer,
-                                                       default_group() if group is None else group)
+            raise RuntimeError(
+                "Invalid ``op`` function. Expected ``op`` to be of type "
+                "``paddle.distributed.isend`` or ``paddle.distributed.irecv``."
+            )
+        self.op, self.tensor, self.peer, self.group = (
+            op,
+            tensor,
+            peer,
+            default_group() if group is None else group,
+        )
 
 
 def batch_isend_irecv(p2p_op_list):
@@ -83,11 +89,13 @@ def batch_isend_irecv(p2p_op_list):
         RuntimeError: an element is something else, or of another group. IndexError: the list is empty.
     """
     if not all(isinstance(one, P2POp) for one in p2p_op_list):
-        raise RuntimeError("Invalid ``p2p_op_list``. Each op is expected to to be of type "
-                           "``paddle.distributed.P2POp``.")
+        raise RuntimeError(
+            "Invalid ``p2p_op_list``. Each op is expected to to be of type ``paddle.distributed.P2POp``."
+        )
     group = p2p_op_list[0].group
     if any(one.group is not group for one in p2p_op_list):
-        raise RuntimeError("batch_isend_irecv: p2p_op_list: got messages of several groups; "
-                           "call it once for each group")
+        raise RuntimeError(
+            "batch_isend_irecv: p2p_op_list: got messages of several groups; call it once for each group"
+        )
     tasks = [one.op(one.tensor, one.peer, group) for one in p2p_op_list]
     return [task for task in tasks if task is not None]

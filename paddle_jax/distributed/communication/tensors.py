@@ -21,8 +21,10 @@ def value(call, name, tensor):
         ValueError: it is none.
     """
     if not isinstance(tensor, Tensor):
-        raise ValueError(f"(InvalidArgument) {call}: {name}: got {type(tensor).__name__}; "
-                         "it must be a Tensor, like paddle.to_tensor gives")
+        raise ValueError(
+            f"(InvalidArgument) {call}: {name}: got {type(tensor).__name__}; "
+            "it must be a Tensor, like paddle.to_tensor gives"
+        )
     return tensor._value
 
 
@@ -31,13 +33,16 @@ def values(call, name, tensors, count):
     one shape and dtype."""
     arrays = [value(call, f"{name}[{i}]", tensor) for i, tensor in enumerate(tensors)]
     if len(arrays) != count:
-        raise ValueError(f"{call}: {name}: got {len(arrays)} tensors; there must be one for each of the "
-                         f"{count} processes of the group")
+        raise ValueError(
+            f"{call}: {name}: got {len(arrays)} tensors; there must be one for each of the "
+            f"{count} processes of the group"
+        )
     first = arrays[0]
     for i, array in enumerate(arrays):
         if array.shape != first.shape or array.dtype != first.dtype:
-            raise ValueError(f"{call}: {name}[{i}]: got {kind(array)} beside {kind(first)}; "
-                             "all must be alike")
+            raise ValueError(
+                f"{call}: {name}[{i}]: got {kind(array)} beside {kind(first)}; all must be alike"
+            )
     return stacked(arrays)
 
 
@@ -67,8 +72,10 @@ def apart(array):
 def split(call, name, array, count):
     """An array [count * n, ...] as [count, n, ...]."""
     if array.ndim == 0 or array.shape[0] % count:
-        raise ValueError(f"{call}: {name}: got shape {list(array.shape)}; "
-                         f"its first length must be a multiple of the {count} processes of the group")
+        raise ValueError(
+            f"{call}: {name}: got shape {list(array.shape)}; "
+            f"its first length must be a multiple of the {count} processes of the group"
+        )
     return at_hand(array).reshape(count, array.shape[0] // count, *array.shape[1:])
 
 
@@ -90,8 +97,10 @@ def fill_list(call, name, tensors, arrays):
         tensors.extend(wrap(array) for array in arrays)
         return
     if len(tensors) != len(arrays):
-        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for "
-                           f"each of the {len(arrays)} processes")
+        raise RuntimeError(
+            f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for "
+            f"each of the {len(arrays)} processes"
+        )
     for i, (tensor, array) in enumerate(zip(tensors, arrays, strict=True)):
         fill(call, f"{name}[{i}]", tensor, array)
 
@@ -99,8 +108,10 @@ def fill_list(call, name, tensors, arrays):
 def shape_of_list(call, name, tensors, like, count):
     """Refuses a list for results, before anything is sent, whose Tensors cannot take them."""
     if isinstance(tensors, list) and tensors and len(tensors) not in (0, count):
-        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for "
-                           f"each of the {count} processes")
+        raise RuntimeError(
+            f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for "
+            f"each of the {count} processes"
+        )
     for i, tensor in enumerate(tensors if isinstance(tensors, list) else ()):
         value(call, f"{name}[{i}]", tensor)
         if tensor._raw.dtype != like.dtype or tensor._raw.size != like.size:
@@ -126,16 +137,19 @@ def need_member(call, group):
     """
     group = default_group() if group is None else group
     if not group.is_member():
-        raise RuntimeError(f"{call}: The group should not be None and all ranks which invoke this operation "
-                           "should be the member of this group.")
+        raise RuntimeError(
+            f"{call}: The group should not be None and all ranks which invoke this operation "
+            "should be the member of this group."
+        )
     return group
 
 
 def need_sync(call, sync_op, use_calc_stream):
     """Refuses a call that is to be asynchronous on the stream of computations."""
     if use_calc_stream and not sync_op:
-        raise RuntimeError(f"{call}: use_calc_stream: got True with sync_op=False; "
-                           "it can only be True when sync_op is")
+        raise RuntimeError(
+            f"{call}: use_calc_stream: got True with sync_op=False; it can only be True when sync_op is"
+        )
 
 
 class Task:

@@ -21,10 +21,32 @@ from paddle_jax.framework.mode import in_dynamic_mode
 __all__ = ["Fleet"]
 
 _AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
-_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars",
-           "sync_batch_norm", "localsgd", "adaptive_localsgd", "dgc", "asp", "qat", "fp16_allreduce",
-           "fuse_grad_merge", "auto", "semi_auto", "auto_search", "elastic", "adam_d2sum", "heter_ccl_mode",
-           "is_fl_ps_mode", "is_with_coordinator")
+_STATIC = (
+    "amp",
+    "recompute",
+    "gradient_merge",
+    "sharding",
+    "pipeline",
+    "tensor_parallel",
+    "lamb",
+    "lars",
+    "sync_batch_norm",
+    "localsgd",
+    "adaptive_localsgd",
+    "dgc",
+    "asp",
+    "qat",
+    "fp16_allreduce",
+    "fuse_grad_merge",
+    "auto",
+    "semi_auto",
+    "auto_search",
+    "elastic",
+    "adam_d2sum",
+    "heter_ccl_mode",
+    "is_fl_ps_mode",
+    "is_with_coordinator",
+)
 
 
 class Fleet:
@@ -64,20 +86,24 @@ class Fleet:
         schedulers.adopt()
         role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
         if not isinstance(role_maker, RoleMakerBase):
-            raise ValueError("`role_maker` should be subclass of `RoleMakerBase`, "
-                             f"but got {type(role_maker)}")
+            raise ValueError(
+                f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}"
+            )
         role_maker.refuse_servers()
         strategy = DistributedStrategy() if strategy is None else strategy
         if not isinstance(strategy, DistributedStrategy):
-            raise TypeError(f"fleet.init: strategy: got {type(strategy).__name__}; "
-                            "it must be a DistributedStrategy")
+            raise TypeError(
+                f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy"
+            )
         ignored = [name for name in _STATIC if getattr(strategy, name)]
         if ignored:
-            warnings.warn(f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
-                          "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
-                          "before a step(), hybrid_configs, an optimizer of that name, "
-                          "or nn.SyncBatchNorm.convert_sync_batchnorm",
-                          stacklevel=2)
+            warnings.warn(
+                f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
+                "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
+                "before a step(), hybrid_configs, an optimizer of that name, "
+                "or nn.SyncBatchNorm.convert_sync_batchnorm",
+                stacklevel=2,
+            )
         if environment.size() > 1:
             init_parallel_env()
         self._role_maker, self._user_defined_strategy = role_maker, strategy
@@ -179,8 +205,11 @@ class Fleet:
 
     def _without_servers(self, name):
         self._role()
-        warnings.warn(f"fleet.{name}: there are no parameter servers, so it does nothing; "
-                      "`fleet.is_server()` tells where it is needed", stacklevel=3)
+        warnings.warn(
+            f"fleet.{name}: there are no parameter servers, so it does nothing; "
+            "`fleet.is_server()` tells where it is needed",
+            stacklevel=3,
+        )
 
     def barrier_worker(self):
         """Waits until all processes have called it."""
@@ -228,11 +257,15 @@ class Fleet:
             return model
         strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
         if mode == ParallelMode.DATA_PARALLEL:
-            return DataParallel(model, comm_buffer_size=strategy.fuse_grad_size_in_MB,
-                                last_comm_buffer_size=strategy.last_comm_group_size_MB,
-                                find_unused_parameters=strategy.find_unused_parameters)
-        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL
-                else ShardingParallel)(model, self._hcg, strategy)
+            return DataParallel(
+                model,
+                comm_buffer_size=strategy.fuse_grad_size_in_MB,
+                last_comm_buffer_size=strategy.last_comm_group_size_MB,
+                find_unused_parameters=strategy.find_unused_parameters,
+            )
+        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL else ShardingParallel)(
+            model, self._hcg, strategy
+        )
 
     def distributed_optimizer(self, optimizer, strategy=None):
         """An optimizer for training in several processes.
@@ -251,9 +284,11 @@ class Fleet:
             self._optimizer = optimizer
             return optimizer
         if not in_dynamic_mode():
-            raise RuntimeError("fleet.distributed_optimizer: static programs of several processes do not "
-                               "exist here; leave paddle.enable_static() out, and compile the network with "
-                               "paddle.jit.to_static")
+            raise RuntimeError(
+                "fleet.distributed_optimizer: static programs of several processes do not "
+                "exist here; leave paddle.enable_static() out, and compile the network with "
+                "paddle.jit.to_static"
+            )
         self._optimizer = HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
         return self._optimizer
 
@@ -264,15 +299,17 @@ class Fleet:
             scaler: GradScaler.
         """
         if not isinstance(scaler, GradScaler):
-            raise TypeError(f"fleet.distributed_scaler: scaler: got {type(scaler).__name__}; "
-                            "it must be a GradScaler")
+            raise TypeError(
+                f"fleet.distributed_scaler: scaler: got {type(scaler).__name__}; it must be a GradScaler"
+            )
         return scaler
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
         """`minimize` of the optimizer that was given to distributed_optimizer last."""
         if not hasattr(self, "_optimizer"):
-            raise AttributeError("fleet.minimize: there is no optimizer; "
-                                 "call fleet.distributed_optimizer first")
+            raise AttributeError(
+                "fleet.minimize: there is no optimizer; call fleet.distributed_optimizer first"
+            )
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
 
 
@@ -281,9 +318,11 @@ def _grid(strategy):
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
     for name in ("pp", "sep", "cp"):
         if degrees[name] > 1:
-            raise NotImplementedError(f"fleet.init: {name}_degree: got {degrees[name]}; "
-                                      "there are only dp_degree, mp_degree and sharding_degree for "
-                                      "processes; a process that drives several devices has dist.parallelize")
+            raise NotImplementedError(
+                f"fleet.init: {name}_degree: got {degrees[name]}; "
+                "there are only dp_degree, mp_degree and sharding_degree for "
+                "processes; a process that drives several devices has dist.parallelize"
+            )
     if degrees["dp"] < 0:
         others = 1
         for name, degree in degrees.items():

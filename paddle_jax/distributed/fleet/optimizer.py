@@ -37,12 +37,18 @@ class HybridParallelOptimizer(OwnedRound):
     def _total(self, params, grads):
         cut = [getattr(p, "is_distributed", False) for p in params]
         whole = _squares([g for g, apart in zip(grads, cut, strict=True) if not apart])
-        return whole + summed(_squares([g for g, apart in zip(grads, cut, strict=True) if apart]),
-                              self._hcg.get_model_parallel_group())
+        return whole + summed(
+            _squares([g for g, apart in zip(grads, cut, strict=True) if apart]),
+            self._hcg.get_model_parallel_group(),
+        )
 
     def _found_everywhere(self, found):
-        return anywhere(found, self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group(),
-                        self._hcg.get_model_parallel_group())
+        return anywhere(
+            found,
+            self._hcg.get_sharding_parallel_group(),
+            self._hcg.get_data_parallel_group(),
+            self._hcg.get_model_parallel_group(),
+        )
 
 
 def distributed_optimizer(optimizer, strategy=None):

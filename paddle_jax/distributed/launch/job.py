@@ -57,8 +57,9 @@ class _Job:
         line = f"LAUNCH {level} {time.strftime('%Y-%m-%d %H:%M:%S')} {text}"
         with self.log.open("a") as log:
             log.write(line + "\n")
-        if _LEVELS.index(level) >= (_LEVELS.index(self.given.log_level) if self.given.log_level in _LEVELS
-                                    else 1):
+        if _LEVELS.index(level) >= (
+            _LEVELS.index(self.given.log_level) if self.given.log_level in _LEVELS else 1
+        ):
             print(line, file=sys.stderr, flush=True)
 
     def run(self):
@@ -68,16 +69,22 @@ class _Job:
             code = self._once(restart)
             if code == 0 or restart == again:
                 return code
-            self.say("WARNING", f"starts all processes again, {again - restart - 1} more times after this; "
-                                f"PADDLE_RESTART_COUNT is {restart + 1}")
+            self.say(
+                "WARNING",
+                f"starts all processes again, {again - restart - 1} more times after this; "
+                f"PADDLE_RESTART_COUNT is {restart + 1}",
+            )
         return code
 
     def _once(self, restart):
         self.pod = pod = Pod(self.given, restart)
         self.shown = pod.starts[0]
         ids = ", ".join(str(process.pid) for process in pod.processes)
-        self.say("INFO", f"runs {len(pod.processes)} processes, with the ids {ids}; "
-                         f"logs: {self.given.log_dir}/workerlog.N")
+        self.say(
+            "INFO",
+            f"runs {len(pod.processes)} processes, with the ids {ids}; "
+            f"logs: {self.given.log_dir}/workerlog.N",
+        )
         while not pod.done():
             found = pod.wait(_PAUSE)
             self.show()
@@ -93,8 +100,11 @@ class _Job:
         self.show()
         rank = self.given.rank * self.given.nproc + i
         how = f"with exit status {code}" if code > 0 else f"by signal {signal.Signals(-code).name}"
-        self.say("ERROR", f"rank {rank} (process {self.pod.processes[i].pid}) was the first to end {how}; "
-                          f"the other processes have been ended. The last lines of {self.pod.logs[i]}:")
+        self.say(
+            "ERROR",
+            f"rank {rank} (process {self.pod.processes[i].pid}) was the first to end {how}; "
+            f"the other processes have been ended. The last lines of {self.pod.logs[i]}:",
+        )
         print(self.pod.tail(i), file=sys.stderr, flush=True)
         return code if code > 0 else 128 - code
 

@@ -40,17 +40,29 @@ def variables(given, restart):
     master = given.master or f"127.0.0.1:{ports[0]}"
     host = given.host or ("127.0.0.1" if given.nnodes == 1 else socket.gethostname())
     here = [f"{host}:{port}" for port in ports[1:]]
-    common = {"PADDLE_MASTER": master, "PADDLE_GLOBAL_SIZE": size, "PADDLE_TRAINERS_NUM": size,
-              "PADDLE_LOCAL_SIZE": given.nproc, "PADDLE_NNODES": given.nnodes,
-              "PADDLE_LOG_DIR": Path(given.log_dir).resolve(), "PADDLE_RESTART_COUNT": restart,
-              "PADDLE_JOB_ID": given.job_id, "POD_NAME": f"pod{given.rank}"}
+    common = {
+        "PADDLE_MASTER": master,
+        "PADDLE_GLOBAL_SIZE": size,
+        "PADDLE_TRAINERS_NUM": size,
+        "PADDLE_LOCAL_SIZE": given.nproc,
+        "PADDLE_NNODES": given.nnodes,
+        "PADDLE_LOG_DIR": Path(given.log_dir).resolve(),
+        "PADDLE_RESTART_COUNT": restart,
+        "PADDLE_JOB_ID": given.job_id,
+        "POD_NAME": f"pod{given.rank}",
+    }
     if given.nnodes == 1:
         common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(here)
     found, share = [], len(given.devices) // given.nproc
     for i in range(given.nproc):
         rank = given.rank * given.nproc + i
-        own = {"PADDLE_TRAINER_ID": rank, "PADDLE_GLOBAL_RANK": rank, "PADDLE_LOCAL_RANK": i,
-               "PADDLE_RANK_IN_NODE": i, "PADDLE_CURRENT_ENDPOINT": here[i]}
+        own = {
+            "PADDLE_TRAINER_ID": rank,
+            "PADDLE_GLOBAL_RANK": rank,
+            "PADDLE_LOCAL_RANK": i,
+            "PADDLE_RANK_IN_NODE": i,
+            "PADDLE_CURRENT_ENDPOINT": here[i],
+        }
         if share:
             own["FLAGS_selected_gpus"] = ",".join(map(str, given.devices[i * share : (i + 1) * share]))
         else:
@@ -77,8 +89,10 @@ class Pod:
         folder = Path(given.log_dir)
         folder.mkdir(parents=True, exist_ok=True)
         self.logs = [folder / f"workerlog.{i}" for i in range(given.nproc)]
-        self.starts = [0 if given.log_overwrite == "True" or not log.exists() else log.stat().st_size
-                       for log in self.logs]
+        self.starts = [
+            0 if given.log_overwrite == "True" or not log.exists() else log.stat().st_size
+            for log in self.logs
+        ]
         self.processes = []
         try:
             for i, told in enumerate(variables(given, restart)):
@@ -89,13 +103,20 @@ class Pod:
 
     def _start(self, i, told, folder):
         environment = {name: value for name, value in os.environ.items() if name != MARK} | told
-        (folder
-         / f"envlog.{i}").write_text("".join(f"{name}={value}\n" for name, value in sorted(told.items())))
+        (folder / f"envlog.{i}").write_text(
+            "".join(f"{name}={value}\n" for name, value in sorted(told.items()))
+        )
         with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
             # no other thread of the launcher holds locks
-            process = subprocess.Popen(command(self.given), env=environment, stdout=log,  # noqa: PLW1509
-                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                       start_new_session=True, preexec_fn=_tied)
+            process = subprocess.Popen(
+                command(self.given),
+                env=environment,
+                stdout=log,  # noqa: PLW1509
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                preexec_fn=_tied,
+            )
         self.processes.append(process)
         threading.Thread(target=lambda: self.ended.put((i, process.wait())), daemon=True).start()
 

@@ -53,9 +53,11 @@ class GroupSharded(Layer):
 
     def _need_whole(self, layer, inputs):
         if not self._parts.whole:
-            raise RuntimeError(f"group_sharded_parallel: {layer.full_name()} was called itself, "
-                               "and its parameters are pieces; call the model that group_sharded_parallel "
-                               "has given, or get_all_parameters() before")
+            raise RuntimeError(
+                f"group_sharded_parallel: {layer.full_name()} was called itself, "
+                "and its parameters are pieces; call the model that group_sharded_parallel "
+                "has given, or get_all_parameters() before"
+            )
 
     def forward(self, *inputs, **kwargs):
         """Calls the Layer within; its parameters are whole meanwhile, and until the end of
@@ -160,22 +162,46 @@ class GroupShardedStage2(GroupSharded):
             GroupShardedOptimizerStage2.
     """
 
-    def __init__(self, layer, sharding_optimizer, group=None, sync_buffers=False, buffer_max_size=2**23,
-                 auto_refresh_trainable=True, device="gpu", dp_group=None, level="os_g"):
-        optimizers = (sharding_optimizer if isinstance(sharding_optimizer, list | tuple)
-                      else [sharding_optimizer])
+    def __init__(
+        self,
+        layer,
+        sharding_optimizer,
+        group=None,
+        sync_buffers=False,
+        buffer_max_size=2**23,
+        auto_refresh_trainable=True,
+        device="gpu",
+        dp_group=None,
+        level="os_g",
+    ):
+        optimizers = (
+            sharding_optimizer if isinstance(sharding_optimizer, list | tuple) else [sharding_optimizer]
+        )
         for optimizer in optimizers:
             if not isinstance(optimizer, GroupShardedOptimizerStage2):
-                raise TypeError(f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; "
-                                "it must be a GroupShardedOptimizerStage2")
+                raise TypeError(
+                    f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; "
+                    "it must be a GroupShardedOptimizerStage2"
+                )
         super().__init__(layer, level, member_of("GroupShardedStage2", group, dp_group), int(buffer_max_size))
         for optimizer in optimizers:
             optimizer._model = self
 
 
-def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, offload=False,
-                           sync_buffers=False, buffer_max_size=2**23, segment_size=2**20, sync_comm=False,
-                           dp_group=None, exclude_layer=None):
+def group_sharded_parallel(
+    model,
+    optimizer,
+    level,
+    scaler=None,
+    group=None,
+    offload=False,
+    sync_buffers=False,
+    buffer_max_size=2**23,
+    segment_size=2**20,
+    sync_comm=False,
+    dp_group=None,
+    exclude_layer=None,
+):
     """Makes model and optimizer ready for data parallel training in which the processes divide among them
     what only the step needs. Results are those of DataParallel.
 
@@ -219,8 +245,11 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
     group = member_of(call, group, dp_group)
     if level != "p_g_os":
         divided = GroupShardedOptimizerStage2(model.parameters(), optimizer, group)
-        return (GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level),
-                divided, scaler)
+        return (
+            GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level),
+            divided,
+            scaler,
+        )
     wrapped = GroupSharded(model, level, group, int(buffer_max_size))
     try:
         return wrapped, GroupShardedOptimizer(optimizer, wrapped._parts, wrapped), scaler
@@ -242,11 +271,15 @@ def save_group_sharded_model(model, output, optimizer=None):
         AssertionError: output is a file. ValueError: the model or the optimizer is another one.
     """
     if not isinstance(model, GroupSharded):
-        raise ValueError(f"save_group_sharded_model: model: got {type(model).__name__}; "
-                         "it must be what group_sharded_parallel has given")
+        raise ValueError(
+            f"save_group_sharded_model: model: got {type(model).__name__}; "
+            "it must be what group_sharded_parallel has given"
+        )
     if optimizer is not None and not isinstance(optimizer, GroupShardedOptimizer):
-        raise ValueError(f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; "
-                         "it must be what group_sharded_parallel has given")
+        raise ValueError(
+            f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; "
+            "it must be what group_sharded_parallel has given"
+        )
     folder = Path(output)
     if folder.is_file():
         raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")

@@ -61,11 +61,15 @@ class Round:
             raise TypeError(f"{name}: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
         clips = [optimizer._grad_clip, *(group.settings.get("grad_clip") for group in optimizer._groups)]
         if any(clip is not None for clip in clips[1:]):
-            raise ValueError(f"{name}: optimizer: a parameter group has a grad_clip of its own; "
-                             "pass one grad_clip to the optimizer")
+            raise ValueError(
+                f"{name}: optimizer: a parameter group has a grad_clip of its own; "
+                "pass one grad_clip to the optimizer"
+            )
         if cut and not isinstance(clips[0], ClipGradByGlobalNorm | ClipGradByValue | None):
-            raise ValueError(f"{name}: optimizer: grad_clip: got {type(clips[0]).__name__}; where gradients "
-                             "lie in pieces it must be ClipGradByGlobalNorm or ClipGradByValue")
+            raise ValueError(
+                f"{name}: optimizer: grad_clip: got {type(clips[0]).__name__}; where gradients "
+                "lie in pieces it must be ClipGradByGlobalNorm or ClipGradByValue"
+            )
         self._inner, self._norm = optimizer, None
         if isinstance(clips[0], ClipGradByGlobalNorm):
             self._norm, optimizer._grad_clip = clips[0].clip_norm, None
@@ -186,8 +190,10 @@ class Owned:
         for place, params in enumerate(self.lists()):
             chosen = [p for p in params if id(p) in active]
             for bucket in in_buckets([p._grad for p in chosen], size):
-                _together(bucket, lambda flat: self.group.process_group.all_reduce(flat, wire.AVG,
-                                                                                   "gradients: reduce"))
+                _together(
+                    bucket,
+                    lambda flat: self.group.process_group.all_reduce(flat, wire.AVG, "gradients: reduce"),
+                )
             if place != self.group.rank:
                 for p in chosen:
                     p._grad = None
@@ -271,8 +277,9 @@ class Pieces:
             params = [owner[id(grad)] for grad in bucket]
             rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)
             out = self.group.process_group.reduce_scatter(rows.reshape(-1), wire.AVG)
-            self._cut(params, np.asarray(out),
-                      lambda p, part: setattr(p, "_grad", wrap(uploaded(part.copy()))))
+            self._cut(
+                params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(uploaded(part.copy())))
+            )
 
 
 class GroupShardedOptimizer(Round):
@@ -287,14 +294,19 @@ class GroupShardedOptimizer(Round):
 
     def __init__(self, optimizer, parts, model):
         if isinstance(parts, Pieces) and WHOLE & {base.__name__ for base in type(optimizer).__mro__}:
-            raise ValueError(f"{type(self).__name__}: optimizer: {type(optimizer).__name__} looks at whole "
-                             "parameters; use \"os\" or \"os_g\"")
+            raise ValueError(
+                f"{type(self).__name__}: optimizer: {type(optimizer).__name__} looks at whole "
+                'parameters; use "os" or "os_g"'
+            )
         super().__init__(optimizer, cut=isinstance(parts, Pieces))
         self._parts, self._model = parts, model
 
     def _total(self, params, grads):
-        mine = [g for p, g in zip(params, grads, strict=True)
-                if isinstance(self._parts, Pieces) or self._parts.mine(p)]
+        mine = [
+            g
+            for p, g in zip(params, grads, strict=True)
+            if isinstance(self._parts, Pieces) or self._parts.mine(p)
+        ]
         return summed(_squares(mine), self._parts.group)
 
     def _found_everywhere(self, found):
@@ -321,8 +333,10 @@ class GroupShardedOptimizer(Round):
         """
         named = {}
         for slot, param, _ in self._inner._entries():
-            named["master" if slot == "master" else self._inner._state_name(param, slot),
-                  param.name if slot == "master" else None] = param
+            named[
+                "master" if slot == "master" else self._inner._state_name(param, slot),
+                param.name if slot == "master" else None,
+            ] = param
         state, mine = self._inner.state_dict(), {}
         for (name, owner), param in named.items():
             value = state["master_weights"][owner] if owner else state[name]
@@ -332,16 +346,20 @@ class GroupShardedOptimizer(Round):
         by_name, found, masters = {p.name: p for p in self._parameter_list}, {}, {}
         for key, is_master in dict.fromkeys(key for each in everyone for key in each):
             values = [each[key, is_master] for each in everyone if (key, is_master) in each]
-            (masters if is_master
-             else found)[key] = self._put_together(by_name[values[0][1]], [value for value, _ in values])
+            (masters if is_master else found)[key] = self._put_together(
+                by_name[values[0][1]], [value for value, _ in values]
+            )
         if masters:
             found["master_weights"] = masters
         return found | ({"LR_Scheduler": state["LR_Scheduler"]} if "LR_Scheduler" in state else {})
 
     def _put_together(self, param, values):
         cut = isinstance(self._parts, Pieces) and id(param) in self._parts.lengths
-        if (not cut or values[0].shape != (self._parts.lengths[id(param)],)
-                or len(values) < self._parts.group.nranks):
+        if (
+            not cut
+            or values[0].shape != (self._parts.lengths[id(param)],)
+            or len(values) < self._parts.group.nranks
+        ):
             return values[0]
         return self._parts.joined(param, np.stack(values))
 
@@ -355,24 +373,32 @@ class GroupShardedOptimizer(Round):
             kept = {name: value for name, value in state_dict.items() if self._mine(name)}
             if "master_weights" in state_dict:
                 own = {p.name for p in self._parts.params if self._parts.mine(p)}
-                kept["master_weights"] = {name: value for name, value in state_dict["master_weights"].items()
-                                          if name in own}
+                kept["master_weights"] = {
+                    name: value for name, value in state_dict["master_weights"].items() if name in own
+                }
             self._inner.set_state_dict(kept)
             return
-        names = {self._inner._state_name(p, slot): p for p in self._parts.params
-                 for slot in self._inner._slots}
+        names = {
+            self._inner._state_name(p, slot): p for p in self._parts.params for slot in self._inner._slots
+        }
         cut = {name: self._cut_state(names.get(name), value) for name, value in state_dict.items()}
         if "master_weights" in state_dict:
             by_name = {p.name: p for p in self._parts.params}
-            cut["master_weights"] = {name: self._cut_state(by_name.get(name), value)
-                                     for name, value in state_dict["master_weights"].items()}
+            cut["master_weights"] = {
+                name: self._cut_state(by_name.get(name), value)
+                for name, value in state_dict["master_weights"].items()
+            }
         self._inner.set_state_dict(cut)
 
     load_state_dict = set_state_dict
 
     def _mine(self, name):
-        others = {self._inner._state_name(p, slot) for p in self._parts.params if not self._parts.mine(p)
-                  for slot in self._inner._slots}
+        others = {
+            self._inner._state_name(p, slot)
+            for p in self._parts.params
+            if not self._parts.mine(p)
+            for slot in self._inner._slots
+        }
         return name != "master_weights" and name not in others
 
     def _cut_state(self, param, value):
@@ -399,18 +425,31 @@ class GroupShardedOptimizerStage2(GroupShardedOptimizer):
 
     _broadcast_overlap = False  # values are handed out within the step
 
-    def __init__(self, params, optim, group=None, offload=False, device="gpu", pretrain_sync_models=True,
-                 dp_group=None, **kw):
+    def __init__(
+        self,
+        params,
+        optim,
+        group=None,
+        offload=False,
+        device="gpu",
+        pretrain_sync_models=True,
+        dp_group=None,
+        **kw,
+    ):
         super().__init__(optim, Owned(params, member_of(type(self).__name__, group, dp_group)), None)
 
 
 def member_of(call, group, dp_group):
     """The group of a call: all processes for None."""
     if dp_group is not None:
-        raise ValueError(f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out "
-                         "and let group have all processes")
+        raise ValueError(
+            f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out "
+            "and let group have all processes"
+        )
     group = default_group() if group is None else group
     if not group.is_member():
-        raise ValueError(f"{call}: group: got group {group.id}, to which this process does not belong, "
-                         "or which has one process")
+        raise ValueError(
+            f"{call}: group: got group {group.id}, to which this process does not belong, "
+            "or which has one process"
+        )
     return group

@@ -13,8 +13,15 @@ from paddle_jax.framework.pir.program import TYPES, VERSION
 from paddle_jax.framework.pir.signatures import signature
 
 _CODES = {name: code for code, name in TYPES.items()}
-_SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "f64": "0.a_f64",
-            "str": "0.a_str", "dtype": "1.a_dtype"}
+_SCALARS = {
+    "bool": "0.a_bool",
+    "i32": "0.a_i32",
+    "i64": "0.a_i64",
+    "f32": "0.a_f32",
+    "f64": "0.a_f64",
+    "str": "0.a_str",
+    "dtype": "1.a_dtype",
+}
 _PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
 CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
 
@@ -124,23 +131,32 @@ class Builder:
             name += "_1"
         found = self.value(array.dtype.name, array.shape)
         self.arrays[name] = array
-        self.parameter_ops.append({"#": "p", "A": [0, 1, 1, name], "DA": [],
-                                   "O": {"%": found.number, "TT": _type(*found.type)},
-                                   "OA": [1, int(not trainable), int(trainable)], "QA": []})
+        self.parameter_ops.append(
+            {
+                "#": "p",
+                "A": [0, 1, 1, name],
+                "DA": [],
+                "O": {"%": found.number, "TT": _type(*found.type)},
+                "OA": [1, int(not trainable), int(trainable)],
+                "QA": [],
+            }
+        )
         return found
 
     def data(self, name, dtype, shape):
         """An input."""
         found = self.value(dtype, shape)
-        self._append("1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data",
-                     stop=False)
+        self._append(
+            "1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data", stop=False
+        )
         return found
 
     def fetch(self, value, at):
         """Makes a value an output."""
         found = self.value(value.dtype, value.shape)
-        self._append("1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch",
-                     stop=False)
+        self._append(
+            "1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch", stop=False
+        )
         self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
 
     # operations ---------------------------------------------------------------------------------------------
@@ -221,9 +237,15 @@ class Builder:
                 ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
                 dtype = out[1][0][0] if out[1] else "float32"
             stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
-        self.ops.append({"#": full_name, "A": listed,
-                         "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
-                         "OA": [_bools("stop_gradient", stops)]})
+        self.ops.append(
+            {
+                "#": full_name,
+                "A": listed,
+                "I": [{"%": v.number if v is not None else 0} for v in inputs],
+                "O": ends,
+                "OA": [_bools("stop_gradient", stops)],
+            }
+        )
 
     @contextlib.contextmanager
     def block(self, args=()):
@@ -241,8 +263,10 @@ class Builder:
             self.ops = outer
             self.cache = kept
         listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
-        found.document = {"#": f"region_{number}",
-                          "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}]}
+        found.document = {
+            "#": f"region_{number}",
+            "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}],
+        }
 
     def _argument(self, kind):
         self.arguments -= 1
@@ -272,8 +296,13 @@ class Builder:
         done, mask, reserve = self.value(*size), self.value("uint8", []), self.value("float32", [0])
         self.count += 1
         whole = self.count
-        self._append("1.rnn", {"dropout_prob": 0.0, "is_bidirec": False, **attrs}, inputs,
-                     [done, mask, (whole, states), reserve], "rnn")
+        self._append(
+            "1.rnn",
+            {"dropout_prob": 0.0, "is_bidirec": False, **attrs},
+            inputs,
+            [done, mask, (whole, states), reserve],
+            "rnn",
+        )
         last = [self.value(*kind) for kind in states]
         self._append("0.split", {}, [Value(whole, None, [])], last, None)
         return done, last
@@ -287,14 +316,14 @@ class Builder:
     def full(self, value, dtype="float32", shape=(1,)):
         """A tensor of one number."""
         if is_length(value) or has_lengths(tuple(shape)):
-            raise NotWritable("a number that depends on lengths of the inputs stands where a constant has "
-                              "to be")
+            raise NotWritable(
+                "a number that depends on lengths of the inputs stands where a constant has to be"
+            )
         key = "full", float(value).hex(), dtype, tuple(shape)
         if not math.isfinite(value):
             return self._infinite(value, dtype, shape)
         if key not in self.cache:
-            self.cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value,
-                                       dtype=dtype)
+            self.cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
         return self.cache[key]
 
     def _infinite(self, value, dtype, shape):
@@ -310,8 +339,9 @@ class Builder:
         if not any(map(is_length, numbers)) and all(isinstance(n, int | np.integer) for n in numbers):
             key = "ints", tuple(numbers)
             if key not in self.cache:
-                self.cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers,
-                                           dtype="int64")
+                self.cache[key] = self.op(
+                    "full_int_array", [], ("int64", [len(numbers)]), value=numbers, dtype="int64"
+                )
             return self.cache[key]
         return self.combine([self._int(n) for n in numbers])
 
@@ -356,15 +386,28 @@ class Builder:
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
             if array.size and uniform(array):
                 return self.full(array.flat[0], *kind)
-            if (0 < array.size <= CONSTANT and np.isfinite(array).all()
-                    and kind[0] in ("float32", "float64", "int32", "int64", "bool")):
+            if (
+                0 < array.size <= CONSTANT
+                and np.isfinite(array).all()
+                and kind[0] in ("float32", "float64", "int32", "int64", "bool")
+            ):
                 start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
-                return self.op("assign_value_", [start], kind, shape=kind[1], dtype=kind[0],
-                               values=[float(v) for v in array.ravel()])
+                return self.op(
+                    "assign_value_",
+                    [start],
+                    kind,
+                    shape=kind[1],
+                    dtype=kind[0],
+                    values=[float(v) for v in array.ravel()],
+                )
         return self.parameter(f"constant_{len(self.arrays)}", array, False)
 
     def document(self):
         """The JSON bytes of the program."""
         block = {"#": "block_0", "args": [], "ops": [*self.parameter_ops, *self.ops]}
-        return json.dumps({"base_code": {"magic": "pir", "trainable": True, "version": VERSION},
-                           "program": {"regions": [{"#": "region_0", "blocks": [block]}]}}).encode()
+        return json.dumps(
+            {
+                "base_code": {"magic": "pir", "trainable": True, "version": VERSION},
+                "program": {"regions": [{"#": "region_0", "blocks": [block]}]},
+            }
+        ).encode()

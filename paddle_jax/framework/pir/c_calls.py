@@ -33,8 +33,12 @@ def signatures():
     """{name: (results, [(argument, kind, default)])}; a default of `inspect.Parameter.empty`: it
     has to be given."""
     found = {}
-    for line in importlib.resources.files("paddle_jax.framework.pir").joinpath(
-            "c_signatures.txt").read_text().splitlines():
+    for line in (
+        importlib.resources.files("paddle_jax.framework.pir")
+        .joinpath("c_signatures.txt")
+        .read_text()
+        .splitlines()
+    ):
         head, *arguments = line.split(" ")
         name, _, results = head.partition(":")
         found[name] = results, [_argument(text) for text in arguments]
@@ -81,8 +85,9 @@ def _by_name(name, arguments):
     names = [one for one, _, _ in arguments if one != "place"]
     if op is None or not set(names) <= set(taken):
         return None
-    return lambda a, *_: op.public(**{one: None if getattr(a, one) == "Undefined" else getattr(a, one)
-                                      for one in names})
+    return lambda a, *_: op.public(
+        **{one: None if getattr(a, one) == "Undefined" else getattr(a, one) for one in names}
+    )
 
 
 def _function(name, results, arguments, rule):
@@ -107,26 +112,33 @@ def _function(name, results, arguments, rule):
             elif kind in "ns" and left and one not in apart:
                 operands.append(_operand(value))
                 left -= 1
-        attrs = types.SimpleNamespace(**{one: _attribute(kind, value)
-                                         for (one, kind, _), value in zip(arguments, values, strict=True)})
+        attrs = types.SimpleNamespace(
+            **{one: _attribute(kind, value) for (one, kind, _), value in zip(arguments, values, strict=True)}
+        )
         return _given(rule(attrs, *operands), results, {k: values[place] for k, place in written.items()})
 
     call.__name__, call.__qualname__, call.__module__ = name, name, f"{Paths.root}.base.libpaddle.pir.ops"
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    shown = [inspect.Parameter(one + "_" * keyword.iskeyword(one), kind, default=default)
-             for one, _, default in _ordered(arguments)]
+    shown = [
+        inspect.Parameter(one + "_" * keyword.iskeyword(one), kind, default=default)
+        for one, _, default in _ordered(arguments)
+    ]
     call.__signature__ = inspect.Signature(shown)
-    call.__doc__ = (f"{name}({', '.join(one for one, _, _ in arguments)}) with the arguments of "
-                    "Paddle's C++ function.")
+    call.__doc__ = (
+        f"{name}({', '.join(one for one, _, _ in arguments)}) with the arguments of Paddle's C++ function."
+    )
     return call
 
 
 def _ordered(arguments):
     """Arguments of which none without a default follows one with a default, as Python wants it."""
-    last = max((k for k, (_, _, default) in enumerate(arguments) if default is inspect.Parameter.empty),
-               default=-1)
-    return [(name, kind, inspect.Parameter.empty if k < last else default)
-            for k, (name, kind, default) in enumerate(arguments)]
+    last = max(
+        (k for k, (_, _, default) in enumerate(arguments) if default is inspect.Parameter.empty), default=-1
+    )
+    return [
+        (name, kind, inspect.Parameter.empty if k < last else default)
+        for k, (name, kind, default) in enumerate(arguments)
+    ]
 
 
 def _bound(name, arguments, args, kwargs):
@@ -135,19 +147,33 @@ def _bound(name, arguments, args, kwargs):
         raise ArgumentError(f"{name}() takes {len(arguments)} arguments, but {len(args)} are given")
     values = list(args)
     for one, kind, default in arguments[len(args) :]:
-        values.append(kwargs.pop(one, (default if kind not in ("o", "lo") else None
-                                       if default is inspect.Parameter.empty else default)))
+        values.append(
+            kwargs.pop(
+                one,
+                (
+                    default
+                    if kind not in ("o", "lo")
+                    else None
+                    if default is inspect.Parameter.empty
+                    else default
+                ),
+            )
+        )
     if kwargs:
-        raise ArgumentError(f"{name}() has no argument {next(iter(kwargs))!r}; "
-                            f"it has {', '.join(one for one, _, _ in arguments)}")
+        raise ArgumentError(
+            f"{name}() has no argument {next(iter(kwargs))!r}; "
+            f"it has {', '.join(one for one, _, _ in arguments)}"
+        )
     for position, ((one, kind, _), value) in enumerate(zip(arguments, values, strict=True)):
         if value is inspect.Parameter.empty:
             raise ArgumentError(f"{name}(): argument '{one}' (position {position}) is missing")
         fits = _is_list(value) if "l" in kind else isinstance(value, Tensor)
         if kind in _TENSORS and not (fits or (value is None and "o" in kind)):
             what = "list of Tensors" if "l" in kind else "Tensor"
-            raise ArgumentError(f"(InvalidArgument) {name}(): argument '{one}' (position {position}) must be "
-                                f"{what}, but got {type(value).__name__}")
+            raise ArgumentError(
+                f"(InvalidArgument) {name}(): argument '{one}' (position {position}) must be "
+                f"{what}, but got {type(value).__name__}"
+            )
     return values
 
 
@@ -158,8 +184,11 @@ def _is_list(value):
 def _operand(value):
     """A value in the form that rules take."""
     if isinstance(value, list | tuple):
-        return ([_operand(v) for v in value] if any(isinstance(v, Tensor) for v in value)
-                else np.array(value, np.int64))
+        return (
+            [_operand(v) for v in value]
+            if any(isinstance(v, Tensor) for v in value)
+            else np.array(value, np.int64)
+        )
     return value if value is None or isinstance(value, Tensor) else np.asarray(value)
 
 
@@ -171,8 +200,13 @@ def _attribute(kind, value):
         return value
     if kind in "ns":
         value = freeze(value)
-        return ([value] if kind == "n" and not isinstance(value, tuple) else list(value)
-                if isinstance(value, tuple) else value)
+        return (
+            [value]
+            if kind == "n" and not isinstance(value, tuple)
+            else list(value)
+            if isinstance(value, tuple)
+            else value
+        )
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -206,12 +240,17 @@ def find_legacy(name):
     def call(*args):
         first = next((k for k, value in enumerate(args) if isinstance(value, str)), len(args))
         pairs = dict(zip(args[first::2], args[first + 1 :: 2], strict=True))
-        pairs = {renamed.get(one, one): c_rules.legacy_value(renamed.get(one, one), value)
-                 for one, value in pairs.items()}
+        pairs = {
+            renamed.get(one, one): c_rules.legacy_value(renamed.get(one, one), value)
+            for one, value in pairs.items()
+        }
         known = {one: value for one, value in pairs.items() if one in [a for a, _, _ in arguments]}
         found = function(**dict(zip(tensors, args[:first], strict=False)), **known)
         return (found, None) if name in c_rules.WITH_SHAPE else found
 
-    call.__name__, call.__qualname__, call.__module__ = (name, name,
-                                                         f"{Paths.root}.base.libpaddle.eager.ops.legacy")
+    call.__name__, call.__qualname__, call.__module__ = (
+        name,
+        name,
+        f"{Paths.root}.base.libpaddle.eager.ops.legacy",
+    )
     return call

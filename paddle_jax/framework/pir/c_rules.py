@@ -60,8 +60,9 @@ _FORWARD = {
     "gather": lambda a, x, index: P.gather(x, index, a.axis),
     "swiglu": lambda a, x, y: P.swiglu(x, y),
     "topk": lambda a, x, indices: P.take_along_axis(x, indices, a.axis),
-    "put_along_axis": lambda a, x, indices, values, out: P.put_along_axis(x, indices, values, a.axis,
-                                                                          a.reduce, a.include_self),
+    "put_along_axis": lambda a, x, indices, values, out: P.put_along_axis(
+        x, indices, values, a.axis, a.reduce, a.include_self
+    ),
 }
 
 # optimizers: new values of what changes, in the order of the results ----------------------------------------
@@ -69,8 +70,10 @@ _FORWARD = {
 
 def _sgd(a, param, rate, slope, master):
     wide = P.cast(param, "float32") if master is None else master
-    new = P.cast(P.subtract(wide, P.multiply(P.cast(slope, wide.dtype), P.cast(rate, wide.dtype))),
-                 param.dtype if master is None else "float32")
+    new = P.cast(
+        P.subtract(wide, P.multiply(P.cast(slope, wide.dtype), P.cast(rate, wide.dtype))),
+        param.dtype if master is None else "float32",
+    )
     return P.cast(new, param.dtype), None if master is None else new
 
 
@@ -85,22 +88,31 @@ def _momentum(a, param, slope, velocity, rate, master):
     return P.cast(new, param.dtype), moved, None if master is None else new
 
 
-def _adam(a, param, slope, rate, first, second, most, power1, power2, master, skip, s_beta1, s_beta2,
-          s_epsilon):
+def _adam(
+    a, param, slope, rate, first, second, most, power1, power2, master, skip, s_beta1, s_beta2, s_epsilon
+):
     if skip is not None and bool(skip):
         return param, first, second, most, power1, power2, master
     wide, rate = param if master is None else master, P.cast(rate, first.dtype)
     slope = P.cast(slope, first.dtype)
     if getattr(a, "with_decay", False):
         wide = wide * (1.0 - rate * a.lr_ratio * a.coeff)
-    first, second = (first * s_beta1 + slope * (1.0 - s_beta1),
-                     second * s_beta2 + slope * slope * (1.0 - s_beta2))
+    first, second = (
+        first * s_beta1 + slope * (1.0 - s_beta1),
+        second * s_beta2 + slope * slope * (1.0 - s_beta2),
+    )
     largest = P.maximum(second, most) if a.amsgrad else second
     bias1, bias2 = 1.0 - power1, P.sqrt(1.0 - power2)
     new = wide - P.cast(rate * bias2 / bias1 * first / (P.sqrt(largest) + s_epsilon * bias2), wide.dtype)
     powers = (power1, power2) if a.use_global_beta_pow else (power1 * s_beta1, power2 * s_beta2)
-    return (P.cast(new, param.dtype), first, second, largest if a.amsgrad else most, *powers,
-            None if master is None else P.cast(new, "float32"))
+    return (
+        P.cast(new, param.dtype),
+        first,
+        second,
+        largest if a.amsgrad else most,
+        *powers,
+        None if master is None else P.cast(new, "float32"),
+    )
 
 
 def _unscale(a, xs, scale):
@@ -122,61 +134,106 @@ def _weight_gradient(a, x, slope, weight, bias):
     kind = "float32" if a.multi_precision else x.dtype
     x, slope = (P.cast(t, kind).reshape([-1, t.shape[-1]]) for t in (x, slope))
     found = P.matmul(x, slope, True), P.sum(slope, 0) if a.has_bias else None
-    return tuple(new if old is None or new is None else new + P.cast(old, kind)
-                 for new, old in zip(found, (weight, bias), strict=True))
+    return tuple(
+        new if old is None or new is None else new + P.cast(old, kind)
+        for new, old in zip(found, (weight, bias), strict=True)
+    )
 
 
 def _upper(a, x):
     return P.softmax(x + P.triu(P.full([x.shape[-2], x.shape[-1]], -1e9, x.dtype), 1), -1)
 
 
-define({
-    "zeros": lambda a, n_shape: P.zeros(n_shape, _dtype(a.dtype)),
-    "ones": lambda a, n_shape: P.ones(n_shape, _dtype(a.dtype)),
-    "zeros_like empty_like": lambda a, x: P.zeros_like(x, _dtype(a.dtype)),
-    "ones_like": lambda a, x: P.ones_like(x, _dtype(a.dtype)),
-    "full_int_array": lambda a: wrap(from_host(np.array(a.value, a.dtype))),
-    "uniform_inplace": lambda a, x: _filled(x, P.uniform(list(x.shape), "float32", a.min, a.max, a.seed)),
-    "gaussian_inplace": lambda a, x: _filled(x, P.normal(a.mean, a.std, list(x.shape))),
-    "exponential": lambda a, x: _filled(x, P.clone(x).exponential_(a.lam)),
-    "reverse": lambda a, x, n_axis: P.flip(x, n_axis), "rint": lambda a, x: P.round(x),
-    "share_data": lambda a, x: P.assign(x), "view_dtype": lambda a, x: P.view(x, a.dtype),
-    "trunc_divide": lambda a, x, y: P.cast(P.trunc(P.divide(x, y)), x.dtype),
-    "fill_diagonal": lambda a, x: P.clone(x).fill_diagonal_(a.value, a.offset, a.wrap),
-    "shape": lambda a, x: wrap(from_host(np.array(list(x.shape), "int32"))), "norm": _normalised,
-    "argmax": lambda a, x: P.argmax(x, a.axis, a.keepdim, a.dtype),
-    "argmin": lambda a, x: P.argmin(x, a.axis, a.keepdim, a.dtype),
-    "logsumexp": lambda a, x: P.logsumexp(x, a.axis or None, a.keepdim),
-    "variance": lambda a, x: P.var(x, a.axis or None, False, a.keepdim),
-    "clip_by_norm": lambda a, x: x * P.clip(a.max_norm / P.sqrt(P.sum(P.square(x))), max=1.0),
-    "hinge_loss": lambda a, x, y: P.relu(1.0 - (2.0 * y - 1.0) * x),
-    "fused_softmax_mask": lambda a, x, mask: P.softmax(x + mask, -1),
-    "fused_softmax_mask_upper_triangle": _upper,
-    "fused_dropout_add": lambda a, x, y, seed, s_p: (
-        P.dropout(x, s_p, training=not a.is_test, mode=a.mode) + y, None),
-    "flash_attn": _attention, "fused_linear_param_grad_add": _weight_gradient,
-    "reshape_grad": lambda a, x, slope: P.reshape(slope, list(x.shape)),
-})
-RULES |= {f"{name}_grad": _gradient(name, *of) for name, of in (
-    ("matmul", (0, 1)), ("gather", (0,)), ("swiglu", (0, 1)), ("topk", (0,)), ("put_along_axis", (0, 2)))}
-RULES |= {name: _untaped(rule) for name, rule in (("sgd_", _sgd), ("momentum_", _momentum), ("adam_", _adam),
-                                                  ("adamw_", _adam), ("check_finite_and_unscale_", _unscale))}
+define(
+    {
+        "zeros": lambda a, n_shape: P.zeros(n_shape, _dtype(a.dtype)),
+        "ones": lambda a, n_shape: P.ones(n_shape, _dtype(a.dtype)),
+        "zeros_like empty_like": lambda a, x: P.zeros_like(x, _dtype(a.dtype)),
+        "ones_like": lambda a, x: P.ones_like(x, _dtype(a.dtype)),
+        "full_int_array": lambda a: wrap(from_host(np.array(a.value, a.dtype))),
+        "uniform_inplace": lambda a, x: _filled(x, P.uniform(list(x.shape), "float32", a.min, a.max, a.seed)),
+        "gaussian_inplace": lambda a, x: _filled(x, P.normal(a.mean, a.std, list(x.shape))),
+        "exponential": lambda a, x: _filled(x, P.clone(x).exponential_(a.lam)),
+        "reverse": lambda a, x, n_axis: P.flip(x, n_axis),
+        "rint": lambda a, x: P.round(x),
+        "share_data": lambda a, x: P.assign(x),
+        "view_dtype": lambda a, x: P.view(x, a.dtype),
+        "trunc_divide": lambda a, x, y: P.cast(P.trunc(P.divide(x, y)), x.dtype),
+        "fill_diagonal": lambda a, x: P.clone(x).fill_diagonal_(a.value, a.offset, a.wrap),
+        "shape": lambda a, x: wrap(from_host(np.array(list(x.shape), "int32"))),
+        "norm": _normalised,
+        "argmax": lambda a, x: P.argmax(x, a.axis, a.keepdim, a.dtype),
+        "argmin": lambda a, x: P.argmin(x, a.axis, a.keepdim, a.dtype),
+        "logsumexp": lambda a, x: P.logsumexp(x, a.axis or None, a.keepdim),
+        "variance": lambda a, x: P.var(x, a.axis or None, False, a.keepdim),
+        "clip_by_norm": lambda a, x: x * P.clip(a.max_norm / P.sqrt(P.sum(P.square(x))), max=1.0),
+        "hinge_loss": lambda a, x, y: P.relu(1.0 - (2.0 * y - 1.0) * x),
+        "fused_softmax_mask": lambda a, x, mask: P.softmax(x + mask, -1),
+        "fused_softmax_mask_upper_triangle": _upper,
+        "fused_dropout_add": lambda a, x, y, seed, s_p: (
+            P.dropout(x, s_p, training=not a.is_test, mode=a.mode) + y,
+            None,
+        ),
+        "flash_attn": _attention,
+        "fused_linear_param_grad_add": _weight_gradient,
+        "reshape_grad": lambda a, x, slope: P.reshape(slope, list(x.shape)),
+    }
+)
+RULES |= {
+    f"{name}_grad": _gradient(name, *of)
+    for name, of in (
+        ("matmul", (0, 1)),
+        ("gather", (0,)),
+        ("swiglu", (0, 1)),
+        ("topk", (0,)),
+        ("put_along_axis", (0, 2)),
+    )
+}
+RULES |= {
+    name: _untaped(rule)
+    for name, rule in (
+        ("sgd_", _sgd),
+        ("momentum_", _momentum),
+        ("adam_", _adam),
+        ("adamw_", _adam),
+        ("check_finite_and_unscale_", _unscale),
+    )
+}
 # results that are written into an operand: {function: {result: argument}}
-WRITTEN = ({"sgd_": {0: 0, 1: 3}, "momentum_": {0: 0, 1: 2, 2: 4}}
-           | dict.fromkeys(["adam_", "adamw_"], {0: 0, 1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}))
+WRITTEN = {"sgd_": {0: 0, 1: 3}, "momentum_": {0: 0, 1: 2, 2: 4}} | dict.fromkeys(
+    ["adam_", "adamw_"], {0: 0, 1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}
+)
 OPTIMIZERS = (*WRITTEN, "check_finite_and_unscale_")
 
 # older names: {name: (today's, {attribute: today's})}
 LEGACY = {
     "matmul_v2": ("matmul", {"trans_x": "transpose_x", "trans_y": "transpose_y"}),
-    "reshape2": ("reshape", {}), "squeeze2": ("squeeze", {"axes": "axis"}),
-    "transpose2": ("transpose", {"axis": "perm"}), "unsqueeze2": ("unsqueeze", {"axes": "axis"}),
-    "top_k_v2": ("topk", {}), "expand_v2": ("expand", {}), "cast": ("cast", {"out_dtype": "dtype"}),
-    "arg_max": ("argmax", {}), "arg_min": ("argmin", {}), **{f"elementwise_{old}": (new, {}) for old, new in (
-        ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("div", "divide"), ("max", "maximum"),
-        ("min", "minimum"), ("mod", "remainder"), ("floordiv", "floor_divide"))},
-    **{f"reduce_{kind}": (kind, {"dim": "axis", "keep_dim": "keepdim"})
-       for kind in ("sum", "mean", "max", "min", "prod", "any", "all")},
+    "reshape2": ("reshape", {}),
+    "squeeze2": ("squeeze", {"axes": "axis"}),
+    "transpose2": ("transpose", {"axis": "perm"}),
+    "unsqueeze2": ("unsqueeze", {"axes": "axis"}),
+    "top_k_v2": ("topk", {}),
+    "expand_v2": ("expand", {}),
+    "cast": ("cast", {"out_dtype": "dtype"}),
+    "arg_max": ("argmax", {}),
+    "arg_min": ("argmin", {}),
+    **{
+        f"elementwise_{old}": (new, {})
+        for old, new in (
+            ("add", "add"),
+            ("sub", "subtract"),
+            ("mul", "multiply"),
+            ("div", "divide"),
+            ("max", "maximum"),
+            ("min", "minimum"),
+            ("mod", "remainder"),
+            ("floordiv", "floor_divide"),
+        )
+    },
+    **{
+        f"reduce_{kind}": (kind, {"dim": "axis", "keep_dim": "keepdim"})
+        for kind in ("sum", "mean", "max", "min", "prod", "any", "all")
+    },
 }
 WITH_SHAPE = ("reshape2", "transpose2", "squeeze2", "unsqueeze2")  # a second result is for their gradients
 

@@ -43,8 +43,10 @@ def read_parameters(where, path, program):
     if not program.parameters:
         return {}
     if not Path(path).is_file():
-        raise ValueError(f"{where}: {path} does not exist, which has the model's parameters; "
-                         "keep it beside the .json file.")
+        raise ValueError(
+            f"{where}: {path} does not exist, which has the model's parameters; "
+            "keep it beside the .json file."
+        )
     with _naming(where, path):
         return parameters.decode(Path(path).read_bytes(), program.parameters)
 
@@ -56,8 +58,9 @@ def split_prefix(where, path):
         ValueError: it names no file.
     """
     if not isinstance(path, str | os.PathLike):
-        raise ValueError(f"{where}: path: got {type(path).__name__}; "
-                         "give directory/prefix of the model's files.")
+        raise ValueError(
+            f"{where}: path: got {type(path).__name__}; give directory/prefix of the model's files."
+        )
     prefix = os.fspath(path)
     if prefix.endswith(os.sep) or not Path(prefix).name:
         raise ValueError(f"{where}: path: {prefix!r} has no file name; give directory/prefix.")

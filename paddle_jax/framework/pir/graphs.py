@@ -68,11 +68,16 @@ def _warprnnt(a, x, label, lengths, label_lengths):
 
 
 _RULES = {
-    "send_u_recv": _send_u_recv, "send_ue_recv": _send_ue_recv, "send_uv": _send_uv,
-    "reindex_graph": _reindex_graph, "segment_pool": _segment_pool, "viterbi_decode": _viterbi_decode,
+    "send_u_recv": _send_u_recv,
+    "send_ue_recv": _send_ue_recv,
+    "send_uv": _send_uv,
+    "reindex_graph": _reindex_graph,
+    "segment_pool": _segment_pool,
+    "viterbi_decode": _viterbi_decode,
     "fractional_max_pool2d": _fractional_pool("fractional_max_pool2d"),
     "fractional_max_pool3d": _fractional_pool("fractional_max_pool3d"),
-    "class_center_sample": _class_center_sample, "warprnnt": _warprnnt,
+    "class_center_sample": _class_center_sample,
+    "warprnnt": _warprnnt,
 }
 RULES = {name: converting(rule) for name, rule in _RULES.items()}
 

@@ -46,11 +46,14 @@ def check(program):
     """Raises UnknownOpError naming all operations of a program that have no rule."""
     ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
-    unknown = sorted(name for name in ops
-                     if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_"))))
+    unknown = sorted(
+        name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_")))
+    )
     if unknown:
-        raise UnknownOpError(f"{program.file}: the model uses operations that are not known here: "
-                             f"{shortened(', '.join(unknown))}")
+        raise UnknownOpError(
+            f"{program.file}: the model uses operations that are not known here: "
+            f"{shortened(', '.join(unknown))}"
+        )
 
 
 def is_random(program) -> bool:
@@ -58,8 +61,9 @@ def is_random(program) -> bool:
     from paddle_jax.framework.pir.theirs import RANDOM
 
     own = (own_ops.find(op.name) for op in walk(program.block))
-    return (any(op.random for op in own if op is not None)
-            or any(op.name in RANDOM for op in walk(program.block)))
+    return any(op.random for op in own if op is not None) or any(
+        op.name in RANDOM for op in walk(program.block)
+    )
 
 
 def to_tensor(value):
@@ -99,8 +103,9 @@ class _Attributes:
         self.__dict__.update(op.attrs, _name=op.name)
 
     def __getattr__(self, name):
-        raise MissingAttributeError(f"operation {self._name} has no attribute {name!r}; "
-                                    "the model is damaged, or of another version")
+        raise MissingAttributeError(
+            f"operation {self._name} has no attribute {name!r}; the model is damaged, or of another version"
+        )
 
 
 def _apply(op, operands):
@@ -160,8 +165,10 @@ def _while(op, operands, env):
         inside = dict(env)
         inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
         found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
-        return [found[0].reshape(()), *[a.astype(t).reshape(s.shape)
-                                        for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
+        return [
+            found[0].reshape(()),
+            *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)],
+        ]
 
     start = [_array(test).reshape(()), *[_array(value) for value in values]]
     try:
@@ -191,8 +198,13 @@ _CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
 def _written(op, env):
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
-    inputs = [one.inputs[k] for one in ops if one.name.endswith("_")
-              for k in WRITTEN.get(one.name, {0: 0}).values() if k < len(one.inputs)]
+    inputs = [
+        one.inputs[k]
+        for one in ops
+        if one.name.endswith("_")
+        for k in WRITTEN.get(one.name, {0: 0}).values()
+        if k < len(one.inputs)
+    ]
     found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
     _no_lists(op.name, [env[n] for n in found])
     return found
@@ -261,8 +273,10 @@ class Runner:
 
     def steps(self, operands):
         """Runs operation by operation."""
-        numbers = [*(self.program.parameters[name][0] for name in self._names),
-                   *(feed[1] for feed in self.program.feeds)]
+        numbers = [
+            *(self.program.parameters[name][0] for name in self._names),
+            *(feed[1] for feed in self.program.feeds),
+        ]
         env = dict.fromkeys(self.program.absent)
         env.update(zip(numbers, operands, strict=True))
         run_block(self.program.block, env)

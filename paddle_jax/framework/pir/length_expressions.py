@@ -33,8 +33,14 @@ def _dim(w, number, axis):
 
 
 def _element(w, vector, position):
-    return w.op("slice", [vector, w.ints([position]), w.ints([position + 1])], (vector.dtype, []), axes=[0],
-                infer_flags=[1], decrease_axis=[0])
+    return w.op(
+        "slice",
+        [vector, w.ints([position]), w.ints([position + 1])],
+        (vector.dtype, []),
+        axes=[0],
+        infer_flags=[1],
+        decrease_axis=[0],
+    )
 
 
 def _item(w, number, position):
@@ -147,18 +153,43 @@ def _where(w, answer, yes, no):
 
 
 _WRITERS = {
-    "dim": _dim, "item": _item, "lin": _sum, "mul": _whole("multiply"), "floordiv": _whole("floor_divide"),
-    "mod": _whole("remainder"), "pow": _whole("elementwise_pow"), "min": _whole("minimum"),
-    "max": _whole("maximum"), "bitand": _whole("bitwise_and"), "abs": _abs,
+    "dim": _dim,
+    "item": _item,
+    "lin": _sum,
+    "mul": _whole("multiply"),
+    "floordiv": _whole("floor_divide"),
+    "mod": _whole("remainder"),
+    "pow": _whole("elementwise_pow"),
+    "min": _whole("minimum"),
+    "max": _whole("maximum"),
+    "bitand": _whole("bitwise_and"),
+    "abs": _abs,
     "int": lambda w, node: _cast(w, written(w, node), "int64"),
-    "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "round": _round,
-    "float": _float, "div": _floats("divide"), "fadd": _floats("add"), "fsub": _floats("subtract"),
-    "fmul": _floats("multiply"), "ffloordiv": _floats("floor_divide"), "fmod": _floats("remainder"),
-    "fpow": _floats("elementwise_pow"), "fmin": _floats("minimum"), "fmax": _floats("maximum"),
-    "fabs": _function("abs"), "fneg": _negative, "pos": _compared_to_zero("greater_than"),
-    "zero": _compared_to_zero("equal"), "flt": _compared("less_than", _float),
-    "fle": _compared("less_equal", _float), "feq": _compared("equal", _float), "not": _not,
-    "and": _logical("logical_and"), "or": _logical("logical_or"), "where": _where,
+    "floor": _rounded("floor"),
+    "ceil": _rounded("ceil"),
+    "trunc": _rounded("trunc"),
+    "round": _round,
+    "float": _float,
+    "div": _floats("divide"),
+    "fadd": _floats("add"),
+    "fsub": _floats("subtract"),
+    "fmul": _floats("multiply"),
+    "ffloordiv": _floats("floor_divide"),
+    "fmod": _floats("remainder"),
+    "fpow": _floats("elementwise_pow"),
+    "fmin": _floats("minimum"),
+    "fmax": _floats("maximum"),
+    "fabs": _function("abs"),
+    "fneg": _negative,
+    "pos": _compared_to_zero("greater_than"),
+    "zero": _compared_to_zero("equal"),
+    "flt": _compared("less_than", _float),
+    "fle": _compared("less_equal", _float),
+    "feq": _compared("equal", _float),
+    "not": _not,
+    "and": _logical("logical_and"),
+    "or": _logical("logical_or"),
+    "where": _where,
     **{name: _function(name) for name in ("sqrt", "exp", "log", "log2", "log10", "atan", *FUNCTIONS)},
 }
 

@@ -22,8 +22,11 @@ def _slice(a, x, starts, ends, strides=None):
     for i, axis in enumerate(a.axes):
         step = 1 if strides is None else int(strides[i])
         end = int(ends[i])
-        index[axis] = slice(int(starts[i]), None if end == -1 and starts[i] == -1 and axis in getattr(
-            a, "decrease_axis", ()) else end, step)
+        index[axis] = slice(
+            int(starts[i]),
+            None if end == -1 and starts[i] == -1 and axis in getattr(a, "decrease_axis", ()) else end,
+            step,
+        )
     found = x[tuple(index)]
     dropped = tuple(getattr(a, "decrease_axis", ()))
     return found.reshape([n for axis, n in enumerate(found.shape) if axis not in dropped])
@@ -59,38 +62,72 @@ HOST = {
     "full_int_array": lambda a: np.array(a.value, np.int64),
     "full": lambda a: np.full(a.shape, a.value, np_dtype(a.dtype)),
     "assign_value_": lambda a, x: np.array(a.values, np_dtype(a.dtype)).reshape(a.shape),
-    "arange": lambda a, start, end, step: np.arange(start.item(), end.item(),
-                                                    step.item()).astype(np_dtype(a.dtype)),
-    "full_with_tensor": lambda a, value, shape: np.full(np.asarray(shape).ravel().tolist(), value.item(),
-                                                        np_dtype(a.dtype)),
-    "assign": lambda a, x: x, "share_data_": lambda a, x: x, "assign_out_": lambda a, x, out: x,
+    "arange": lambda a, start, end, step: np.arange(start.item(), end.item(), step.item()).astype(
+        np_dtype(a.dtype)
+    ),
+    "full_with_tensor": lambda a, value, shape: np.full(
+        np.asarray(shape).ravel().tolist(), value.item(), np_dtype(a.dtype)
+    ),
+    "assign": lambda a, x: x,
+    "share_data_": lambda a, x: x,
+    "assign_out_": lambda a, x, out: x,
     "cast": lambda a, x: x.astype(np_dtype(a.dtype)),
-    "increment_": lambda a, x: (x + a.value).astype(x.dtype), "slice": _slice, "strided_slice": _slice,
-    "scale": _scale, "reshape": lambda a, x, shape: _reshape(x, shape),
+    "increment_": lambda a, x: (x + a.value).astype(x.dtype),
+    "slice": _slice,
+    "strided_slice": _slice,
+    "scale": _scale,
+    "reshape": lambda a, x, shape: _reshape(x, shape),
     "squeeze": lambda a, x, axes: _squeeze(x, axes),
     "unsqueeze": lambda a, x, axes: np.expand_dims(x, [int(i) for i in axes]),
     "transpose": lambda a, x: x.transpose(a.perm),
-    "flatten": lambda a, x: (x.reshape([*x.shape[: a.start_axis], -1, *x.shape[a.stop_axis % x.ndim + 1 :]])
-                             if x.ndim else x.reshape(1)),
+    "flatten": lambda a, x: (
+        x.reshape([*x.shape[: a.start_axis], -1, *x.shape[a.stop_axis % x.ndim + 1 :]])
+        if x.ndim
+        else x.reshape(1)
+    ),
     "concat": lambda a, xs, axis: np.concatenate(xs, axis.item()),
     "stack": lambda a, xs: np.stack(xs, a.axis),
-    "gather": lambda a, x, index, axis: np.take(x, index, axis.item()), "sum": _reduced(np.sum),
+    "gather": lambda a, x, index, axis: np.take(x, index, axis.item()),
+    "sum": _reduced(np.sum),
     "any": lambda a, x: np.any(x, tuple(a.axis) or None, keepdims=a.keepdim),
-    "prod": _reduced(np.prod), "max": _reduced(np.max), "min": _reduced(np.min),
-    "where": lambda a, test, x, y: np.where(test, x, y), "logical_not": lambda a, x: np.logical_not(x),
-    "numel": lambda a, x: np.array(x.size, np.int64), "floor": lambda a, x: np.floor(x),
-    "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x), "round": lambda a, x: np.round(x),
-    **{name: _unary(getattr(np, name))
-       for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "bitwise_not", "sign", *FUNCTIONS)},
-    "atan": _unary(np.arctan), "pow": lambda a, x: np.power(x, np.asarray(a.y, x.dtype)),
+    "prod": _reduced(np.prod),
+    "max": _reduced(np.max),
+    "min": _reduced(np.min),
+    "where": lambda a, test, x, y: np.where(test, x, y),
+    "logical_not": lambda a, x: np.logical_not(x),
+    "numel": lambda a, x: np.array(x.size, np.int64),
+    "floor": lambda a, x: np.floor(x),
+    "ceil": lambda a, x: np.ceil(x),
+    "abs": lambda a, x: np.abs(x),
+    "round": lambda a, x: np.round(x),
+    **{
+        name: _unary(getattr(np, name))
+        for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "bitwise_not", "sign", *FUNCTIONS)
+    },
+    "atan": _unary(np.arctan),
+    "pow": lambda a, x: np.power(x, np.asarray(a.y, x.dtype)),
 }
 _BINARY = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide,
-    "remainder": np.mod, "maximum": np.maximum, "minimum": np.minimum, "equal": np.equal,
-    "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal, "greater_than": np.greater,
-    "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or,
-    "divide": np.divide, "elementwise_pow": np.power, "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "floor_divide": np.floor_divide,
+    "remainder": np.mod,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less_than": np.less,
+    "less_equal": np.less_equal,
+    "greater_than": np.greater,
+    "greater_equal": np.greater_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "divide": np.divide,
+    "elementwise_pow": np.power,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
 }
 _BROADCAST = ("where", *_BINARY)
 HOST |= {name: _binary(function) for name, function in _BINARY.items()}

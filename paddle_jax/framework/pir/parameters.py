@@ -32,8 +32,9 @@ def decode(data, parameters) -> dict:
         array = read_record(stream)
         if list(array.shape) != shape or array.dtype.name != dtype:
             got = f"{array.dtype} {list(array.shape)}"
-            raise CorruptFileError(f"parameter {name} is {got}, but {dtype} {shape} in the program: "
-                                   "a file of another model")
+            raise CorruptFileError(
+                f"parameter {name} is {got}, but {dtype} {shape} in the program: a file of another model"
+            )
         found[name] = array
     if stream.read(1):
         raise CorruptFileError("bytes follow the last parameter: a file of another model")

@@ -66,8 +66,11 @@ def unsqueeze(w, x, axis):
 
 def transpose(w, x, perm):
     """x with its axes in another order."""
-    return (x if list(perm) == list(range(x.ndim))
-            else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm))
+    return (
+        x
+        if list(perm) == list(range(x.ndim))
+        else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
+    )
 
 
 def scaled(w, x, factor=1.0, bias=0.0, out=None):
@@ -97,8 +100,9 @@ def average(w, loss, reduction, out):
     """A loss per element as it is, summed, or averaged."""
     if reduction == "none":
         return loss
-    return reduced(w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False,
-                   (loss.dtype, []))
+    return reduced(
+        w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, [])
+    )
 
 
 def constant_of(w, value):

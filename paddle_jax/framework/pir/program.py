@@ -15,10 +15,22 @@ from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 VERSION = 4
 DIALECTS = {"0": "builtin.", "1": "", "2": "cf."}  # the prefix of names here: those of pd_op have none
-TYPES = {"0.t_bool": "bool", "0.t_i8": "int8", "0.t_i16": "int16", "0.t_i32": "int32", "0.t_i64": "int64",
-         "0.t_ui8": "uint8", "0.t_f16": "float16"}
-TYPES |= {"0.t_bf16": "bfloat16", "0.t_f32": "float32", "0.t_f64": "float64", "0.t_c64": "complex64",
-          "0.t_c128": "complex128"}
+TYPES = {
+    "0.t_bool": "bool",
+    "0.t_i8": "int8",
+    "0.t_i16": "int16",
+    "0.t_i32": "int32",
+    "0.t_i64": "int64",
+    "0.t_ui8": "uint8",
+    "0.t_f16": "float16",
+}
+TYPES |= {
+    "0.t_bf16": "bfloat16",
+    "0.t_f32": "float32",
+    "0.t_f64": "float64",
+    "0.t_c64": "complex64",
+    "0.t_c128": "complex128",
+}
 TYPES |= {"0.t_f8e4m3fn": "float8_e4m3fn", "0.t_f8e5m2": "float8_e5m2"}
 _SPECIAL = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 
@@ -30,8 +42,14 @@ class Op:
     __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
 
     def __init__(self, name, attrs, inputs, outputs, types, blocks=()):
-        self.name, self.attrs, self.inputs, self.outputs, self.types, self.blocks = (name, attrs, inputs,
-                                                                                     outputs, types, blocks)
+        self.name, self.attrs, self.inputs, self.outputs, self.types, self.blocks = (
+            name,
+            attrs,
+            inputs,
+            outputs,
+            types,
+            blocks,
+        )
 
 
 class Block:
@@ -60,13 +78,17 @@ class Program:
             if op.name == "parameter" and not op.attrs["stored"]:
                 self.absent.append(op.outputs[0])
             elif op.name == "parameter":
-                self.parameters[op.attrs["name"]] = (op.outputs[0], *_tensor_type(op.types[0]),
-                                                     op.attrs["trainable"])
+                self.parameters[op.attrs["name"]] = (
+                    op.outputs[0],
+                    *_tensor_type(op.types[0]),
+                    op.attrs["trainable"],
+                )
             elif op.name == "data":
                 self.feeds.append((op.attrs["name"], op.outputs[0], *_tensor_type(op.types[0])))
             elif op.name == "fetch":
-                fetches.append((op.attrs["col"],
-                                (op.attrs["name"], op.inputs[0], *_tensor_type(op.types[0]))))
+                fetches.append(
+                    (op.attrs["col"], (op.attrs["name"], op.inputs[0], *_tensor_type(op.types[0])))
+                )
         self.fetches = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
 
     def __str__(self):
@@ -94,8 +116,10 @@ def parse(data) -> Program:
         if document["base_code"]["magic"] != "pir":
             raise CorruptFileError("it is not a PIR program")
         if document["base_code"]["version"] > VERSION:
-            raise CorruptFileError(f"it has version {document['base_code']['version']} of the PIR format; "
-                                   f"versions up to {VERSION} are known")
+            raise CorruptFileError(
+                f"it has version {document['base_code']['version']} of the PIR format; "
+                f"versions up to {VERSION} are known"
+            )
         regions = document["program"]["regions"]
         if len(regions) != 1 or len(regions[0]["blocks"]) != 1:
             raise CorruptFileError("its program has no single block")
@@ -127,8 +151,9 @@ def _op(raw):
     attrs = {one["N"]: _attribute(one["AT"]) for one in raw["A"]}
     blocks = [_block(block) for region in raw.get("regions", ()) for block in region["blocks"]]
     inputs, outputs = ([_number(one) for one in raw[key]] for key in "IO")
-    return Op(DIALECTS[dialect] + name, attrs, inputs, outputs, [_type(one["TT"]) for one in raw["O"]],
-              blocks)
+    return Op(
+        DIALECTS[dialect] + name, attrs, inputs, outputs, [_type(one["TT"]) for one in raw["O"]], blocks
+    )
 
 
 def _number(raw):

@@ -43,8 +43,13 @@ def numbers(value):
 
 def single(value):
     """An operand of one element as a Python number where it is known."""
-    return (value.item() if isinstance(value, np.ndarray) else value.reshape([]) if isinstance(value, Tensor)
-            else value)
+    return (
+        value.item()
+        if isinstance(value, np.ndarray)
+        else value.reshape([])
+        if isinstance(value, Tensor)
+        else value
+    )
 
 
 _FORMS = {"n_": numbers, "s_": single}
@@ -102,8 +107,11 @@ def reader(op):
         args, named = [tensor(value) for value in operands], {}
         if known.operands is not None:
             args, pairs = [], zip(known.operands, operands, strict=False)
-            named = {one.ours: value_of(one, _OPERANDS.get(one.kind, single)(value)) for one, value in pairs
-                     if one.ours in parameters}
+            named = {
+                one.ours: value_of(one, _OPERANDS.get(one.kind, single)(value))
+                for one, value in pairs
+                if one.ours in parameters
+            }
         named |= {one.ours: value_of(one, _given(attrs, one)) for one in ours if one.kind != "none"}
         named |= {one.ours: None for one in flags if getattr(attrs, one.name)}
         if spread:
@@ -111,8 +119,13 @@ def reader(op):
         return _placed(known.results, public.public(*args, **named))
 
     rule.attributes = [one.name for one in ours]
-    rule.operands = (len(known.operands) if known.operands is not None else None if public.composite
-                     else len(public.tensors))
+    rule.operands = (
+        len(known.operands)
+        if known.operands is not None
+        else None
+        if public.composite
+        else len(public.tensors)
+    )
     return rule
 
 
@@ -126,8 +139,9 @@ _OPERANDS = {"": tensor, "out": tensor, "ints": numbers, "size": numbers}
 
 def _spread(op):
     """The parameter that takes any number of Tensors, if there is one."""
-    return next((name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL),
-                None)
+    return next(
+        (name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL), None
+    )
 
 
 def _placed(results, found):

@@ -57,8 +57,11 @@ NOTHING = Form()
 def form(code) -> Form:
     """The Form that a record names."""
     module, _, name = code.partition(":")
-    return (getattr(importlib.import_module(f"paddle_jax.framework.pir.forms.{module}"), name) if code
-            else NOTHING)
+    return (
+        getattr(importlib.import_module(f"paddle_jax.framework.pir.forms.{module}"), name)
+        if code
+        else NOTHING
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,8 +90,9 @@ class Attribute:
         """The value in a file as our op takes it."""
         if self.kind == "dtype" and value.startswith("Undefined"):
             return None
-        if self.empty and (value == self.default
-                           or (self.kind.endswith("s") and isinstance(value, list) and not value)):
+        if self.empty and (
+            value == self.default or (self.kind.endswith("s") and isinstance(value, list) and not value)
+        ):
             return None
         return value
 
@@ -130,8 +134,9 @@ def parsed(text) -> Row:
         raise ValueError(f"the record {text!r}: the operation is given as name(operands)->results")
     names, operands, results = match.groups()
     operands = None if operands is None else [attribute(one) for one in operands.split(",") if one]
-    return Row(names.split("|"), operands, results and results.split(","),
-               [attribute(one) for one in attributes])
+    return Row(
+        names.split("|"), operands, results and results.split(","), [attribute(one) for one in attributes]
+    )
 
 
 def row(op) -> Row:
@@ -146,9 +151,22 @@ def signature(name):
     op = READS.get(name)
     if op is None:
         return None
-    return [(one.name, "bool" if one.kind == "none" else one.kind, one.default)
-            for one in parsed(op.record.pir).attributes]
+    return [
+        (one.name, "bool" if one.kind == "none" else one.kind, one.default)
+        for one in parsed(op.record.pir).attributes
+    ]
 
 
-__all__ = ["NOTHING", "TENSORS", "Attribute", "Form", "Row", "Unsupported", "attribute", "form", "parsed",
-           "row", "signature"]
+__all__ = [
+    "NOTHING",
+    "TENSORS",
+    "Attribute",
+    "Form",
+    "Row",
+    "Unsupported",
+    "attribute",
+    "form",
+    "parsed",
+    "row",
+    "signature",
+]

@@ -90,8 +90,13 @@ def _ends(w, recording, values, symbols, kinds):
     made, done = {out["%"] for op in w.ops for out in op["O"]}, []
     for value, (dtype, _) in zip(found, kinds, strict=True):
         new = value.number not in made or value in done
-        done.append(w.op("cast", [value], (dtype, value.shape), dtype=dtype) if value.dtype != dtype
-                    else w.op("assign", [value], value.type) if new else value)
+        done.append(
+            w.op("cast", [value], (dtype, value.shape), dtype=dtype)
+            if value.dtype != dtype
+            else w.op("assign", [value], value.type)
+            if new
+            else value
+        )
     return done
 
 
@@ -109,8 +114,10 @@ def _write_cond(w, recording, values, step, out):
 
 def _write_while(w, recording, values, step, out):
     (carried, tests, (answer,)), (taken, steps, results) = step.blocks
-    starts = [w.op("assign", [v], v.type)
-              for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]]
+    starts = [
+        w.op("assign", [v], v.type)
+        for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]
+    ]
 
     def tested(env):
         with _resolving(w, recording, env):
@@ -176,8 +183,12 @@ def _made(w, recording, symbol):
     if isinstance(known, list | tuple) or is_length(known):
         return _numbers(w, known, kind)
     if hasattr(known, "number"):
-        return w.op("full_with_tensor", [w.number(known.number, kind[0], (1,)), w.ints(known.shape)], kind,
-                    dtype=kind[0])
+        return w.op(
+            "full_with_tensor",
+            [w.number(known.number, kind[0], (1,)), w.ints(known.shape)],
+            kind,
+            dtype=kind[0],
+        )
     if hasattr(known, "step"):
         return _ramp(w, known, kind)
     if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):

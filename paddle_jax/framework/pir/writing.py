@@ -22,8 +22,10 @@ def write_row(op, w, attrs, out, *operands):
     """Writes an op as the text of its record says."""
     known = row(op)
     if known.operands is None:
-        given = [w.combine(value) if isinstance(value, list) else value
-                 for value in _as_floats(op, w, known, out, operands)]
+        given = [
+            w.combine(value) if isinstance(value, list) else value
+            for value in _as_floats(op, w, known, out, operands)
+        ]
     else:
         tensors = _by_name(op, known, operands)
         given = [_operand(one, op, w, attrs, out, tensors) for one in known.operands]
@@ -35,10 +37,12 @@ def write_row(op, w, attrs, out, *operands):
         return w.list_op(name, given, out, **values)
     if known.results is None:
         return w.op(name, given, out if len(out) > 1 else out[0], **values)
-    types_of = {one: value.type for one, value in zip(op.tensors, operands, strict=True)
-                if isinstance(value, Value)}
-    found = w.op(name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results],
-                 **values)
+    types_of = {
+        one: value.type for one, value in zip(op.tensors, operands, strict=True) if isinstance(value, Value)
+    }
+    found = w.op(
+        name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results], **values
+    )
     return [value for value, one in zip(found, known.results, strict=True) if one == "out"]
 
 
@@ -72,8 +76,11 @@ def _operand(one, op, w, attrs, out, tensors):
     if one.kind in TENSORS:
         value = tensors.get(one.name)
         if value is not None and one.kind == "out":
-            value = ([cast(w, v, out[0][0]) for v in value] if isinstance(value, list)
-                     else cast(w, value, out[0][0]))
+            value = (
+                [cast(w, v, out[0][0]) for v in value]
+                if isinstance(value, list)
+                else cast(w, value, out[0][0])
+            )
         return w.combine(value) if isinstance(value, list) else value
     if one.kind == "size":
         given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
@@ -124,8 +131,12 @@ def apply(w, op, attrs, operands, out):
     rule, mark, refusal = rule_of(op), len(w.ops), None
     if rule is not None:
         try:
-            found = rule(w, types.SimpleNamespace(**attrs), out,
-                         *(_promoted(w, op, operands) if op.promote else operands))
+            found = rule(
+                w,
+                types.SimpleNamespace(**attrs),
+                out,
+                *(_promoted(w, op, operands) if op.promote else operands),
+            )
             return found if isinstance(found, list) else [found]
         except NotWritable as error:
             refusal = error
@@ -136,8 +147,9 @@ def apply(w, op, attrs, operands, out):
     inputs = []
     for value in operands:
         if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
-            value = w.op("stack", [w.combine([w.number(v, "int64") for v in value])],
-                         ("int64", [len(value)]), axis=0)
+            value = w.op(
+                "stack", [w.combine([w.number(v, "int64") for v in value])], ("int64", [len(value)]), axis=0
+            )
         inputs.append(w.combine(value) if isinstance(value, list) else value)
     text, numbers = encode(attrs)
     return w.own(name, [*inputs, *map(w.length, numbers)], out, text)

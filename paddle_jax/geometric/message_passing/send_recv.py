@@ -31,14 +31,19 @@ def _edges(name, x, src_index, dst_index):
         raise RuntimeError(f"{name}: x: got dtype bool; it must be an integer or floating dtype")
     need_numbers(name, src_index=src_index, dst_index=dst_index)
     if tuple(src_index.shape) != tuple(dst_index.shape):
-        raise ArgumentError(f"{name}: src_index has shape {list(src_index.shape)} and dst_index "
-                            f"{list(dst_index.shape)}; they must be equal")
+        raise ArgumentError(
+            f"{name}: src_index has shape {list(src_index.shape)} and dst_index "
+            f"{list(dst_index.shape)}; they must be equal"
+        )
     check_index(name, src_index, x.shape[0], low=0, name="src_index")
 
 
 def _received(name, messages, dst_index, rows, how, out_size):
-    size = (0 if out_size is None
-            else number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size"))
+    size = (
+        0
+        if out_size is None
+        else number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size")
+    )
     count = size if size > 0 else rows
     check_index(name, dst_index, count, low=0, name="dst_index")
     return pooled(messages, dst_index, count, how)
@@ -58,8 +63,13 @@ def _is_there(tensor):
 def _are_plain(x, y, index, how):
     """Whether rows of one shape and dtype are combined."""
     kind = x._raw.dtype
-    return (x.ndim > 1 and x.shape[1:] == y.shape[1:] and kind == y._raw.dtype and index.ndim == 1
-            and not (how == "div" and kind.kind == "i"))
+    return (
+        x.ndim > 1
+        and x.shape[1:] == y.shape[1:]
+        and kind == y._raw.dtype
+        and index.ndim == 1
+        and not (how == "div" and kind.kind == "i")
+    )
 
 
 def _joined(x, y, src_index, dst_index, how):
@@ -85,14 +95,19 @@ def _combined(name, x, y, how):
     """Messages of two kinds combined; axes after the first broadcast, and a row that is one number counts as
     one of one element."""
     if x._raw.dtype != y._raw.dtype or (how == "div" and x._raw.dtype.kind == "i"):
-        raise ArgumentError(f"{name}: got x of dtype {x._raw.dtype.name} and y of {y._raw.dtype.name}; "
-                            "they must be equal, and floating for 'div'")
+        raise ArgumentError(
+            f"{name}: got x of dtype {x._raw.dtype.name} and y of {y._raw.dtype.name}; "
+            "they must be equal, and floating for 'div'"
+        )
     rank = max(x.ndim, y.ndim, 2)
-    x, y = (t if t.ndim == rank else t.reshape([t.shape[0], *[1] * (rank - t.ndim), *t.shape[1:]])
-            for t in (x, y))
+    x, y = (
+        t if t.ndim == rank else t.reshape([t.shape[0], *[1] * (rank - t.ndim), *t.shape[1:]]) for t in (x, y)
+    )
     if any(a != b and 1 not in (a, b) for a, b in zip(x.shape[1:], y.shape[1:], strict=True)):
-        raise ArgumentError(f"{name}: the rows of x have shape {list(x.shape[1:])} and those of y "
-                            f"{list(y.shape[1:])}; they do not broadcast")
+        raise ArgumentError(
+            f"{name}: the rows of x have shape {list(x.shape[1:])} and those of y "
+            f"{list(y.shape[1:])}; they do not broadcast"
+        )
     return _MESSAGES[how](x, y)
 
 
@@ -141,8 +156,10 @@ def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", 
     need_tensors("send_ue_recv", y=y)
     _edges("send_ue_recv", x, src_index, dst_index)
     if y.ndim < 1 or y.shape[0] != src_index.shape[0]:
-        raise ArgumentError(f"send_ue_recv: y: got shape {list(y.shape)} for {src_index.shape[0]} edges; "
-                            "give one row per edge")
+        raise ArgumentError(
+            f"send_ue_recv: y: got shape {list(y.shape)} for {src_index.shape[0]} edges; "
+            "give one row per edge"
+        )
     messages = _combined("send_ue_recv", _rows(x, src_index), y, message_op)
     return _received("send_ue_recv", messages, dst_index, x.shape[0], reduce_op, out_size)
 
@@ -166,7 +183,11 @@ def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     need_tensors("send_uv", y=y)
     _edges("send_uv", x, src_index, dst_index)
     check_index("send_uv", dst_index, y.shape[0], low=0, name="dst_index")
-    if (local.ctx.frame.eager and on_cpu() and _are_plain(x, y, src_index, message_op)
-            and all(map(_is_there, (x, y, src_index, dst_index)))):
+    if (
+        local.ctx.frame.eager
+        and on_cpu()
+        and _are_plain(x, y, src_index, message_op)
+        and all(map(_is_there, (x, y, src_index, dst_index)))
+    ):
         return _joined(x, y, src_index, dst_index, message_op)
     return _combined("send_uv", _rows(x, src_index), _rows(y, dst_index), message_op)

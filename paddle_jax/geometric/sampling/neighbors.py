@@ -21,8 +21,10 @@ def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
     need_numbers(name, row=row, colptr=colptr, input_nodes=input_nodes)
     ends, nodes = host(name, colptr=colptr, input_nodes=input_nodes)
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < len(ends) - 1):
-        raise IndexError(f"{name}: input_nodes: got numbers from {nodes.min()} to {nodes.max()}; "
-                         f"the graph has {len(ends) - 1} nodes")
+        raise IndexError(
+            f"{name}: input_nodes: got numbers from {nodes.min()} to {nodes.max()}; "
+            f"the graph has {len(ends) - 1} nodes"
+        )
     sizes = ends[nodes + 1] - ends[nodes]
     owner = np.repeat(np.arange(len(nodes)), sizes)
     before = np.cumsum(sizes) - sizes
@@ -60,8 +62,9 @@ def need_eids(name, eids, return_eids):
         raise ValueError(f"{name}: eids: got None with return_eids=True; give the numbers of the edges")
 
 
-def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return_eids=False, perm_buffer=None,
-                     name=None):
+def sample_neighbors(
+    row, colptr, input_nodes, sample_size=-1, eids=None, return_eids=False, perm_buffer=None, name=None
+):
     """Draws up to sample_size different neighbours of each node.
 
     Args:
@@ -89,8 +92,9 @@ def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return
     return _results(row, edges, counts, eids, return_eids)
 
 
-def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size=-1, eids=None,
-                              return_eids=False, name=None):
+def weighted_sample_neighbors(
+    row, colptr, edge_weight, input_nodes, sample_size=-1, eids=None, return_eids=False, name=None
+):
     """As `sample_neighbors`, drawing edges one after another with probabilities proportional
     to their weights.
 
@@ -108,9 +112,12 @@ def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size
     need_tensors("weighted_sample_neighbors", edge_weight=edge_weight, row=row)
     if edge_weight._raw.dtype.name != "float32" or edge_weight.size < row.size:
         got = f"{edge_weight.size} numbers of dtype {edge_weight._raw.dtype.name}"
-        raise ArgumentError(f"weighted_sample_neighbors: edge_weight: got {got}; "
-                            f"give a float32 number for each of the {row.size} edges")
+        raise ArgumentError(
+            f"weighted_sample_neighbors: edge_weight: got {got}; "
+            f"give a float32 number for each of the {row.size} edges"
+        )
     (weights,) = host("weighted_sample_neighbors", edge_weight=edge_weight)
-    edges, counts = chosen_edges("weighted_sample_neighbors", row, colptr, input_nodes, sample_size,
-                                 weights.astype(np.float64))
+    edges, counts = chosen_edges(
+        "weighted_sample_neighbors", row, colptr, input_nodes, sample_size, weights.astype(np.float64)
+    )
     return _results(row, edges, counts, eids, return_eids)

@@ -13,5 +13,11 @@ from paddle_jax.incubate.asp.utils import get_mask_1d as get_mask_1d
 from paddle_jax.incubate.asp.utils import get_mask_2d_best as get_mask_2d_best
 from paddle_jax.incubate.asp.utils import get_mask_2d_greedy as get_mask_2d_greedy
 
-__all__ = ["calculate_density", "decorate", "prune_model", "set_excluded_layers", "reset_excluded_layers",
-           "add_supported_layer"]
+__all__ = [
+    "calculate_density",
+    "decorate",
+    "prune_model",
+    "set_excluded_layers",
+    "reset_excluded_layers",
+    "add_supported_layer",
+]

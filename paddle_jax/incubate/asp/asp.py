@@ -11,8 +11,11 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import ones_like, to_tensor
 from paddle_jax.tensor.manipulation import cast
 
-_ALGORITHMS = {"mask_1d": MaskAlgo.MASK_1D, "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY,
-               "mask_2d_best": MaskAlgo.MASK_2D_BEST}
+_ALGORITHMS = {
+    "mask_1d": MaskAlgo.MASK_1D,
+    "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY,
+    "mask_2d_best": MaskAlgo.MASK_2D_BEST,
+}
 
 
 def _mask(param):
@@ -58,8 +61,11 @@ def _weights(model):
     """(parameter, pruning function) of the layers that are pruned."""
     for layer in model.sublayers(include_self=True):
         kind, weight = re.sub(r"_\d+$", "", layer.full_name()), getattr(layer, "weight", None)
-        if (kind in Sparsity.supported and weight is not None
-                and not Sparsity.excluded & {layer.full_name(), weight.name}):
+        if (
+            kind in Sparsity.supported
+            and weight is not None
+            and not Sparsity.excluded & {layer.full_name(), weight.name}
+        ):
             yield weight, Sparsity.supported[kind] or _usual
 
 
@@ -89,13 +95,17 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
     if not isinstance(model, Layer):
         raise TypeError(f"prune_model: model: got {type(model).__name__}; it must be a Layer")
     if mask_algo not in _ALGORITHMS or not 0 < n <= m:
-        raise AssertionError(f"prune_model: mask_algo, n, m: got {mask_algo!r}, {n}, {m}; "
-                             f"allowed are {', '.join(map(repr, _ALGORITHMS))} and 0 < n <= m")
+        raise AssertionError(
+            f"prune_model: mask_algo, n, m: got {mask_algo!r}, {n}, {m}; "
+            f"allowed are {', '.join(map(repr, _ALGORITHMS))} and 0 < n <= m"
+        )
     algorithm, made = _ALGORITHMS[mask_algo], {}
     for weight, prune in _weights(model):
         if with_mask and _mask(weight) is None:
-            raise AssertionError(f"prune_model: {weight.name} has no mask; "
-                                 "call asp.decorate on the optimizer first, or give with_mask=False")
+            raise AssertionError(
+                f"prune_model: {weight.name} has no mask; "
+                "call asp.decorate on the optimizer first, or give with_mask=False"
+            )
         pruned, mask = prune(weight.numpy(), m, n, algorithm, weight.name)
         weight.set_value(np.asarray(pruned, weight.numpy().dtype))
         if with_mask:
@@ -137,8 +147,11 @@ class OptimizerWithSparsityGuarantee:
 
     def state_dict(self):
         """Returns the state of the optimizer, and the masks under names such as `linear_0.w_0.asp_mask`."""
-        masks = {f"{p.name}.asp_mask": mask for p in self._optimizer._all_params()
-                 if (mask := _mask(p)) is not None}
+        masks = {
+            f"{p.name}.asp_mask": mask
+            for p in self._optimizer._all_params()
+            if (mask := _mask(p)) is not None
+        }
         return {**self._optimizer.state_dict(), **masks}
 
     def set_state_dict(self, state_dict):

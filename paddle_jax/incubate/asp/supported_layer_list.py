@@ -24,6 +24,8 @@ def add_supported_layer(layer, pruning_func=None):
     elif issubclass(kind, Layer):
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower()
     else:
-        raise TypeError(f"add_supported_layer: layer: got {type(layer).__name__}; it must be a Layer, "
-                        "a class of Layers or a name")
+        raise TypeError(
+            f"add_supported_layer: layer: got {type(layer).__name__}; it must be a Layer, "
+            "a class of Layers or a name"
+        )
     Sparsity.supported[name] = pruning_func

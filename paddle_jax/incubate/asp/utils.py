@@ -25,8 +25,9 @@ class CheckMethod(enum.Enum):
     def get_checking_method(mask_algo):
         """Returns the check that belongs to a MaskAlgo."""
         if not isinstance(mask_algo, MaskAlgo):
-            raise AssertionError(f"get_checking_method: mask_algo: got {type(mask_algo).__name__}; "
-                                 "it must be a MaskAlgo")
+            raise AssertionError(
+                f"get_checking_method: mask_algo: got {type(mask_algo).__name__}; it must be a MaskAlgo"
+            )
         return CheckMethod.CHECK_1D if mask_algo is MaskAlgo.MASK_1D else CheckMethod.CHECK_2D
 
 
@@ -114,8 +115,9 @@ def get_mask_2d_greedy(mat, n, m):
     mask = np.zeros(squares.shape)
     for place in np.ndindex(squares.shape[:2]):
         kept = mask[place]
-        for i, j in zip(*np.unravel_index(np.argsort(-squares[place], None, kind="stable"), (m, m)),
-                        strict=True):
+        for i, j in zip(
+            *np.unravel_index(np.argsort(-squares[place], None, kind="stable"), (m, m)), strict=True
+        ):
             if kept[i].sum() < n and kept[:, j].sum() < n:
                 kept[i, j] = 1.0
     return _joined(mask, mat.shape)
@@ -125,8 +127,9 @@ def get_mask_2d_greedy(mat, n, m):
 def _patterns(n, m):
     """All squares of m by m with n ones in each row and column, [patterns, m, m]."""
     rows = [np.isin(np.arange(m), chosen).astype(float) for chosen in itertools.combinations(range(m), n)]
-    return np.array([square for square in itertools.product(rows, repeat=m)
-                     if (np.sum(square, 0) == n).all()])
+    return np.array(
+        [square for square in itertools.product(rows, repeat=m) if (np.sum(square, 0) == n).all()]
+    )
 
 
 def get_mask_2d_best(mat, n, m):
@@ -151,8 +154,10 @@ def _as_matrix(tensor, name):
     convolution, turned round)."""
     if tensor.ndim == 4:
         turned = tensor.transpose([0, 1, 3, 2])
-        return (turned.reshape(-1, tensor.shape[2]),
-                lambda mask: mask.reshape(turned.shape).transpose([0, 1, 3, 2]))
+        return (
+            turned.reshape(-1, tensor.shape[2]),
+            lambda mask: mask.reshape(turned.shape).transpose([0, 1, 3, 2]),
+        )
     if not 1 <= tensor.ndim <= 3:
         raise ValueError(f"{name}: tensor: got {tensor.ndim} axes; it must have 1 to 4")
     return tensor.reshape(-1, tensor.shape[-1]), lambda mask: mask.reshape(tensor.shape)
@@ -179,8 +184,11 @@ def create_mask(tensor, func_name=MaskAlgo.MASK_1D, n=2, m=4):
         raise AssertionError(f"create_mask: func_name: got {type(func_name).__name__}; it must be a MaskAlgo")
     tensor = np.asarray(tensor)
     matrix, back = _as_matrix(tensor, "create_mask")
-    make = {MaskAlgo.MASK_1D: get_mask_1d, MaskAlgo.MASK_2D_GREEDY: get_mask_2d_greedy,
-            MaskAlgo.MASK_2D_BEST: get_mask_2d_best}[func_name]
+    make = {
+        MaskAlgo.MASK_1D: get_mask_1d,
+        MaskAlgo.MASK_2D_GREEDY: get_mask_2d_greedy,
+        MaskAlgo.MASK_2D_BEST: get_mask_2d_best,
+    }[func_name]
     return back(make(matrix, n, m)).astype(tensor.dtype)
 
 
@@ -199,7 +207,8 @@ def check_sparsity(tensor, func_name=CheckMethod.CHECK_1D, n=2, m=4):
         True
     """
     if not isinstance(func_name, CheckMethod):
-        raise AssertionError(f"check_sparsity: func_name: got {type(func_name).__name__}; "
-                             "it must be a CheckMethod")
+        raise AssertionError(
+            f"check_sparsity: func_name: got {type(func_name).__name__}; it must be a CheckMethod"
+        )
     matrix, _ = _as_matrix(np.asarray(tensor), "check_sparsity")
     return (check_mask_1d if func_name is CheckMethod.CHECK_1D else check_mask_2d)(matrix, n, m)

@@ -23,8 +23,9 @@ def _start(func, xs):
         x.stop_gradient = False
     made = func(*inputs)
     if not all(isinstance(y, Tensor) for y in _listed(made)):
-        raise ArgumentError(f"func: it returned {type(made).__name__}; "
-                            "it must return a Tensor or a tuple of Tensors")
+        raise ArgumentError(
+            f"func: it returned {type(made).__name__}; it must return a Tensor or a tuple of Tensors"
+        )
     return made, _listed(made), inputs
 
 
@@ -140,11 +141,14 @@ class Hessian(LazyRows):
 
     def __init__(self, func, xs, is_batched=False):
         _, outputs, inputs = _start(func, xs)
-        if (len(outputs) != 1
-                or (list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1)):
+        if len(outputs) != 1 or (
+            list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1
+        ):
             got = [list(y.shape) for y in outputs]
-            raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, "
-                               "or one per sample when is_batched")
+            raise RuntimeError(
+                f"Hessian: the function gives shapes {got}; it must give one number, "
+                "or one per sample when is_batched"
+            )
         super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
 
     @property

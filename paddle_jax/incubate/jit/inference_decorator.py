@@ -11,11 +11,24 @@ _PRECISIONS = ("float32", "float16", "bfloat16")
 _MARK = "_runs_for_results"
 
 
-def inference(function=None, cache_static_model=False, save_model_dir=None, memory_pool_init_size_mb=1000,
-              precision_mode="float32", switch_ir_optim=True, switch_ir_debug=False, enable_cinn=False,
-              with_trt=False, trt_precision_mode="float32", trt_use_static=False, collect_shape=False,
-              enable_new_ir=False, exp_enable_use_cutlass=False, delete_pass_lists=None,
-              skip_prune_program=False):
+def inference(
+    function=None,
+    cache_static_model=False,
+    save_model_dir=None,
+    memory_pool_init_size_mb=1000,
+    precision_mode="float32",
+    switch_ir_optim=True,
+    switch_ir_debug=False,
+    enable_cinn=False,
+    with_trt=False,
+    trt_precision_mode="float32",
+    trt_use_static=False,
+    collect_shape=False,
+    enable_new_ir=False,
+    exp_enable_use_cutlass=False,
+    delete_pass_lists=None,
+    skip_prune_program=False,
+):
     """Compiles a function, a method or a Layer for inference: each call is one program of XLA, without
     gradients.
 
@@ -39,13 +52,15 @@ def inference(function=None, cache_static_model=False, save_model_dir=None, memo
         (paddle.Size([3, 1]), True)
     """
     if precision_mode not in _PRECISIONS:
-        raise AssertionError(f"inference: precision_mode: got {precision_mode!r}; "
-                             f"allowed are {', '.join(_PRECISIONS)}")
+        raise AssertionError(
+            f"inference: precision_mode: got {precision_mode!r}; allowed are {', '.join(_PRECISIONS)}"
+        )
     if function is None:
         return lambda function: inference(function, precision_mode=precision_mode)
     if not callable(function):
-        raise AssertionError(f"inference: function: got {type(function).__name__}; it must be a function "
-                             "or a Layer")
+        raise AssertionError(
+            f"inference: function: got {type(function).__name__}; it must be a function or a Layer"
+        )
     if isinstance(function, Layer):
         function.forward = _compiled(function.forward, precision_mode)
         return function

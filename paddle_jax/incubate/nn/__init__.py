@@ -13,6 +13,11 @@ from paddle_jax.incubate.nn.layer.fused_transformer import (
 )
 
 __all__ = [
-    "FusedMultiHeadAttention", "FusedFeedForward", "FusedTransformerEncoderLayer", "FusedMultiTransformer",
-    "FusedLinear", "FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd",
+    "FusedMultiHeadAttention",
+    "FusedFeedForward",
+    "FusedTransformerEncoderLayer",
+    "FusedMultiTransformer",
+    "FusedLinear",
+    "FusedBiasDropoutResidualLayerNorm",
+    "FusedDropoutAdd",
 ]

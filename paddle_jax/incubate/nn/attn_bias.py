@@ -110,8 +110,10 @@ class SeqLenInfo:
     def split(self, x, batch_sizes=None):
         """Cuts a Tensor [1, total, ...] into those of the sequences; batch_sizes[i] neighbours of one length
         become one Tensor."""
-        _require(x.shape[0] == 1 and x.shape[1] == self.seqstart_py[-1],
-                 f"split: x: got shape {list(x.shape)}; it must be [1, {self.seqstart_py[-1]}, ...]")
+        _require(
+            x.shape[0] == 1 and x.shape[1] == self.seqstart_py[-1],
+            f"split: x: got shape {list(x.shape)}; it must be [1, {self.seqstart_py[-1]}, ...]",
+        )
         parts, at = [], 0
         for size in [1] * (len(self.seqstart_py) - 1) if batch_sizes is None else batch_sizes:
             part = x[:, self.seqstart_py[at] : self.seqstart_py[at + size]]
@@ -145,22 +147,31 @@ class PaddedSeqLenInfo(SeqLenInfo):
     @classmethod
     def from_seqlens(cls, seqlens):
         """Is not allowed: the room has to be said."""
-        raise NotImplementedError("PaddedSeqLenInfo.from_seqlens: the room of each sequence is not known; "
-                                  "use from_seqlens_padded")
+        raise NotImplementedError(
+            "PaddedSeqLenInfo.from_seqlens: the room of each sequence is not known; use from_seqlens_padded"
+        )
 
     @classmethod
     def from_seqlens_padded(cls, seqlens, padding):
         """Makes one from a list of lengths and the room for each."""
-        _require(all(length <= padding for length in seqlens),
-                 f"from_seqlens_padded: seqlens: got {list(seqlens)}; all must be at most {padding}")
+        _require(
+            all(length <= padding for length in seqlens),
+            f"from_seqlens_padded: seqlens: got {list(seqlens)}; all must be at most {padding}",
+        )
         starts = list(range(0, len(seqlens) * padding + 1, padding))
-        return cls(to_tensor(np.array(starts, np.int32)), max(seqlens), starts,
-                   to_tensor(np.array(seqlens, np.int32)), seqlens)
+        return cls(
+            to_tensor(np.array(starts, np.int32)),
+            max(seqlens),
+            starts,
+            to_tensor(np.array(seqlens, np.int32)),
+            seqlens,
+        )
 
     def split(self, x, batch_sizes=None):
         """Is not allowed: between sequences there is room that belongs to none."""
-        raise NotImplementedError("PaddedSeqLenInfo.split: sequences with room between them are not cut; "
-                                  "use intervals")
+        raise NotImplementedError(
+            "PaddedSeqLenInfo.split: sequences with room between them are not cut; use intervals"
+        )
 
 
 def _blocks(shape, queries, keys, diagonals):
@@ -195,15 +206,19 @@ class BlockDiagonalMask(AttentionBias):
     def materialize(self, shape, dtype="float32"):
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         totals = [self.q_seqinfo.seqstart_py[-1], self.k_seqinfo.seqstart_py[-1]]
-        _require(list(shape[-2:]) == totals,
-                 f"materialize: shape: got {list(shape)}; its last axes must be {totals}")
+        _require(
+            list(shape[-2:]) == totals,
+            f"materialize: shape: got {list(shape)}; its last axes must be {totals}",
+        )
         return _spread(_blocks(shape, self.q_seqinfo, self.k_seqinfo, self._diagonals()), shape, dtype)
 
     @classmethod
     def from_seqlens(cls, q_seqlen, kv_seqlen=None):
         """Makes a mask from lists of lengths, of queries and of keys (default: the same)."""
-        _require(kv_seqlen is None or len(q_seqlen) == len(kv_seqlen),
-                 f"from_seqlens: got {len(q_seqlen)} lengths and another number for keys")
+        _require(
+            kv_seqlen is None or len(q_seqlen) == len(kv_seqlen),
+            f"from_seqlens: got {len(q_seqlen)} lengths and another number for keys",
+        )
         queries = SeqLenInfo.from_seqlens(q_seqlen)
         same = kv_seqlen is None or list(q_seqlen) == list(kv_seqlen)
         return cls(queries, queries if same else SeqLenInfo.from_seqlens(kv_seqlen))
@@ -219,14 +234,19 @@ class BlockDiagonalMask(AttentionBias):
     @classmethod
     def from_tensor_lists_qkv(cls, tensors_q, tensors_k, tensors_v=None):
         """Joins lists of Tensors [batch, length, ...]; returns (mask, queries, keys, values or None)."""
-        _require(len(tensors_q) == len(tensors_k) and (tensors_v is None or len(tensors_v) == len(tensors_q)),
-                 "from_tensor_lists_qkv: the lists have different lengths; they must have one")
-        lengths = [[t.shape[1] for t in tensors for _ in range(t.shape[0])]
-                   for tensors in (tensors_q, tensors_k)]
+        _require(
+            len(tensors_q) == len(tensors_k) and (tensors_v is None or len(tensors_v) == len(tensors_q)),
+            "from_tensor_lists_qkv: the lists have different lengths; they must have one",
+        )
+        lengths = [
+            [t.shape[1] for t in tensors for _ in range(t.shape[0])] for tensors in (tensors_q, tensors_k)
+        ]
         mask = cls.from_seqlens(*lengths)
         mask._batch_sizes = [tensor.shape[0] for tensor in tensors_q]
-        joined = [None if ts is None else concat([t.reshape([1, -1, *t.shape[2:]]) for t in ts], 1)
-                  for ts in (tensors_q, tensors_k, tensors_v)]
+        joined = [
+            None if ts is None else concat([t.reshape([1, -1, *t.shape[2:]]) for t in ts], 1)
+            for ts in (tensors_q, tensors_k, tensors_v)
+        ]
         return mask, *joined
 
     def split_queries(self, tensor):
@@ -240,8 +260,10 @@ class BlockDiagonalMask(AttentionBias):
     def split(self, tensor):
         """Cuts a Tensor [1, total, ...] into those of the sequences; those of queries and keys
         must be the same."""
-        _require(self.q_seqinfo is self.k_seqinfo,
-                 "split: queries and keys have different lengths; use split_queries or split_kv")
+        _require(
+            self.q_seqinfo is self.k_seqinfo,
+            "split: queries and keys have different lengths; use split_queries or split_kv",
+        )
         return self.q_seqinfo.split(tensor, self._batch_sizes)
 
     def make_causal(self):
@@ -285,17 +307,27 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
     def materialize(self, shape, dtype="float32"):
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         totals = [self.q_seqinfo.seqstart_py[-1], self.k_seqinfo.seqstart_py[-1]]
-        _require(list(shape[-2:]) == totals,
-                 f"materialize: shape: got {list(shape)}; its last axes must be {totals}")
-        offsets = ([0] * (len(self.q_seqinfo.seqstart_py) - 1) if self.causal_diagonal is None
-                   else [int(v.item()) for v in self.causal_diagonal])
+        _require(
+            list(shape[-2:]) == totals,
+            f"materialize: shape: got {list(shape)}; its last axes must be {totals}",
+        )
+        offsets = (
+            [0] * (len(self.q_seqinfo.seqstart_py) - 1)
+            if self.causal_diagonal is None
+            else [int(v.item()) for v in self.causal_diagonal]
+        )
         return _spread(_blocks(shape, self.q_seqinfo, self.k_seqinfo, offsets), shape, dtype)
 
     @classmethod
     def from_seqlens(cls, q_seqlen, kv_padding, kv_seqlen, causal_diagonal=None):
         """Makes a mask from the lengths of queries, the room for the keys of each sequence,
         and their lengths."""
-        _require(len(q_seqlen) == len(kv_seqlen),
-                 f"from_seqlens: got {len(q_seqlen)} and {len(kv_seqlen)} lengths; they must be equally many")
-        return cls(SeqLenInfo.from_seqlens(q_seqlen),
-                   PaddedSeqLenInfo.from_seqlens_padded(kv_seqlen, kv_padding), causal_diagonal)
+        _require(
+            len(q_seqlen) == len(kv_seqlen),
+            f"from_seqlens: got {len(q_seqlen)} and {len(kv_seqlen)} lengths; they must be equally many",
+        )
+        return cls(
+            SeqLenInfo.from_seqlens(q_seqlen),
+            PaddedSeqLenInfo.from_seqlens_padded(kv_seqlen, kv_padding),
+            causal_diagonal,
+        )

@@ -18,10 +18,13 @@ def identity_loss(x, reduction="none"):
     names = ["sum", "mean", "none"]
     if isinstance(reduction, str):
         if reduction.lower() not in names:
-            raise TypeError(f"identity_loss: reduction: got {reduction!r}; "
-                            "allowed are 'sum', 'mean' and 'none'")
+            raise TypeError(
+                f"identity_loss: reduction: got {reduction!r}; allowed are 'sum', 'mean' and 'none'"
+            )
         reduction = names.index(reduction.lower())
     if reduction not in (0, 1, 2):
-        raise ValueError(f"identity_loss: reduction: got {reduction}; allowed are 0 for the sum, 1 for the "
-                         "mean and 2 for neither")
+        raise ValueError(
+            f"identity_loss: reduction: got {reduction}; allowed are 0 for the sum, 1 for the "
+            "mean and 2 for neither"
+        )
     return x * 1 if reduction == 2 else x.sum() if reduction == 0 else x.mean()

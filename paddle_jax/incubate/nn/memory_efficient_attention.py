@@ -12,8 +12,13 @@ from paddle_jax.incubate.nn.attn_bias import (
 from paddle_jax.nn.functional.sdpa import attention
 
 SUPPORTED_ATTN_BIAS_TYPES = {
-    type(None), Tensor, LowerTriangularMask, LowerTriangularMaskWithTensorBias, BlockDiagonalMask,
-    BlockDiagonalCausalMask, BlockDiagonalCausalWithOffsetPaddedKeysMask,
+    type(None),
+    Tensor,
+    LowerTriangularMask,
+    LowerTriangularMaskWithTensorBias,
+    BlockDiagonalMask,
+    BlockDiagonalCausalMask,
+    BlockDiagonalCausalWithOffsetPaddedKeysMask,
 }
 
 
@@ -43,14 +48,26 @@ def memory_efficient_attention(query, key, value, attn_bias=None, p=0.0, scale=N
     See: Rabe and Staats, Self-attention Does Not Need O(n^2) Memory, 2021.
     """
     if not isinstance(attn_bias, tuple(SUPPORTED_ATTN_BIAS_TYPES)):
-        raise AssertionError(f"memory_efficient_attention: attn_bias: got {type(attn_bias).__name__}; "
-                             "it must be a Tensor or a mask of attn_bias")
+        raise AssertionError(
+            f"memory_efficient_attention: attn_bias: got {type(attn_bias).__name__}; "
+            "it must be a Tensor or a mask of attn_bias"
+        )
     causal = type(attn_bias) is LowerTriangularMask
     if causal:
         attn_bias = None
     elif isinstance(attn_bias, AttentionBias):
         shape = [query.shape[0], query.shape[2], query.shape[1], key.shape[1]]
-        attn_bias = attn_bias.materialize(shape if isinstance(attn_bias, LowerTriangularMaskWithTensorBias)
-                                          else [1, 1, *shape[2:]])
-    return attention("memory_efficient_attention", query, key, value, attn_bias, p if training else 0.0,
-                     causal, scale, None)
+        attn_bias = attn_bias.materialize(
+            shape if isinstance(attn_bias, LowerTriangularMaskWithTensorBias) else [1, 1, *shape[2:]]
+        )
+    return attention(
+        "memory_efficient_attention",
+        query,
+        key,
+        value,
+        attn_bias,
+        p if training else 0.0,
+        causal,
+        scale,
+        None,
+    )

@@ -8,8 +8,9 @@ from paddle_jax.geometric.sampling.neighbors import chosen_edges
 from paddle_jax.tensor.creation import to_tensor
 
 
-def graph_khop_sampler(row, colptr, input_nodes, sample_sizes, sorted_eids=None, return_eids=False,
-                       name=None):
+def graph_khop_sampler(
+    row, colptr, input_nodes, sample_sizes, sorted_eids=None, return_eids=False, name=None
+):
     """Draws neighbours of nodes, then of the nodes that are new, and so on, and numbers all nodes anew in the
     order in which they come up.
 
@@ -31,13 +32,16 @@ def graph_khop_sampler(row, colptr, input_nodes, sample_sizes, sorted_eids=None,
         >>> source.tolist(), target.tolist(), nodes.tolist(), first.tolist()
         ([[1]], [[0]], [1, 0], [0])
     """
-    name, rounds = ("graph_khop_sampler",
-                    [sample_sizes] if isinstance(sample_sizes, int) else list(sample_sizes))
+    name, rounds = (
+        "graph_khop_sampler",
+        [sample_sizes] if isinstance(sample_sizes, int) else list(sample_sizes),
+    )
     if not rounds:
         raise ArgumentError(f"{name}: sample_sizes: got none; give one number per round")
     if return_eids and sorted_eids is None:
-        raise ValueError(f"{name}: sorted_eids: got None with return_eids=True; "
-                         "give the numbers of the edges")
+        raise ValueError(
+            f"{name}: sorted_eids: got None with return_eids=True; give the numbers of the edges"
+        )
     (around,) = host(name, row=row)
     (first,) = host(name, input_nodes=input_nodes)
     nodes = list(dict.fromkeys(first.tolist()))
@@ -56,9 +60,13 @@ def graph_khop_sampler(row, colptr, input_nodes, sample_sizes, sorted_eids=None,
         frontier = nodes[known:]
     edges = np.concatenate(drawn)
     if not len(edges):
-        raise ArgumentError(f"{name}: input_nodes: none of the {len(first)} nodes has a neighbour; "
-                            "at least one must have some")
+        raise ArgumentError(
+            f"{name}: input_nodes: none of the {len(first)} nodes has a neighbour; "
+            "at least one must have some"
+        )
     columns = [np.concatenate(c).reshape(-1, 1) for c in (sources, targets)]
-    found = [to_tensor(f.astype(around.dtype))
-             for f in (*columns, np.array(nodes), np.array([place[n] for n in first.tolist()]))]
+    found = [
+        to_tensor(f.astype(around.dtype))
+        for f in (*columns, np.array(nodes), np.array([place[n] for n in first.tolist()]))
+    ]
     return (*found, to_tensor(host(name, eids=sorted_eids)[0][edges])) if return_eids else tuple(found)

@@ -3,8 +3,9 @@
 from paddle_jax.geometric.reindex import reindex_graph
 
 
-def graph_reindex(x, neighbors, count, value_buffer=None, index_buffer=None, flag_buffer_hashtable=False,
-                  name=None):
+def graph_reindex(
+    x, neighbors, count, value_buffer=None, index_buffer=None, flag_buffer_hashtable=False, name=None
+):
     """The same as `paddle.geometric.reindex_graph`.
 
     Args:
@@ -17,6 +18,8 @@ def graph_reindex(x, neighbors, count, value_buffer=None, index_buffer=None, fla
         [2, 0]
     """
     if flag_buffer_hashtable and (value_buffer is None or index_buffer is None):
-        raise ValueError("graph_reindex: value_buffer, index_buffer: "
-                         "got None with flag_buffer_hashtable=True; give both or leave the flag out")
+        raise ValueError(
+            "graph_reindex: value_buffer, index_buffer: "
+            "got None with flag_buffer_hashtable=True; give both or leave the flag out"
+        )
     return reindex_graph(x, neighbors, count)

@@ -4,9 +4,16 @@ from paddle_jax.geometric.sampling.neighbors import sample_neighbors
 
 
 def graph_sample_neighbors(
-        row, colptr, input_nodes, eids=None, perm_buffer=None, sample_size=-1, return_eids=False,
-        flag_perm_buffer=False, name=None
-    ):
+    row,
+    colptr,
+    input_nodes,
+    eids=None,
+    perm_buffer=None,
+    sample_size=-1,
+    return_eids=False,
+    flag_perm_buffer=False,
+    name=None,
+):
     """The same as `paddle.geometric.sample_neighbors`, with the arguments in another order.
 
     Args:
@@ -20,6 +27,8 @@ def graph_sample_neighbors(
         [0]
     """
     if flag_perm_buffer and perm_buffer is None:
-        raise ValueError("graph_sample_neighbors: perm_buffer: got None with flag_perm_buffer=True; "
-                         "give it or leave the flag out")
+        raise ValueError(
+            "graph_sample_neighbors: perm_buffer: got None with flag_perm_buffer=True; "
+            "give it or leave the flag out"
+        )
     return sample_neighbors(row, colptr, input_nodes, sample_size, eids, return_eids)

@@ -24,7 +24,9 @@ def softmax_mask_fuse_upper_triangle(x):
     Differs from Paddle: works on the CPU.
     """
     if x.ndim != 4 or x.shape[2] != x.shape[3]:
-        raise ValueError(f"softmax_mask_fuse_upper_triangle: x: got shape {list(x.shape)}; "
-                         "it must be [batch, heads, length, length]")
+        raise ValueError(
+            f"softmax_mask_fuse_upper_triangle: x: got shape {list(x.shape)}; "
+            "it must be [batch, heads, length, length]"
+        )
     places = arange(x.shape[3])
     return softmax(where(places.unsqueeze(1) >= places, x, full_like(x, -math.inf)))

@@ -64,21 +64,35 @@ class LarsMomentumOptimizer(Optimizer):
         for argument, value in (("learning_rate", learning_rate), ("momentum", momentum)):
             checked("LarsMomentumOptimizer", argument, value, lambda v: True, "a float")
         self.type = "lars_momentum"
-        self._momentum, self._lars_coeff, self._lars_weight_decay = (momentum, float(lars_coeff),
-                                                                     float(lars_weight_decay))
+        self._momentum, self._lars_coeff, self._lars_weight_decay = (
+            momentum,
+            float(lars_coeff),
+            float(lars_weight_decay),
+        )
         self._exclude_from_weight_decay = list(exclude_from_weight_decay or ())
-        self._epsilon, self._rescale_grad, self._multi_precision = (float(epsilon), float(rescale_grad),
-                                                                    multi_precision)
+        self._epsilon, self._rescale_grad, self._multi_precision = (
+            float(epsilon),
+            float(rescale_grad),
+            multi_precision,
+        )
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
     def _hyper(self, settings):
-        return (("momentum", float(self._momentum)), ("coeff", self._lars_coeff), ("epsilon", self._epsilon),
-                ("scale", self._rescale_grad))
+        return (
+            ("momentum", float(self._momentum)),
+            ("coeff", self._lars_coeff),
+            ("epsilon", self._epsilon),
+            ("scale", self._rescale_grad),
+        )
 
     def _marks(self, params, settings):
         excluded = self._exclude_from_weight_decay
-        return {"rule_decay": [0.0 if any(part in param.name for part in excluded)
-                                   else self._lars_weight_decay for param in params]}
+        return {
+            "rule_decay": [
+                0.0 if any(part in param.name for part in excluded) else self._lars_weight_decay
+                for param in params
+            ]
+        }
 
     @staticmethod
     def _rule(p, g, s, lr, momentum, coeff, epsilon, scale, rule_decay=None):
@@ -88,7 +102,8 @@ class LarsMomentumOptimizer(Optimizer):
             return p - velocity, {"velocity": velocity}
         size, slope = _norm(p), _norm(g)
         known = (size > 0) & (slope > 0) & (rule_decay > 0)
-        rate = jnp.where(known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1),
-                         lr)
+        rate = jnp.where(
+            known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1), lr
+        )
         velocity = momentum * s["velocity"] + rate * (g + rule_decay * p)
         return p - velocity, {"velocity": velocity}

@@ -76,8 +76,10 @@ class LookAhead(Optimizer):
         Differs from Paddle: there only the slow weights are in it.
         """
         state = self.inner_optimizer.state_dict()
-        slow_weights = {f"{param.name}_slow_0": assign(slow)
-                        for param, slow in zip(self._all_params(), self._slow, strict=True)}
+        slow_weights = {
+            f"{param.name}_slow_0": assign(slow)
+            for param, slow in zip(self._all_params(), self._slow, strict=True)
+        }
         for name, tensor in slow_weights.items():
             tensor.name = name
         return state | slow_weights | {_STEPS: assign(self._count)}

@@ -11,6 +11,11 @@ from paddle_jax.io.dataloader.dataset import (
     TensorDataset,
     random_split,
 )
-from paddle_jax.io.dataloader.sampler import (RandomSampler, Sampler, SequenceSampler, SubsetRandomSampler,
-                                              WeightedRandomSampler)
+from paddle_jax.io.dataloader.sampler import (
+    RandomSampler,
+    Sampler,
+    SequenceSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 from paddle_jax.io.dataloader.worker import get_worker_info

@@ -15,8 +15,10 @@ def _need(condition, message):
 
 
 def _need_settings(owner, batch_size, shuffle, drop_last):
-    _need(isinstance(batch_size, int) and batch_size > 0,
-          f"{owner}: batch_size: got {batch_size!r}; it must be a positive int.")
+    _need(
+        isinstance(batch_size, int) and batch_size > 0,
+        f"{owner}: batch_size: got {batch_size!r}; it must be a positive int.",
+    )
     _need(isinstance(shuffle, bool), f"{owner}: shuffle: got {shuffle!r}; pass True or False.")
     _need(isinstance(drop_last, bool), f"{owner}: drop_last: got {drop_last!r}; pass True or False.")
 
@@ -53,15 +55,23 @@ class BatchSampler(Sampler):
     """
 
     def __init__(self, dataset=None, sampler=None, shuffle=False, batch_size=1, drop_last=False):
-        _need(dataset is not None or sampler is not None,
-              "BatchSampler: dataset: neither dataset nor sampler is given; give one of them.")
-        _need(dataset is None or sampler is None,
-              "BatchSampler: dataset: both dataset and sampler are given; give one of them.")
-        _need(not isinstance(dataset, IterableDataset),
-              "BatchSampler: dataset: an IterableDataset has no index to sample; pass one that has.")
+        _need(
+            dataset is not None or sampler is not None,
+            "BatchSampler: dataset: neither dataset nor sampler is given; give one of them.",
+        )
+        _need(
+            dataset is None or sampler is None,
+            "BatchSampler: dataset: both dataset and sampler are given; give one of them.",
+        )
+        _need(
+            not isinstance(dataset, IterableDataset),
+            "BatchSampler: dataset: an IterableDataset has no index to sample; pass one that has.",
+        )
         _need_settings("BatchSampler", batch_size, shuffle, drop_last)
-        _need(sampler is None or not shuffle,
-              "BatchSampler: shuffle: a sampler has its own order; leave shuffle at False.")
+        _need(
+            sampler is None or not shuffle,
+            "BatchSampler: shuffle: a sampler has its own order; leave shuffle at False.",
+        )
         if sampler is None:
             sampler = RandomSampler(dataset) if shuffle else SequenceSampler(dataset)
         self.sampler = sampler
@@ -97,17 +107,24 @@ class DistributedBatchSampler(BatchSampler):
     def __init__(self, dataset, batch_size, num_replicas=None, rank=None, shuffle=False, drop_last=False):
         _need_settings("DistributedBatchSampler", batch_size, shuffle, drop_last)
         replicas_valid = num_replicas is None or (isinstance(num_replicas, int) and num_replicas > 0)
-        _need(replicas_valid,
-              f"DistributedBatchSampler: num_replicas: got {num_replicas!r}; it must be a positive int.")
-        _need(rank is None or (isinstance(rank, int) and rank >= 0),
-              f"DistributedBatchSampler: rank: got {rank!r}; it must be an int of at least 0.")
+        _need(
+            replicas_valid,
+            f"DistributedBatchSampler: num_replicas: got {num_replicas!r}; it must be a positive int.",
+        )
+        _need(
+            rank is None or (isinstance(rank, int) and rank >= 0),
+            f"DistributedBatchSampler: rank: got {rank!r}; it must be an int of at least 0.",
+        )
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = shuffle
         self.nranks = environment.size() if num_replicas is None else num_replicas
         self.local_rank = environment.rank() if rank is None else rank
-        _need(self.local_rank < self.nranks, f"DistributedBatchSampler: rank: got {self.local_rank} of "
-                                             f"{self.nranks} processes; it must be smaller.")
+        _need(
+            self.local_rank < self.nranks,
+            f"DistributedBatchSampler: rank: got {self.local_rank} of "
+            f"{self.nranks} processes; it must be smaller.",
+        )
         self.drop_last = drop_last
         self.epoch = 0
         self.num_samples = math.ceil(len(dataset) / self.nranks)
@@ -127,8 +144,11 @@ class DistributedBatchSampler(BatchSampler):
         """This process's part: batches are dealt out in turn, then the remainder is cut into equal pieces."""
         whole = self.total_size // (self.batch_size * self.nranks) * self.batch_size * self.nranks
         stride = self.batch_size * self.nranks
-        mine = [i for start in range(self.local_rank * self.batch_size, whole, stride)
-                for i in order[start : start + self.batch_size]]
+        mine = [
+            i
+            for start in range(self.local_rank * self.batch_size, whole, stride)
+            for i in order[start : start + self.batch_size]
+        ]
         piece = (self.total_size - whole) // self.nranks
         start = whole + self.local_rank * piece
         return mine + order[start : start + piece]

@@ -40,8 +40,11 @@ def collated(batch, arrays, tensors):
     if isinstance(sample, np.ndarray):
         return arrays(batch)
     if isinstance(sample, Tensor):
-        return (_stack(batch) if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch)
-                else tensors(batch))
+        return (
+            _stack(batch)
+            if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch)
+            else tensors(batch)
+        )
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
@@ -50,11 +53,15 @@ def collated(batch, arrays, tensors):
         return {key: collated([each[key] for each in batch], arrays, tensors) for key in sample}
     if isinstance(sample, Sequence):
         if any(len(each) != len(sample) for each in batch):
-            raise RuntimeError("default_collate_fn: batch: samples have different numbers of fields; "
-                               "pad them or pass a collate_fn.")
+            raise RuntimeError(
+                "default_collate_fn: batch: samples have different numbers of fields; "
+                "pad them or pass a collate_fn."
+            )
         fields = zip(*batch, strict=True)
-        return [field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors)
-                for field in fields]
+        return [
+            field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors)
+            for field in fields
+        ]
     raise TypeError(
         f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, "
         "dict and list; pass a collate_fn."
@@ -78,8 +85,10 @@ def _stack(batch):
 def _host_arrays(tensors):
     """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
     arrays = [settled(each._raw) for each in tensors]
-    if all(type(a) is np.ndarray or (isinstance(a, jax.Array)
-                                     and all(d.platform == "cpu" for d in a.devices())) for a in arrays):
+    if all(
+        type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices()))
+        for a in arrays
+    ):
         arrays = [np.asarray(a) for a in arrays]
         if all(a.dtype == arrays[0].dtype for a in arrays):
             return arrays
@@ -132,8 +141,10 @@ def to_tensors(batch, place=None, copy=True):
         return batch.detach()
     if isinstance(batch, np.ndarray):
         if batch.dtype.kind not in "biufcV":
-            raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; "
-                             "return a list, or encode it as numbers.")
+            raise ValueError(
+                f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; "
+                "return a list, or encode it as numbers."
+            )
         return wrap(put(np.array(batch) if copy else batch, place))
     if isinstance(batch, Mapping):
         return {key: to_tensors(value, place, copy) for key, value in batch.items()}

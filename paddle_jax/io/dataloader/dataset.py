@@ -28,8 +28,9 @@ class Dataset:
 
     def __getitem__(self, idx):
         """Returns sample `idx`; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: __getitem__ is not defined; "
-                                  "a Dataset must define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: __getitem__ is not defined; a Dataset must define it."
+        )
 
     def __len__(self):
         """Returns the number of samples; a subclass must define it."""
@@ -52,8 +53,9 @@ class IterableDataset(Dataset):
 
     def __iter__(self):
         """Returns an iterator over the samples; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: __iter__ is not defined; "
-                                  "an IterableDataset must define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: __iter__ is not defined; an IterableDataset must define it."
+        )
 
     def __getitem__(self, idx):
         """Not available: an iterable data set has no index."""
@@ -80,8 +82,9 @@ class TensorDataset(Dataset):
     def __init__(self, tensors):
         lengths = [tensor.shape[0] for tensor in tensors]
         if len(set(lengths)) > 1:
-            raise AssertionError(f"TensorDataset: tensors: got lengths {lengths}; "
-                                 "all must have the same first dimension.")
+            raise AssertionError(
+                f"TensorDataset: tensors: got lengths {lengths}; all must have the same first dimension."
+            )
         self.tensors = tensors
 
     def __getitem__(self, index):
@@ -118,8 +121,10 @@ class ComposeDataset(Dataset):
         _need_some(self.datasets, "ComposeDataset")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
-                raise AssertionError(f"ComposeDataset: datasets: {type(dataset).__name__} is iterable; "
-                                     "only data sets read by index can be composed.")
+                raise AssertionError(
+                    f"ComposeDataset: datasets: {type(dataset).__name__} is iterable; "
+                    "only data sets read by index can be composed."
+                )
         lengths = [len(dataset) for dataset in self.datasets]
         if len(set(lengths)) > 1:
             raise AssertionError(f"ComposeDataset: datasets: got lengths {lengths}; all must be equal.")
@@ -151,8 +156,10 @@ class ChainDataset(IterableDataset):
         _need_some(self.datasets, "ChainDataset")
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                raise AssertionError(f"ChainDataset: datasets: got {type(dataset).__name__}; "
-                                     "only an IterableDataset can be chained.")
+                raise AssertionError(
+                    f"ChainDataset: datasets: got {type(dataset).__name__}; "
+                    "only an IterableDataset can be chained."
+                )
 
     def __iter__(self):
         return itertools.chain.from_iterable(self.datasets)
@@ -181,8 +188,9 @@ class ConcatDataset(Dataset):
         _need_some(self.datasets, "ConcatDataset")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
-                raise AssertionError(f"ConcatDataset: datasets: {type(dataset).__name__} is iterable; "
-                                     "use ChainDataset for it.")
+                raise AssertionError(
+                    f"ConcatDataset: datasets: {type(dataset).__name__} is iterable; use ChainDataset for it."
+                )
         self.cumulative_sizes = self.cumsum(self.datasets)
 
     def __len__(self):
@@ -191,8 +199,10 @@ class ConcatDataset(Dataset):
     def __getitem__(self, idx):
         if idx < 0:
             if -idx > len(self):
-                raise ValueError(f"ConcatDataset: idx: got {idx} for {len(self)} samples; "
-                                 "it may not lie before the first one.")
+                raise ValueError(
+                    f"ConcatDataset: idx: got {idx} for {len(self)} samples; "
+                    "it may not lie before the first one."
+                )
             idx += len(self)
         which = bisect.bisect_right(self.cumulative_sizes, idx)
         if which == len(self.datasets):
@@ -252,8 +262,9 @@ def random_split(dataset, lengths, generator=None):
             raise ValueError(f"random_split: lengths: got fractions {lengths}; each must lie in [0, 1].")
         lengths = _counts(lengths, total)
     if sum(lengths) != total:
-        raise ValueError(f"random_split: lengths: {lengths} add up to {sum(lengths)}; "
-                         f"the data set has {total} samples.")
+        raise ValueError(
+            f"random_split: lengths: {lengths} add up to {sum(lengths)}; the data set has {total} samples."
+        )
     order = permutation(total, generator if hasattr(generator, "draw") else default_generator())
     ends = itertools.accumulate(lengths)
     return [Subset(dataset, order[end - length : end]) for end, length in zip(ends, lengths, strict=True)]

@@ -52,8 +52,11 @@ def _back(cloud):
 
     class Back(pickle.Pickler if cloud is None else cloud.Pickler):
         def reducer_override(self, thing):
-            if (isinstance(thing, type | types.FunctionType) and thing.__module__ == "__main__"
-                    and not set("<>") & set(thing.__qualname__)):
+            if (
+                isinstance(thing, type | types.FunctionType)
+                and thing.__module__ == "__main__"
+                and not set("<>") & set(thing.__qualname__)
+            ):
                 return _in_main, (thing.__qualname__,)
             return NotImplemented if cloud is None else super().reducer_override(thing)
 
@@ -80,8 +83,9 @@ def _array(buffer, dtype, shape):
 def _parts(buffer):
     """The pieces of memory that an array is made of."""
     whole = buffer.raw()
-    return ([a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays] if type(whole.obj) is Rows
-            else [whole])
+    return (
+        [a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays] if type(whole.obj) is Rows else [whole]
+    )
 
 
 class Packed:
@@ -101,8 +105,9 @@ class Packed:
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
         # None: arrays follow the pickle
         self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None
-        self._head = (_HEAD.pack(self._file is not None, len(self._data), len(sizes))
-                      + b"".join(map(_SIZE.pack, sizes)))
+        self._head = _HEAD.pack(self._file is not None, len(self._data), len(sizes)) + b"".join(
+            map(_SIZE.pack, sizes)
+        )
 
     def send(self, sock):
         """Sends it."""
@@ -189,8 +194,11 @@ def opened(data):
 def _mapped(file, size, private):
     """The memory of a descriptor; a copy of it if the process may not have one more mapping."""
     try:
-        return (mmap.mmap(file, size, access=mmap.ACCESS_COPY) if private
-                else mmap.mmap(file, size, flags=_AT_ONCE))
+        return (
+            mmap.mmap(file, size, access=mmap.ACCESS_COPY)
+            if private
+            else mmap.mmap(file, size, flags=_AT_ONCE)
+        )
     except OSError:
         memory, done = bytearray(size), 0
         while done < size:
@@ -217,5 +225,6 @@ def receive(sock, private=False):
     finally:
         os.close(descriptors[0])
     view = memoryview(memory)
-    return pickle.loads(data, buffers=[view[begin : begin + size]
-                                       for begin, size in zip(begins, sizes, strict=True)])
+    return pickle.loads(
+        data, buffers=[view[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)]
+    )

@@ -18,11 +18,11 @@ from paddle_jax.io.dataloader.worker import END
 _AT_ONCE = 1 << 16  # bytes
 _CAUSES = {
     "SIGKILL": "usually the system was out of memory: use fewer workers, smaller batches or a "
-               "smaller prefetch_factor",
+    "smaller prefetch_factor",
     "SIGSEGV": "a library that the data set uses has crashed: run it with num_workers=0 under `python "
-               "-X faulthandler`",
+    "-X faulthandler`",
     "SIGBUS": "usually memory for batches was used up: use fewer workers, smaller batches, "
-              "or use_shared_memory=False",
+    "or use_shared_memory=False",
     "SIGABRT": "a library that the data set uses has given up: its message is on standard error",
     "SIGTERM": "somebody has ended it",
 }
@@ -45,9 +45,14 @@ def _surroundings():
     the default dtype."""
     alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
     environment = {name: value for name, value in os.environ.items() if name not in forkserver.SETTINGS}
-    return {"path": [str(Path.cwd()) if path == "" else path for path in sys.path], "argv": sys.argv,
-            "folder": str(Path.cwd()), "alias": alias, "environment": environment,
-            "dtype": get_default_dtype()}
+    return {
+        "path": [str(Path.cwd()) if path == "" else path for path in sys.path],
+        "argv": sys.argv,
+        "folder": str(Path.cwd()),
+        "alias": alias,
+        "environment": environment,
+        "dtype": get_default_dtype(),
+    }
 
 
 class ProcessWorker:
@@ -98,8 +103,10 @@ class ProcessWorker:
 
     def _keep(self, result):
         if result[0] == "unfit":
-            raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first "
-                              f"worker could: {result[1]}")
+            raise WorkerError(
+                f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first "
+                f"worker could: {result[1]}"
+            )
         if result[1] == self._epoch:
             self._results.append(result)
 
@@ -120,14 +127,18 @@ class ProcessWorker:
         if code is None:
             return f"{who} has ended for an unknown reason; look for its messages on standard error"
         if code >= 0:
-            return (f"{who} has exited with code {code}: something in the data set calls sys.exit or "
-                    "os._exit, or failed as standard error says")
+            return (
+                f"{who} has exited with code {code}: something in the data set calls sys.exit or "
+                "os._exit, or failed as standard error says"
+            )
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = str(-code)
-        return (f"{who} was killed by signal {-code} ({name}); "
-                f"{_CAUSES.get(name, 'its messages are on standard error')}")
+        return (
+            f"{who} was killed by signal {-code} ({name}); "
+            f"{_CAUSES.get(name, 'its messages are on standard error')}"
+        )
 
     def take(self, timeout):
         """The next result, or END; raises what the user's code raised in the worker.
@@ -139,9 +150,11 @@ class ProcessWorker:
         while not self._results:
             left = None if limit is None else max(0.0, limit - time.monotonic())
             if not select.select([self._sock], [], [], left)[0]:
-                raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within "
-                                  f"timeout={timeout} s; it hangs or is slow: raise timeout, make the data "
-                                  "set faster, or run it with num_workers=0 to see where it stands")
+                raise WorkerError(
+                    f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within "
+                    f"timeout={timeout} s; it hangs or is slow: raise timeout, make the data "
+                    "set faster, or run it with num_workers=0 to see where it stands"
+                )
             self._keep(self._received())
         kind, _, result = self._results.popleft()
         if kind == "raised":

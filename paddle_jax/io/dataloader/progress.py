@@ -20,8 +20,11 @@ def generators():
     kind, words, *rest = np.random.get_state()  # noqa: NPY002  the generator that samplers use
     version, numbers, gauss = random.getstate()
     paddle = default_generator()
-    return {"python": [version, list(numbers), gauss], "numpy": [kind, words.tobytes().hex(), *rest],
-            "paddle": [paddle._seed, int(paddle._offset)]}
+    return {
+        "python": [version, list(numbers), gauss],
+        "numpy": [kind, words.tobytes().hex(), *rest],
+        "paddle": [paddle._seed, int(paddle._offset)],
+    }
 
 
 def set_generators(states):
@@ -78,10 +81,17 @@ class Epoch:
 
     def __init__(self, state=None):
         state = state or {}
-        self.seed, self.begun, self.drawn, self.taken = (state.get("seed"), state.get("begun"),
-                                                         state.get("drawn", 0), state.get("taken", 0))
-        self.waiting, turn, streams = (collections.deque(map(tuple, state.get("waiting", ()))),
-                                       state.get("turn"), state.get("streams"))
+        self.seed, self.begun, self.drawn, self.taken = (
+            state.get("seed"),
+            state.get("begun"),
+            state.get("drawn", 0),
+            state.get("taken", 0),
+        )
+        self.waiting, turn, streams = (
+            collections.deque(map(tuple, state.get("waiting", ()))),
+            state.get("turn"),
+            state.get("streams"),
+        )
         self.turn = None if turn is None else collections.deque(turn)
         self.streams = None if streams is None else {int(worker): own for worker, own in streams.items()}
         self._epochs, self._samplers = state.get("epochs"), state.get("samplers")
@@ -90,11 +100,17 @@ class Epoch:
     def state(self, order):
         """Where it is: numbers, texts, lists and dicts, and what the user's own objects say of themselves."""
         samplers = {index: part.state_dict() for index, part in enumerate(_parts(order)) if keeps_state(part)}
-        return {"seed": self.seed, "begun": self.begun, "drawn": self.drawn, "taken": self.taken,
-                "epochs": self._epochs, "samplers": samplers,
-                "waiting": [[number, worker, _plain(task)] for number, worker, task in self.waiting],
-                "turn": None if self.turn is None else list(self.turn),
-                "streams": None if self.streams is None else dict(self.streams)}
+        return {
+            "seed": self.seed,
+            "begun": self.begun,
+            "drawn": self.drawn,
+            "taken": self.taken,
+            "epochs": self._epochs,
+            "samplers": samplers,
+            "waiting": [[number, worker, _plain(task)] for number, worker, task in self.waiting],
+            "turn": None if self.turn is None else list(self.turn),
+            "streams": None if self.streams is None else dict(self.streams),
+        }
 
     def tasks(self, order, now):
         """The tasks that are still to be drawn.
@@ -142,8 +158,9 @@ class Epoch:
     def deal(self, workers):
         """Gives the tasks that waited in an earlier epoch to workers: those of streams to their
         own, others in turn."""
-        self.turn = (collections.deque(range(len(workers))) if self.turn is None or self.streams is None
-                     else self.turn)
+        self.turn = (
+            collections.deque(range(len(workers))) if self.turn is None or self.streams is None else self.turn
+        )
         waiting, self.waiting = self.waiting, collections.deque()
         for number, worker, task in waiting:
             if self.streams is None:

@@ -39,8 +39,16 @@ class Seeds:
     def sow(self, seed, batch):
         """Before a batch."""
         words = np.random.SeedSequence([seed & 0xFFFFFFFF, seed >> 32, batch]).generate_state(3).tolist()
-        for free, plant, word in zip(self._free, (random.seed, np.random.seed,  # noqa: NPY002
-                                                  default_generator().manual_seed), words, strict=True):
+        for free, plant, word in zip(
+            self._free,
+            (
+                random.seed,
+                np.random.seed,  # noqa: NPY002
+                default_generator().manual_seed,
+            ),
+            words,
+            strict=True,
+        ):
             if free:
                 plant(word)
 
@@ -75,10 +83,17 @@ def _serve(sock):
         send(sock, ("fit", None))
     except ConnectionError:  # the program was interrupted, or ended, while this worker began
         return
-    become(info := WorkerInfo(id=setup["id"], num_workers=setup["count"], dataset=dataset,
-                              seed=setup["seed"] + setup["id"]))
-    shared, fetch, problem, stated = (setup["shared"], None, None,
-                                      isinstance(dataset, IterableDataset) and keeps_state(dataset))
+    become(
+        info := WorkerInfo(
+            id=setup["id"], num_workers=setup["count"], dataset=dataset, seed=setup["seed"] + setup["id"]
+        )
+    )
+    shared, fetch, problem, stated = (
+        setup["shared"],
+        None,
+        None,
+        isinstance(dataset, IterableDataset) and keeps_state(dataset),
+    )
     try:
         seeds = Seeds(init_fn, info.id)
     except Exception as error:
@@ -97,8 +112,11 @@ def _serve(sock):
             fetch = fetch or make_fetch(dataset, collate_fn, *settings, sent=True)
             batch = fetch(task)
             run_pending("a batch is ready in a worker")
-            result = (("end", epoch, None) if batch is END
-                      else ("batch", epoch, (batch, dataset.state_dict() if stated else None)))
+            result = (
+                ("end", epoch, None)
+                if batch is END
+                else ("batch", epoch, (batch, dataset.state_dict() if stated else None))
+            )
         except Exception as error:
             result = ("raised", epoch, _raised(error))
         _answer(sock, result, shared, epoch)

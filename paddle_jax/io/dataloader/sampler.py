@@ -30,8 +30,9 @@ class Sampler:
 
     def __iter__(self):
         """Returns an iterator over indices; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: __iter__ is not defined; "
-                                  "a Sampler must define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: __iter__ is not defined; a Sampler must define it."
+        )
 
 
 class SequenceSampler(Sampler):
@@ -79,8 +80,10 @@ class RandomSampler(Sampler):
         if num_samples is not None and not _positive_int(num_samples):
             raise ValueError(f"RandomSampler: num_samples: got {num_samples!r}; it must be a positive int.")
         if not replacement and num_samples is not None and num_samples > len(data_source):
-            raise ValueError(f"RandomSampler: num_samples: got {num_samples} of {len(data_source)} samples; "
-                             "replacement=True is needed for that.")
+            raise ValueError(
+                f"RandomSampler: num_samples: got {num_samples} of {len(data_source)} samples; "
+                "replacement=True is needed for that."
+            )
         self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
@@ -93,8 +96,13 @@ class RandomSampler(Sampler):
     def __iter__(self):
         if self.generator is not None:
             return itertools.islice(self.generator, self.num_samples)
-        return iter(np.random.choice(len(self.data_source), self.num_samples,  # noqa: NPY002
-                                     replace=self.replacement).tolist())
+        return iter(
+            np.random.choice(
+                len(self.data_source),
+                self.num_samples,  # noqa: NPY002
+                replace=self.replacement,
+            ).tolist()
+        )
 
     def __len__(self):
         return self.num_samples
@@ -118,8 +126,9 @@ class WeightedRandomSampler(Sampler):
 
     def __init__(self, weights, num_samples, replacement=True):
         if not _positive_int(num_samples):
-            raise ValueError(f"WeightedRandomSampler: num_samples: got {num_samples!r}; "
-                             "it must be a positive int.")
+            raise ValueError(
+                f"WeightedRandomSampler: num_samples: got {num_samples!r}; it must be a positive int."
+            )
         if not isinstance(replacement, bool):
             raise ValueError(f"WeightedRandomSampler: replacement: got {replacement!r}; pass True or False.")
         self.weights = weights
@@ -129,21 +138,32 @@ class WeightedRandomSampler(Sampler):
     def _probabilities(self):
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.ndim != 1 or weights.size == 0:
-            raise ValueError(f"WeightedRandomSampler: weights: got shape {list(weights.shape)}; "
-                             "one weight per sample is needed.")
+            raise ValueError(
+                f"WeightedRandomSampler: weights: got shape {list(weights.shape)}; "
+                "one weight per sample is needed."
+            )
         if (weights < 0).any():
-            raise AssertionError("WeightedRandomSampler: weights: a weight is negative; "
-                                 "all must be at least 0.")
+            raise AssertionError(
+                "WeightedRandomSampler: weights: a weight is negative; all must be at least 0."
+            )
         positive = int((weights > 0).sum())
         if positive < (1 if self.replacement else self.num_samples):
-            raise AssertionError(f"WeightedRandomSampler: weights: {positive} are positive; "
-                                 f"too few to draw {self.num_samples} indices.")
+            raise AssertionError(
+                f"WeightedRandomSampler: weights: {positive} are positive; "
+                f"too few to draw {self.num_samples} indices."
+            )
         return weights / weights.sum()
 
     def __iter__(self):
         chances = self._probabilities()
-        return iter(np.random.choice(len(chances), self.num_samples, replace=self.replacement,  # noqa: NPY002
-                                     p=chances).tolist())
+        return iter(
+            np.random.choice(
+                len(chances),
+                self.num_samples,
+                replace=self.replacement,  # noqa: NPY002
+                p=chances,
+            ).tolist()
+        )
 
     def __len__(self):
         return self.num_samples

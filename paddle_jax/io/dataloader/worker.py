@@ -68,8 +68,9 @@ class Worker:
     def __init__(self, info, make_fetch, init_fn):
         self._tasks, self._results = queue.SimpleQueue(), queue.SimpleQueue()
         # The target is not a method: the thread must not keep the Worker, and with it the loop, alive.
-        threading.Thread(target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results),
-                         daemon=True).start()
+        threading.Thread(
+            target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results), daemon=True
+        ).start()
 
     def ask(self, task, number):
         """Puts a task, the batch of this number, in line."""
@@ -80,8 +81,10 @@ class Worker:
         try:
             result = self._results.get(timeout=timeout or None)
         except queue.Empty:
-            raise RuntimeError(f"DataLoader: no batch came within timeout={timeout} s; "
-                               "raise timeout or make the data set faster.") from None
+            raise RuntimeError(
+                f"DataLoader: no batch came within timeout={timeout} s; "
+                "raise timeout or make the data set faster."
+            ) from None
         if isinstance(result, _Raised):
             raise result.error
         return result

@@ -83,8 +83,9 @@ def switch(index, functions):
         return functions[index if 0 <= index <= last else last]()
     index = index.reshape([]).astype("int32")
     outside = (index < 0).logical_or(index > last)
-    return select(index * outside.logical_not().astype("int32") + outside.astype("int32") * last,
-                  list(functions))
+    return select(
+        index * outside.logical_not().astype("int32") + outside.astype("int32") * last, list(functions)
+    )
 
 
 def truth(value):
@@ -94,8 +95,10 @@ def truth(value):
         answer = lengths_truth(value)
         return local.ctx.frame.condition(answer) if is_length(answer) else as_tensor(answer)
     if value._raw.size != 1:
-        raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; "
-                         "it must have one element; use any() or all()")
+        raise ValueError(
+            f"if or while: the condition is a tensor of shape {list(value.shape)}; "
+            "it must have one element; use any() or all()"
+        )
     stands_for_number = isinstance(value, HostValue)
     value = value.reshape([]) if value._raw.ndim else value
     if value._raw.dtype.kind == "b":
@@ -118,15 +121,19 @@ def select(index, codes, names=None, roots=(), explicit=False):
         return _without(index, codes, raised)
     changes = [change for region in regions for change in region.changes.items()]
     watched = list({key: change.tensor for key, change in changes}.values())
-    regions = [region if region.watch(watched) else Region(code, watched=watched, roots=reached)
-               for region, code, reached in zip(regions, codes, roots, strict=True)]
+    regions = [
+        region if region.watch(watched) else Region(code, watched=watched, roots=reached)
+        for region, code, reached in zip(regions, codes, roots, strict=True)
+    ]
     generator._offset = start + max(region.drawn for region in regions)
     joined = Joined(len(regions), explicit)
     if names is None:
         out = joined.join("the result", [region.value for region in regions])
     else:
-        out = [joined.join(name, values)
-               for name, *values in zip(names, *[region.value for region in regions], strict=True)]
+        out = [
+            joined.join(name, values)
+            for name, *values in zip(names, *[region.value for region in regions], strict=True)
+        ]
     changes = []
     for tensor in watched:
         versions = [region.changes[id(tensor)] for region in regions]
@@ -173,8 +180,10 @@ def _without(index, codes, raised):
         raise raised[0]
     for k, error in raised.items():
         if Tries.open or len(codes) != 2:
-            raise Unsupported(f"a branch of a condition on a tensor raises {type(error).__name__}: "
-                              f"{error}, which a `try` might catch") from error
+            raise Unsupported(
+                f"a branch of a condition on a tensor raises {type(error).__name__}: "
+                f"{error}, which a `try` might catch"
+            ) from error
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
     return next(code for k, code in enumerate(codes) if k not in raised)()
 
@@ -193,8 +202,9 @@ def _run(index, regions, joined):
         def branch(region, at, picks):
             def chosen(arrays):
                 results = region.fn(np.uint32(0), *[arrays[i] for i in at])
-                return tuple([array_at(pick, results, out)
-                              for pick, out in zip(picks, joined.outputs, strict=True)])
+                return tuple(
+                    [array_at(pick, results, out) for pick, out in zip(picks, joined.outputs, strict=True)]
+                )
 
             return chosen
 
@@ -265,18 +275,24 @@ class Joined:
         if not known:
             return values[0]
         trees = [flat(v) for v in known]
-        if any([tree.num_leaves != trees[0][1].num_leaves if self.explicit else tree != trees[0][1]
-                for _, tree in trees]):
+        if any(
+            [
+                tree.num_leaves != trees[0][1].num_leaves if self.explicit else tree != trees[0][1]
+                for _, tree in trees
+            ]
+        ):
             raise _unlike(name, known, "make it the same kind of thing in all", "structure")
         missing = [isinstance(v, Undefined) for v in values]
         if any(missing) and ("." in name or "[" in name):
-            raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; "
-                              "set it in all")
+            raise Unsupported(
+                f"{name} exists after one branch of a condition on a tensor only; set it in all"
+            )
         leaves = []
         for column in zip(*[leaves for leaves, _ in trees], strict=True):
             column = iter(column)
-            leaves.append(self.leaf(name,
-                                    [values[k] if missing[k] else next(column) for k in range(self.count)]))
+            leaves.append(
+                self.leaf(name, [values[k] if missing[k] else next(column) for k in range(self.count)])
+            )
         return jax.tree.unflatten(trees[-1][1], leaves)
 
     def leaf(self, name, values):
@@ -285,8 +301,11 @@ class Joined:
         first = known[0]
         if isinstance(first, Leaf):
             same = None if self.explicit else first.ref()
-            if (same is not None and len(known) == self.count
-                    and all(isinstance(v, Leaf) and v.ref() is same for v in known)):
+            if (
+                same is not None
+                and len(known) == self.count
+                and all(isinstance(v, Leaf) and v.ref() is same for v in known)
+            ):
                 return same
         elif all(v is first or _equal(v, first) for v in known):
             return first
@@ -309,9 +328,19 @@ class Joined:
         lacks = "" if len(known) == len(values) else name
         number = not lacks and {type(v) for v in known} in ({bool}, {int})
         plain = not self.explicit and all(map(is_number, values))
-        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop, lacks, number,
-                                   tuple(values) if plain else (),
-                                   all(is_number(v) or v.number for v in known)))
+        self.outputs.append(
+            Output(
+                len(self.outputs),
+                tuple(picks),
+                shape,
+                dtype,
+                stop,
+                lacks,
+                number,
+                tuple(values) if plain else (),
+                all(is_number(v) or v.number for v in known),
+            )
+        )
         return self.outputs[-1]
 
 
@@ -359,15 +388,20 @@ def number_dtype(numbers):
     if kinds == {"b"}:
         return np.dtype(bool)
     if "b" in kinds:
-        raise Unsupported(f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition "
-                          "on a tensor; use numbers of one kind")
+        raise Unsupported(
+            f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition "
+            "on a tensor; use numbers of one kind"
+        )
     return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
 
 
 def _unlike(name, values, advice, kind):
     """The refusal to join values of a variable."""
-    return Mismatch(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
-                    f"a condition on a tensor; {advice}", kind)
+    return Mismatch(
+        f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
+        f"a condition on a tensor; {advice}",
+        kind,
+    )
 
 
 def _equal(a, b):
@@ -382,8 +416,13 @@ def described(value):
         return f"a Tensor of {np.dtype(value.dtype).name}{list(value.shape)}"
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)}"
-    return (f"the number {value!r}" if is_number(value) else repr(value)
-            if value is None or isinstance(value, str) else f"a {type(value).__name__}")
+    return (
+        f"the number {value!r}"
+        if is_number(value)
+        else repr(value)
+        if value is None or isinstance(value, str)
+        else f"a {type(value).__name__}"
+    )
 
 
 def as_tensor(value):

@@ -30,8 +30,19 @@ from paddle_jax.jit.observed.source import rewrapped
 from paddle_jax.nn.layer.layers import Layer
 
 # functions of NumPy that make arrays of given lengths
-_ARRAYS = (np.arange, np.linspace, np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.tri,
-           np.array, np.asarray)
+_ARRAYS = (
+    np.arange,
+    np.linspace,
+    np.zeros,
+    np.ones,
+    np.full,
+    np.empty,
+    np.eye,
+    np.identity,
+    np.tri,
+    np.array,
+    np.asarray,
+)
 _FEW = 8  # numbers made of lengths that are sorted
 
 
@@ -39,8 +50,22 @@ class Ignored:
     """Whose functions are called as they are. modules: names of modules, those below included; filled by
     `paddle.jit.ignore_module`."""
 
-    modules = {"malt", "torch", "tensorflow", "pandas", "matplotlib", "PIL", "cv2", "sklearn", "tqdm",
-               "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
+    modules = {
+        "malt",
+        "torch",
+        "tensorflow",
+        "pandas",
+        "matplotlib",
+        "PIL",
+        "cv2",
+        "sklearn",
+        "tqdm",
+        "pytest",
+        "_pytest",
+        "pluggy",
+        "IPython",
+        "ipykernel",
+    }
     mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
 
 
@@ -62,8 +87,9 @@ def is_converted(function) -> bool:
     Paddle, and of no module left alone."""
     module = function.__globals__.get("__name__") or ""
     parts = module.split(".")
-    return (is_users(module)
-            and not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)))
+    return is_users(module) and not any(
+        ".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)
+    )
 
 
 def mark_converted(function, extras=None):
@@ -75,11 +101,17 @@ def mark_converted(function, extras=None):
 def is_plain(function) -> bool:
     """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that
     can be converted."""
-    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__")
-            or not is_converted(function)
-            or bool(function.__code__.co_flags
-                    & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
-            or "ag__" in function.__code__.co_freevars or "ag__" in function.__code__.co_names)
+    return (
+        getattr(function, Ignored.mark, False)
+        or hasattr(function, "autograph_info__")
+        or not is_converted(function)
+        or bool(
+            function.__code__.co_flags
+            & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+        )
+        or "ag__" in function.__code__.co_freevars
+        or "ag__" in function.__code__.co_names
+    )
 
 
 def converted_call(function, args, kwargs=None, scope=None, options=None):
@@ -173,8 +205,11 @@ def _rewired(function):
     """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that
     function converted."""
     inner = getattr(function, "__wrapped__", None)
-    if (not isinstance(inner, types.FunctionType) or getattr(function, Ignored.mark, False)
-            or function.__closure__ is None):
+    if (
+        not isinstance(inner, types.FunctionType)
+        or getattr(function, Ignored.mark, False)
+        or function.__closure__ is None
+    ):
         return function
     new = lifted(inner) if any(content_of(cell) is inner for cell in function.__closure__) else inner
     return function if new is inner else rewrapped(function, inner, new)
@@ -212,8 +247,9 @@ def _tensor_method(method):
     all has to be compiled, `t.numpy()` is a copy without gradient."""
     tensor = method.__self__
     if method.__name__ == "item" and is_traced(tensor):
-        return lambda *args: (numeral(tensor.detach().reshape([])) if not args and tensor.size == 1
-                              else method(*args))
+        return lambda *args: (
+            numeral(tensor.detach().reshape([])) if not args and tensor.size == 1 else method(*args)
+        )
     if method.__name__ == "numpy" and is_traced(tensor) and _is_compiled_whole():
         return lambda *args, **kwargs: as_host_value(tensor.detach().clone())
     return method
@@ -231,10 +267,16 @@ def _is_compiled_whole():
 
 def _range(*args):
     frame = local.ctx.frame
-    if (frame.recording and frame.probe is None and any(type(a) is int and a == -1 for a in args[:2])
-            and (len(args) < 3 or args[2] > 0)):
-        raise Unsupported("range() of -1, which a length that is not known is here; "
-                          "use range(paddle.shape(x)[0]), or loop over the tensor")
+    if (
+        frame.recording
+        and frame.probe is None
+        and any(type(a) is int and a == -1 for a in args[:2])
+        and (len(args) < 3 or args[2] > 0)
+    ):
+        raise Unsupported(
+            "range() of -1, which a length that is not known is here; "
+            "use range(paddle.shape(x)[0]), or loop over the tensor"
+        )
     return Range(*args) if any(map(is_traced, args)) else range(*args)
 
 
@@ -254,8 +296,12 @@ def _extreme(kind, better):
 
     def pick(*args, **kwargs):
         values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
-        if (kwargs or len(values) < 2 or not any(map(is_traced, values))
-                or not all(isinstance(v, Tensor) or is_number(v) for v in values)):
+        if (
+            kwargs
+            or len(values) < 2
+            or not any(map(is_traced, values))
+            or not all(isinstance(v, Tensor) or is_number(v) for v in values)
+        ):
             return kind(*args, **kwargs)
         return ft.reduce(lambda best, v: cond(better(v, best), lambda: v, lambda: best), values)
 
@@ -282,8 +328,10 @@ def _number(kind):
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
             tensor = args[0].detach()
             if tensor.size != 1:
-                raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
-                                "only one element can be converted")
+                raise TypeError(
+                    f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
+                    "only one element can be converted"
+                )
             if kind is bool:
                 return numeral(truth(tensor))
             if kind is float and tensor.is_floating_point():
@@ -385,26 +433,43 @@ def _itself(*args):
 
 def _over_list(function):
     """`np.prod` or `np.sum` of a list of numbers."""
-    return lambda *args: (function(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple)
-                          else NotImplemented)
+    return lambda *args: (
+        function(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else NotImplemented
+    )
 
 
 _LENGTH_FUNCTIONS = {
-    int: _length_number(lengths.to_int), float: _length_number(lengths.to_float),
-    bool: _length_number(lengths.truth), max: _length_extreme("max"), min: _length_extreme("min"),
-    len: _length_of, np.int64: _itself, np.int32: _itself, np.prod: _over_list(math.prod),
-    np.sum: _over_list(sum), np.max: _length_extreme("max"), np.min: _length_extreme("min"),
-    sorted: _sorted, math.gcd: _divisor, np.round: lambda x: lengths.to_float(round(x)),
+    int: _length_number(lengths.to_int),
+    float: _length_number(lengths.to_float),
+    bool: _length_number(lengths.truth),
+    max: _length_extreme("max"),
+    min: _length_extreme("min"),
+    len: _length_of,
+    np.int64: _itself,
+    np.int32: _itself,
+    np.prod: _over_list(math.prod),
+    np.sum: _over_list(sum),
+    np.max: _length_extreme("max"),
+    np.min: _length_extreme("min"),
+    sorted: _sorted,
+    math.gcd: _divisor,
+    np.round: lambda x: lengths.to_float(round(x)),
     np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
     np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
-    np.mean: _over_list(_mean), np.float32: _length_number(lengths.to_float),
-    math.fabs: lambda x: abs(lengths.to_float(x)), math.pow: lambda x, y: lengths.to_float(x) ** y,
+    np.mean: _over_list(_mean),
+    np.float32: _length_number(lengths.to_float),
+    math.fabs: lambda x: abs(lengths.to_float(x)),
+    math.pow: lambda x, y: lengths.to_float(x) ** y,
     np.float64: _length_number(lengths.to_float),
-    **{getattr(math, name): _length_function(name)
-       for name in ("sqrt", "exp", "log2", "log10", "atan", *FUNCTIONS)},
-    math.log: _logarithm, math.isqrt: lambda x: lengths.function("floor", lengths.function("sqrt", x)),
+    **{
+        getattr(math, name): _length_function(name)
+        for name in ("sqrt", "exp", "log2", "log10", "atan", *FUNCTIONS)
+    },
+    math.log: _logarithm,
+    math.isqrt: lambda x: lengths.function("floor", lengths.function("sqrt", x)),
     math.hypot: _of_two(lambda x, y: lengths.function("sqrt", x * x + y * y)),
-    math.exp2: lambda x: 2.0 ** lengths.to_float(x), math.radians: lambda x: x * (math.pi / 180),
+    math.exp2: lambda x: 2.0 ** lengths.to_float(x),
+    math.radians: lambda x: x * (math.pi / 180),
     math.degrees: lambda x: x * (180 / math.pi),
     math.fmod: _of_two(lambda x, y: x - lengths.to_float(lengths.to_int(x / y)) * y),
 }
@@ -434,7 +499,17 @@ def _frames(scope):
         frame = frame.f_back
 
 
-_BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool),
-             reversed: _reversed, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
-             any: _quantor(any, or_), all: _quantor(all, and_), enumerate: ft.partial(Rows.of, enumerate),
-             zip: ft.partial(Rows.of, zip)}
+_BUILTINS = {
+    range: _range,
+    print: _print,
+    int: _number(int),
+    float: _number(float),
+    bool: _number(bool),
+    reversed: _reversed,
+    max: _extreme(max, operator.gt),
+    min: _extreme(min, operator.lt),
+    any: _quantor(any, or_),
+    all: _quantor(all, and_),
+    enumerate: ft.partial(Rows.of, enumerate),
+    zip: ft.partial(Rows.of, zip),
+}

@@ -27,8 +27,11 @@ def convert(function):
     transpiler()
     if isinstance(function, types.FunctionType) and not is_plain(function):
         return transformed(function, strict=True)
-    if (isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType)
-            and not is_plain(function.__func__)):
+    if (
+        isinstance(function, types.MethodType)
+        and isinstance(function.__func__, types.FunctionType)
+        and not is_plain(function.__func__)
+    ):
         return types.MethodType(transformed(function.__func__, strict=True), function.__self__)
     if isinstance(function, Layer):
         forward = type(function).forward
@@ -55,8 +58,10 @@ def transformed(function, strict=False):
             raise
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
-        refusal = Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be "
-                              f"converted: {reason}")
+        refusal = Unsupported(
+            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be "
+            f"converted: {reason}"
+        )
         if strict:
             raise refusal from error
 

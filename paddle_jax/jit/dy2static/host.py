@@ -29,8 +29,10 @@ def check(holds: Tensor, error):
     was called, or a result is looked at."""
 
     if local.ctx.frame.recording:
-        raise Unsupported(f"{type(error).__name__} ({error}) is raised depending on a tensor, "
-                          "which a recorded program cannot do; take that out")
+        raise Unsupported(
+            f"{type(error).__name__} ({error}) is raised depending on a tensor, "
+            "which a recorded program cannot do; take that out"
+        )
 
     def checked(holds):
         if not holds:

@@ -49,7 +49,8 @@ def _keeping(name):
     def method(self, *args, **kwargs):
         result = getattr(super(HostValue, self), name)(*args, **kwargs)
         if not isinstance(result, Tensor) or any(
-                isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args):
+            isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args
+        ):
             return result
         return numeral(result) if result._raw.ndim == 0 else as_host_value(result)
 

@@ -14,8 +14,10 @@ class CodeLog:
     def show(cls, function, text):
         """Shows the converted code of a function."""
         if cls.on:
-            print(f"converted {function.__module__}.{function.__qualname__}:\n{text}",
-                  file=sys.stdout if cls.stdout else sys.stderr)
+            print(
+                f"converted {function.__module__}.{function.__qualname__}:\n{text}",
+                file=sys.stdout if cls.stdout else sys.stderr,
+            )
 
 
 def set_code_level(level=100, also_to_stdout=False):

@@ -75,8 +75,13 @@ def while_loop(test, body, state):
         answer = test(*state)
         if is_traced(answer):
             names = [f"item {i} of the state" for i in range(len(state))]
-            return repeat(lambda values: test(*values), lambda values, _: list(body(*values)), state, names,
-                          roots=(test, body))
+            return repeat(
+                lambda values: test(*values),
+                lambda values, _: list(body(*values)),
+                state,
+                names,
+                roots=(test, body),
+            )
         if not answer:
             return state
         state = list(body(*state))
@@ -117,8 +122,12 @@ class State:
     def filled(self, tensors):
         """The values with given Tensors for what changes."""
         tensors = iter(tensors)
-        return [jax.tree.unflatten(tree, [_current(x, next(tensors)) if isinstance(x, _Carried) else x
-                                          for x in leaves]) for leaves, tree in self.columns]
+        return [
+            jax.tree.unflatten(
+                tree, [_current(x, next(tensors)) if isinstance(x, _Carried) else x for x in leaves]
+            )
+            for leaves, tree in self.columns
+        ]
 
     def adapt(self, values):
         """Takes over what a step has shown to change; whether there was anything new."""
@@ -126,15 +135,21 @@ class State:
         for k, (value, name) in enumerate(zip(values, self.names, strict=True)):
             leaves, tree = self.columns[k]
             new, new_tree = flat(value)
-            if (isinstance(leaves[0] if leaves else None, Undefined)
-                    and not (new and isinstance(new[0], Undefined))):
-                self.columns[k] = ([_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new],
-                                   new_tree)
+            if isinstance(leaves[0] if leaves else None, Undefined) and not (
+                new and isinstance(new[0], Undefined)
+            ):
+                self.columns[k] = (
+                    [_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new],
+                    new_tree,
+                )
                 more = True
                 continue
             if tree != new_tree:
-                raise Mismatch(f"{name} changes its structure in a loop over a tensor; "
-                               "give it all its items before the loop", "structure")
+                raise Mismatch(
+                    f"{name} changes its structure in a loop over a tensor; "
+                    "give it all its items before the loop",
+                    "structure",
+                )
             pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
             self.columns[k] = [leaf for leaf, _ in pairs], tree
             more |= any(changed for _, changed in pairs)
@@ -151,10 +166,12 @@ def _current(carried, tensor):
 
 def _undefined(new):
     """For a name that the first step defines."""
-    shape, dtype, stop = ((new.shape, new.dtype, new.stop) if isinstance(new, Leaf)
-                          else ((), number_dtype([new]), True))
-    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), stop,
-                    stands_for_number=is_number(new) or new.number)
+    shape, dtype, stop = (
+        (new.shape, new.dtype, new.stop) if isinstance(new, Leaf) else ((), number_dtype([new]), True)
+    )
+    return _Carried(
+        wrap(jnp.full(shape, blank(dtype), dtype)), stop, stands_for_number=is_number(new) or new.number
+    )
 
 
 def _adapted(name, old, new):
@@ -198,8 +215,12 @@ def _again(name, old, new):
     if wider not in (None, old.avals):
         return _Carried(old.start, old.stop and new.stop, old.number, wider, old.stands_for_number), True
     if wider is None and (new.shape != old.shape or new.dtype != old.dtype):
-        if (old.number and is_single(new.shape) and fits(old.number[0], new.dtype)
-                and np.can_cast(old.dtype, new.dtype, "same_kind")):
+        if (
+            old.number
+            and is_single(new.shape)
+            and fits(old.number[0], new.dtype)
+            and np.can_cast(old.dtype, new.dtype, "same_kind")
+        ):
             return _from_number(name, old.number[0], new), True
         raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
@@ -226,8 +247,11 @@ def _from_number(name, old, new):
 
 
 def _changing(name, old, new, advice):
-    return Mismatch(f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
-                    f"a tensor; {advice}", "type")
+    return Mismatch(
+        f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
+        f"a tensor; {advice}",
+        "type",
+    )
 
 
 def repeat(test, body, values, names, length=None, roots=(), explicit=False):
@@ -241,28 +265,36 @@ def repeat(test, body, values, names, length=None, roots=(), explicit=False):
         if local.ctx.frame.recording:
             unique_name.count_from(named)  # what each pass makes has the names of the first
         inputs = [counter, *state.carried()]
-        shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts)
-                                                for c in changing.values()], "indexed": True}
+        shared = {
+            "inputs": inputs,
+            "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts) for c in changing.values()],
+            "indexed": True,
+        }
         tested = None
         if length is None:
             tested = Region(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
             generator._offset = start + tested.drawn
             if any(id(c.tensor) not in changing for c in tested.changes.values()):
-                raise Unsupported("the condition of a loop over a tensor changes a Tensor in place; "
-                                  "change it in the loop")
+                raise Unsupported(
+                    "the condition of a loop over a tensor changes a Tensor in place; change it in the loop"
+                )
         step = Region(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
         new = [c for key, c in step.changes.items() if key not in changing]
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
         if not explicit and any(id(c.start) in step.changes for c in state.carried()):
-            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to "
-                              "another one; take a clone() before the loop")
+            raise Unsupported(
+                "a loop over a tensor changes a Tensor in place and then gives its name to "
+                "another one; take a clone() before the loop"
+            )
         if not new and not more:
             break
         changing.update((id(c.tensor), c) for c in new)
     else:
-        raise Unsupported("the variables of a loop over a tensor do not settle; "
-                          "keep their shapes and dtypes the same from step to step")
+        raise Unsupported(
+            "the variables of a loop over a tensor do not settle; "
+            "keep their shapes and dtypes the same from step to step"
+        )
     generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
     results = _run(state, changing, tested, step, length)
     out = state.filled(results[: len(results) - len(changing)])
@@ -283,8 +315,9 @@ def _softened(changing, changes):
     for key, change in changing.items():
         now = changes[key]
         if now.leaf.shape != tuple(change.tensor._raw.shape) or now.leaf.dtype != change.tensor._raw.dtype:
-            raise Unsupported(f"{change.tensor.name} changes its shape or dtype in place in a "
-                              "loop over a tensor")
+            raise Unsupported(
+                f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor"
+            )
         if now.adopts and not change.adopts:
             change.adopts, more = True, True
     return more
@@ -300,17 +333,23 @@ def _run(state, changing, tested, step, length):
 
         return looped(tensors, stops, tested, step, _picks(state, step, changing))
     operands = Operands([])
-    plan = _Plan(start=operands.places_of(tensors),
-                 test=() if tested is None else operands.places_of(tested.outside),
-                 step=operands.places_of(step.outside),
-                 picks=_picks(state, step, changing),
-                 carried=tuple(map(_flows, tensors, stops)),
-                 read=tuple([_flows(t, t.stop_gradient) for t in operands.tensors]),
-                 length=length)
+    plan = _Plan(
+        start=operands.places_of(tensors),
+        test=() if tested is None else operands.places_of(tested.outside),
+        step=operands.places_of(step.outside),
+        picks=_picks(state, step, changing),
+        carried=tuple(map(_flows, tensors, stops)),
+        read=tuple([_flows(t, t.stop_gradient) for t in operands.tensors]),
+        length=length,
+    )
     backward = local.ctx.grad and any(plan.read)
     programs = None if tested is None else (tested.key, tested.value.at), step.key
-    kernel = kernel_of("while", (*programs, backward, *plan.key()),
-                       lambda: _looping(plan, tested, step, backward), step.effects)
+    kernel = kernel_of(
+        "while",
+        (*programs, backward, *plan.key()),
+        lambda: _looping(plan, tested, step, backward),
+        step.effects,
+    )
     results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
     return [finished(t, stop) for t, stop in zip(results, stops, strict=True)]
 
@@ -337,16 +376,19 @@ class _Plan:
 
 def _looping(plan, tested, step, backward):
     """The function of the operation, of its operands' arrays. backward: with a gradient in reverse."""
+
     def test(i, carry, fixed):
         return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.test])[tested.value.at]
 
     def advance(i, carry, fixed, quiet=False):
-        results = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i,
-                                                       *[fixed[k] for k in plan.step])
+        results = (step.quiet() if quiet else step.fn)(
+            i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step]
+        )
         return tuple([array_at(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
-    loop = Loop(test, advance, plan.carried, plan.read,
-                ft.partial(advance, quiet=True) if step.effects else advance)
+    loop = Loop(
+        test, advance, plan.carried, plan.read, ft.partial(advance, quiet=True) if step.effects else advance
+    )
 
     def looping(*arrays):
         carry = tuple([arrays[k] for k in plan.start])

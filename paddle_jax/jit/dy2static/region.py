@@ -40,8 +40,9 @@ class Undefined:
 
     def read(self):
         """Raises."""
-        raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not "
-                                "associated with a value")
+        raise UnboundLocalError(
+            f"cannot access local variable '{self.name}' where it is not associated with a value"
+        )
 
     def __repr__(self):
         return f"<undefined {self.name}>"
@@ -70,8 +71,12 @@ class Leaf:
     __slots__ = ("at", "avals", "dtype", "number", "ref", "shape", "stop")
 
     def __init__(self, at, tensor):
-        self.at, self.shape, self.dtype, self.stop = (at, tuple(tensor._raw.shape),
-                                                      np.dtype(tensor._raw.dtype), tensor.stop_gradient)
+        self.at, self.shape, self.dtype, self.stop = (
+            at,
+            tuple(tensor._raw.shape),
+            np.dtype(tensor._raw.dtype),
+            tensor.stop_gradient,
+        )
         self.avals, self.ref = avals_here(tensor), weakref.ref(tensor)
         self.number = isinstance(tensor, HostValue)
 
@@ -110,8 +115,11 @@ def place_of(value, dtype):
 
 def array_at(place, arrays, like):
     """The array at a place that `place_of` gave, of the shape and dtype of another."""
-    return (jnp.full(like.shape, place[0], like.dtype) if isinstance(place, tuple)
-            else arrays[place].astype(like.dtype))
+    return (
+        jnp.full(like.shape, place[0], like.dtype)
+        if isinstance(place, tuple)
+        else arrays[place].astype(like.dtype)
+    )
 
 
 def lacking(tensor, name):
@@ -168,8 +176,9 @@ class RegionTrace(Trace):
 
     def note(self, tensor, shares=True):
         if type(tensor._raw) is Unmade:
-            raise Unsupported("a parameter gets its first value inside a compiled branch or loop; "
-                              "make Layers outside")
+            raise Unsupported(
+                "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
+            )
         refuse_doubtful(tensor, self.capture)
         super().note(tensor)
 
@@ -188,21 +197,35 @@ class RegionTrace(Trace):
         if self.snapshot is not None and not mine and id(thing) not in self.noted:
             self.noted[id(thing)] = thing
             for store in stores_of(thing):
-                pairs = (store.items() if isinstance(store, dict) else enumerate(store)
-                         if isinstance(store, list) else ())
-                carried = [key for key, value in pairs
-                           if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level]
+                pairs = (
+                    store.items()
+                    if isinstance(store, dict)
+                    else enumerate(store)
+                    if isinstance(store, list)
+                    else ()
+                )
+                carried = [
+                    key
+                    for key, value in pairs
+                    if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level
+                ]
                 # what the conversion knows, it puts back
                 self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
 
     def hooks(self, tensor):
-        raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never "
-                          "run; register the hook outside")
+        raise Unsupported(
+            "register_hook is called inside a compiled branch or loop, where it would never "
+            "run; register the hook outside"
+        )
 
     def take(self, tensor, value, stop):
         """Gives a Tensor a value that comes in."""
         tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = (
-            value._raw, None if stop else self.origin, 0, stop)
+            value._raw,
+            None if stop else self.origin,
+            0,
+            stop,
+        )
 
     def result(self, tensor):
         """What a Tensor holds at the end."""
@@ -213,12 +236,20 @@ class RegionTrace(Trace):
         have been changed."""
         for tensor, before in self.grads.values():
             if tensor._grad is not before:
-                raise Unsupported(f"{tensor.name}.grad appears inside a compiled branch or loop; "
-                                  "call backward outside of it")
+                raise Unsupported(
+                    f"{tensor.name}.grad appears inside a compiled branch or loop; "
+                    "call backward outside of it"
+                )
         for tensor, (raw, node, *_) in self.written.changed():
             if not (isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace):
-                yield (tensor, (tensor._node is not None and tensor._node is not node
-                                and tensor._node is not self.origin))
+                yield (
+                    tensor,
+                    (
+                        tensor._node is not None
+                        and tensor._node is not node
+                        and tensor._node is not self.origin
+                    ),
+                )
 
     def settle(self):
         for tensor, before in self.grads.values():

@@ -28,8 +28,13 @@ class Loop:
     __slots__ = ("again", "carried", "read", "step", "test")
 
     def __init__(self, test, step, carried, read, again=None):
-        self.test, self.step, self.carried, self.read, self.again = (test, step, tuple(carried), tuple(read),
-                                                                     again or step)
+        self.test, self.step, self.carried, self.read, self.again = (
+            test,
+            step,
+            tuple(carried),
+            tuple(read),
+            again or step,
+        )
 
     def plain(self, carry, fixed):
         """The last carry; no gradient in reverse, but forward."""
@@ -38,8 +43,9 @@ class Loop:
             i, now = state
             return i + 1, self.step(i, now, fixed)
 
-        return jax.lax.while_loop(lambda state: self.test(*state, fixed), body,
-                                  (jnp.uint32(0), tuple(carry)))[1]
+        return jax.lax.while_loop(
+            lambda state: self.test(*state, fixed), body, (jnp.uint32(0), tuple(carry))
+        )[1]
 
     def reversible(self, carry, fixed):
         """The last carry; differentiable in reverse, any number of times."""
@@ -62,15 +68,17 @@ class Loop:
 
         def step(i, carry, fixed):
             function, some, others = self.smooth(i, carry[:n], fixed[:m])
-            _, moved, out = jax.jvp(function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])),
-                                    has_aux=True)
+            _, moved, out = jax.jvp(
+                function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])), has_aux=True
+            )
             return (*out, *moved)
 
         def test(i, carry, fixed):
             return self.test(i, carry[:n], fixed[:m])
 
-        return Loop(test, step, self.carried + (True,) * sum(self.carried),
-                    self.read + (True,) * sum(self.read))
+        return Loop(
+            test, step, self.carried + (True,) * sum(self.carried), self.read + (True,) * sum(self.read)
+        )
 
 
 def _chosen(mask, values):
@@ -196,8 +204,9 @@ def _reversed(loop, fixed, saved, cts):
     n, stride = n.astype(jnp.int32), stride.astype(jnp.int32)
     used = (n + stride - 1) // stride
     most, spare = _room([room[0] for room in rooms])
-    rooms = [jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)])
-             for room in rooms]
+    rooms = [
+        jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)]) for room in rooms
+    ]
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
     def advance(at, now, cts, sums):

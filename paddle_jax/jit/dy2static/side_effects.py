@@ -14,10 +14,25 @@ from paddle_jax._core.runtime.origins import OURS
 from paddle_jax._core.tensor import Tensor
 
 _DEPTH, _MOST = 5, 4000
-_SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType,
-            types.BuiltinFunctionType)
-_NOT_USERS = ("jax", "malt", "numpy",
-              *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")))
+_SKIPPED = (
+    types.ModuleType,
+    type,
+    Tensor,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type(None),
+    types.CodeType,
+    types.BuiltinFunctionType,
+)
+_NOT_USERS = (
+    "jax",
+    "malt",
+    "numpy",
+    *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")),
+)
 
 
 class Objects:
@@ -43,8 +58,9 @@ class Objects:
                 self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
             for _, member in members(value):
                 self._visit(member, depth + 1, name)
-        elif (not type(value).__module__.startswith(_NOT_USERS)
-              and isinstance(getattr(value, "__dict__", None), dict)):
+        elif not type(value).__module__.startswith(_NOT_USERS) and isinstance(
+            getattr(value, "__dict__", None), dict
+        ):
             name = name or type(value).__name__
             self.snapshot.hold(value.__dict__, f"an attribute of {name!r}")
             for key, member in members(value.__dict__):
@@ -52,8 +68,12 @@ class Objects:
 
     def _visit_function(self, function, depth):
         for place, name, value in variables_of(function):
-            if (value is MISSING or name == "ag__"
-                    or isinstance(place, dict) and isinstance(value, types.ModuleType | type)):
+            if (
+                value is MISSING
+                or name == "ag__"
+                or isinstance(place, dict)
+                and isinstance(value, types.ModuleType | type)
+            ):
                 continue
             inner = isinstance(value, types.FunctionType)
             if isinstance(place, dict) and inner:
@@ -74,5 +94,7 @@ class Objects:
         if isinstance(error, RecursionError):
             raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
         if changed and error is None:
-            raise Unsupported(f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
-                              "while compiling only; return the value instead, or keep it in a Tensor")
+            raise Unsupported(
+                f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
+                "while compiling only; return the value instead, or keep it in a Tensor"
+            )

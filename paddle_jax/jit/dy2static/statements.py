@@ -59,30 +59,39 @@ class Range:
             raise ValueError("range() arg 3 must not be zero")
         tensors = [b for b in bounds if isinstance(b, Tensor)]
         if any(t.size != 1 or not t.is_integer() for t in tensors):
-            raise TypeError("range: a bound is not an integer tensor with one element; "
-                            "cast it with astype('int64')")
+            raise TypeError(
+                "range: a bound is not an integer tensor with one element; cast it with astype('int64')"
+            )
         bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
         self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.dtype = tensors[0].dtype
 
     def __iter__(self):
-        instead = ("; write such a loop, or give these lengths as numbers in input_spec"
-                   if self.counts_lengths else "")
-        raise Unsupported("a range with a traced bound can only be looped over with a plain "
-                          f"`for i in range(n)`{instead}")
+        instead = (
+            "; write such a loop, or give these lengths as numbers in input_spec"
+            if self.counts_lengths
+            else ""
+        )
+        raise Unsupported(
+            f"a range with a traced bound can only be looped over with a plain `for i in range(n)`{instead}"
+        )
 
     def __reversed__(self):
         if is_traced(self.step) or self.step != 1:
-            raise Unsupported("reversed(range(...)) with a traced bound and a step; "
-                              "write range(last, first - 1, -step)")
+            raise Unsupported(
+                "reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)"
+            )
         return Range(self.stop - 1, self.start - 1, -1)
 
     def first(self):
         """The start, as a Tensor."""
         from paddle_jax.tensor.creation import full
 
-        return (self.start.astype(self.dtype) if isinstance(self.start, Tensor)
-                else full([], self.start, self.dtype))
+        return (
+            self.start.astype(self.dtype)
+            if isinstance(self.start, Tensor)
+            else full([], self.start, self.dtype)
+        )
 
     def shown(self, i):
         """The counter as the body of the loop gets it."""
@@ -127,8 +136,9 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
 
     def branch(code, k):
-        values = [value if fact is None else fact[k]
-                  for value, fact in zip(variables.before, facts, strict=True)]
+        values = [
+            value if fact is None else fact[k] for value, fact in zip(variables.before, facts, strict=True)
+        ]
         return lambda: tuple(variables.run(code, values)[1])
 
     results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
@@ -157,8 +167,11 @@ def _known(name, value, test):
 
 
 def _is_same_answer(value, test):
-    return (isinstance(test, lengths.LengthBool) and isinstance(value, lengths.LengthBool)
-            and value.node == test.node)
+    return (
+        isinstance(test, lengths.LengthBool)
+        and isinstance(value, lengths.LengthBool)
+        and value.node == test.node
+    )
 
 
 @_final
@@ -179,17 +192,25 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     def tested(values):
         answer, after = variables.run(test, values)
         if any(a is not b for a, b in zip(after, values, strict=True)):
-            raise Unsupported("the condition of a while over a tensor assigns a variable; "
-                              "assign it in the loop")
+            raise Unsupported(
+                "the condition of a while over a tensor assigns a variable; assign it in the loop"
+            )
         return answer
 
-    results = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names,
-                     roots=(test, body))
+    results = repeat(
+        tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body)
+    )
     variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
     last = frame.tried(test) if frame.recording else test()
-    variables.put(tuple([True if _is_opposite(name, value, last) else value
-                         for name, value in zip(names, results, strict=True)]))
+    variables.put(
+        tuple(
+            [
+                True if _is_opposite(name, value, last) else value
+                for name, value in zip(names, results, strict=True)
+            ]
+        )
+    )
 
 
 @_final
@@ -200,8 +221,9 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     if local.ctx.frame.recording:
         recorded = _recorded(over, body)
         if recorded is not None:
-            return _for_range(recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state,
-                              names)
+            return _for_range(
+                recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state, names
+            )
     elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
         before, capture = get_state(), local.ctx.frame.capture
         refusal = getattr(capture, "refusal", None)
@@ -237,8 +259,11 @@ class Rows:
         """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
         Program is recorded."""
         parts = args[:1] if kind is enumerate else args
-        if (not local.ctx.frame.recording or not parts
-                or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)):
+        if (
+            not local.ctx.frame.recording
+            or not parts
+            or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)
+        ):
             return kind(*args, **kwargs)
         rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
@@ -267,8 +292,9 @@ def _rows(tensors):
 def _recorded(over, body):
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
     that gives the rows); else None."""
-    tensors = ([over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows)
-               else None)
+    tensors = (
+        [over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows) else None
+    )
     if not tensors and not isinstance(over, range):
         return None
     steps = len(over) if isinstance(over, range) else _rows(tensors)
@@ -371,8 +397,12 @@ def if_exp(test, body, orelse):
     test = _condition(test)
     if not is_traced(test):
         return body() if test else orelse()
-    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)],
-                  ("the value of `... if ... else ...`",), roots=(body, orelse))[0]
+    return select(
+        truth(test),
+        [lambda: (orelse(),), lambda: (body(),)],
+        ("the value of `... if ... else ...`",),
+        roots=(body, orelse),
+    )[0]
 
 
 @_final
@@ -383,8 +413,10 @@ def assert_stmt(test, message):
     if is_traced(test) and local.ctx.frame.recording:
         return
     if is_traced(test):
-        check(truth(test),
-              CheckError("an assertion on a tensor does not hold" if message is None else str(message())))
+        check(
+            truth(test),
+            CheckError("an assertion on a tensor does not hold" if message is None else str(message())),
+        )
     elif not test:
         raise AssertionError(*([message()] if message is not None else []))
 

@@ -33,10 +33,26 @@ from paddle_jax.jit.observed.reads import View
 from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
 from paddle_jax.jit.observed.source import class_of, framed, maker, nested, remade
 
-_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded",
-               "tested", "item", "ld", "ldu", "put_attribute", "put_item")
-_OPTIONS = converter.ConversionOptions(recursive=True, user_requested=True,
-                                       optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
+_STATEMENTS = (
+    "if_stmt",
+    "while_stmt",
+    "for_stmt",
+    "and_",
+    "or_",
+    "not_",
+    "if_exp",
+    "assert_stmt",
+    "guarded",
+    "tested",
+    "item",
+    "ld",
+    "ldu",
+    "put_attribute",
+    "put_item",
+)
+_OPTIONS = converter.ConversionOptions(
+    recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,)
+)
 
 
 class Scope:
@@ -56,8 +72,9 @@ class Scope:
         if isinstance(value, Undefined):
             return None
         if is_traced(returned):
-            raise Unsupported("a function returns nothing on one of its ways, depending on a tensor; "
-                              "add a return to each")
+            raise Unsupported(
+                "a function returns nothing on one of its ways, depending on a tensor; add a return to each"
+            )
         return value
 
 
@@ -67,11 +84,18 @@ def _with_scope(code, name, options):
 
 
 _OPERATORS = types.SimpleNamespace(  # what converted code calls, under the names that malt gives it
-    **{name: getattr(statements, name) for name in _STATEMENTS}, converted_call=converted_call,
+    **{name: getattr(statements, name) for name in _STATEMENTS},
+    converted_call=converted_call,
     **{name: getattr(lookups, name) for name in lookups.__all__},
-    FunctionScope=Scope, with_function_scope=_with_scope, Undefined=Undefined,
-    UndefinedReturnValue=Unreturned, autograph_artifact=mark_converted,
-    ConversionOptions=converter.ConversionOptions, Feature=converter.Feature, STD=converter.STANDARD_OPTIONS)
+    FunctionScope=Scope,
+    with_function_scope=_with_scope,
+    Undefined=Undefined,
+    UndefinedReturnValue=Unreturned,
+    autograph_artifact=mark_converted,
+    ConversionOptions=converter.ConversionOptions,
+    Feature=converter.Feature,
+    STD=converter.STANDARD_OPTIONS,
+)
 
 
 class _Flow(control_flow.ControlFlowTransformer):
@@ -149,8 +173,12 @@ class Transpiler(base.GenericTranspiler):
         text = ast.unparse(frame)
         CodeLog.show(function, text)
         tree = ast.parse(text)
-        _place(frame, tree, function.__code__.co_firstlineno,
-               lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
+        _place(
+            frame,
+            tree,
+            function.__code__.co_firstlineno,
+            lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None),
+        )
         if observed:
             inner = tree.body[0].body[-2].body
             if isinstance(inner[0], ast.Assign):
@@ -196,8 +224,12 @@ class _Ternaries(ast.NodeTransformer):
 
     def visit_IfExp(self, node):
         self.generic_visit(node)
-        return operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body),
-                         ast.Lambda(no_arguments(), node.orelse))
+        return operator(
+            "if_exp",
+            node.test,
+            ast.Lambda(no_arguments(), node.body),
+            ast.Lambda(no_arguments(), node.orelse),
+        )
 
 
 _ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
@@ -219,8 +251,9 @@ class _Lookups(ast.NodeTransformer):
         if len(node.ops) != 1:
             return node
         name = _ORDERS.get(type(node.ops[0]))
-        if name is not None and any(isinstance(one, ast.Tuple | ast.List)
-                                    for one in (node.left, *node.comparators)):
+        if name is not None and any(
+            isinstance(one, ast.Tuple | ast.List) for one in (node.left, *node.comparators)
+        ):
             return operator("ordered", ast.Constant(name), node.left, node.comparators[0])
         if not isinstance(node.ops[0], ast.In | ast.NotIn):
             return node

@@ -38,8 +38,9 @@ def make_hashable(x, error_msg=None):
     try:
         hash(x)
     except TypeError:
-        raise ValueError(f"{error_msg or 'make_hashable: x: it must be hashable.'} But received type: "
-                         f"{type(x).__name__}") from None
+        raise ValueError(
+            f"{error_msg or 'make_hashable: x: it must be hashable.'} But received type: {type(x).__name__}"
+        ) from None
     return x
 
 
@@ -52,15 +53,19 @@ def parse_arg_and_kwargs(function):
         >>> paddle.jit.dy2static.utils.parse_arg_and_kwargs(lambda x, y=1: x)
         (['x', 'y'], {'y': 1})
     """
-    parameters = [p for p in inspect.signature(function).parameters.values()
-                  if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    parameters = [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     return [p.name for p in parameters], {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def parse_varargs_name(function):
     """The name of the parameter that takes all further positional arguments, None if there is none."""
-    return next((p.name for p in inspect.signature(function).parameters.values()
-                 if p.kind is p.VAR_POSITIONAL), None)
+    return next(
+        (p.name for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_POSITIONAL), None
+    )
 
 
 def func_to_source_code(function, dedent=True) -> str:
@@ -76,8 +81,9 @@ def func_to_source_code(function, dedent=True) -> str:
     while isinstance(function, ft.partial):
         function = function.func
     if not isinstance(function, types.FunctionType | types.MethodType):
-        raise TypeError(f"func_to_source_code: function: got {type(function).__name__}; "
-                        "it must be a function or a method")
+        raise TypeError(
+            f"func_to_source_code: function: got {type(function).__name__}; it must be a function or a method"
+        )
     source = inspect.getsource(function)
     return textwrap.dedent(source) if dedent else source
 
@@ -102,8 +108,9 @@ def is_builtin(func, name=None) -> bool:
         func: callable.
         name: str, or None for any.
     """
-    return ((isinstance(func, types.BuiltinFunctionType) or getattr(func, "__module__", None) == "builtins")
-            and name in (None, func.__name__))
+    return (
+        isinstance(func, types.BuiltinFunctionType) or getattr(func, "__module__", None) == "builtins"
+    ) and name in (None, func.__name__)
 
 
 __all__ = ["Dygraph2StaticException"]

@@ -35,14 +35,17 @@ from paddle_jax.jit.observed.source import (
 from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
-_PURE = frozenset("""
+_PURE = frozenset(
+    """
     abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses difflib enum
     fractions functools heapq inspect itertools json keyword logging math ntpath numbers operator posixpath
     pprint re reprlib statistics string struct textwrap traceback types typing warnings _abc _bisect
-    _collections _functools _heapq _json _operator _statistics _struct _warnings""".split())
+    _collections _functools _heapq _json _operator _statistics _struct _warnings""".split()
+)
 _KNOWN = _PURE.union(LIBRARIES)
-_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint,
-                      sys._getframe))
+_REFUSED = frozenset(
+    (globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint, sys._getframe)
+)
 _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
 # part of the signature of a call; a block in the function may change them
 _KEYED = ("is_grad_enabled", "get_default_dtype")
@@ -50,9 +53,27 @@ _LOGGED = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers a
 _LOGGING = ("debug", "info", "warning", "warn", "error", "critical", "log")
 # of os.path: what does not look at files
 _PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")
-_CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
-                       "setdefault", "popitem", "add", "discard", "appendleft", "popleft", "extendleft",
-                       "rotate"))
+_CHANGING = frozenset(
+    (
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+        "appendleft",
+        "popleft",
+        "extendleft",
+        "rotate",
+    )
+)
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
 _GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
 _SHOWING = ("items", "values", "keys", "copy")
@@ -89,9 +110,12 @@ class Calls:
         if new or kind.__module__.startswith("numpy.random"):
             return self.new(value)
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
-            if (getattr(function, "__name__", "") == "copy" or function in _MAKING
-                    or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
-                    or package_of(getattr(function, "__module__", None) or "") in LIBRARIES):
+            if (
+                getattr(function, "__name__", "") == "copy"
+                or function in _MAKING
+                or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
+                or package_of(getattr(function, "__module__", None) or "") in LIBRARIES
+            ):
                 return self.new(value)
             if function is vars:
                 self.outer[id(value)] = value
@@ -114,8 +138,13 @@ class Calls:
             return self._function(function, args, named)
         if isinstance(function, type):
             return self._class(function, args, named)
-        if kind in (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType,
-                    types.WrapperDescriptorType, types.ClassMethodDescriptorType):
+        if kind in (
+            types.BuiltinFunctionType,
+            types.MethodDescriptorType,
+            types.MethodWrapperType,
+            types.WrapperDescriptorType,
+            types.ClassMethodDescriptorType,
+        ):
             return self._builtin(function, args, named)
         return self._object(function, kind, args, named)
 
@@ -138,8 +167,9 @@ class Calls:
 
     def is_users_function(self, function):
         """Whether it is a plain function that the user wrote."""
-        return (isinstance(function, types.FunctionType)
-                and self.is_users(function.__globals__.get("__name__") or ""))
+        return isinstance(function, types.FunctionType) and self.is_users(
+            function.__globals__.get("__name__") or ""
+        )
 
     # functions ----------------------------------------------------------------------------------------------
 
@@ -160,8 +190,13 @@ class Calls:
             args, named = self._contents(args, named)
             asked = self._asked(function, args, named)
             return self._unwrapped(function) if asked is function else asked, args, named
-        if (function is os.getenv or args and isinstance(args[0], type(os.environ))
-                or root == "logging" and function.__name__ in _LOGGED):
+        if (
+            function is os.getenv
+            or args
+            and isinstance(args[0], type(os.environ))
+            or root == "logging"
+            and function.__name__ in _LOGGED
+        ):
             return self._asked(function, args, named, True), args, named
         if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.once:
             return Asked(self._logged, function), *self._contents(args, named)
@@ -180,14 +215,21 @@ class Calls:
     def _asked(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
         name = function.__name__
-        asks = (name.startswith(("get_", "is_", "has_")) and name not in _KEYED
-                and not any(isinstance(a, Tensor) for a in (*args, *named.values())))
+        asks = (
+            name.startswith(("get_", "is_", "has_"))
+            and name not in _KEYED
+            and not any(isinstance(a, Tensor) for a in (*args, *named.values()))
+        )
         if not always and not asks:
             return function
 
         def asking(*args, **named):
-            if (args and hasattr(args[0], "get_lr") and local.ctx.frame.capture is not None
-                    and local.ctx.frame.capture.effects):
+            if (
+                args
+                and hasattr(args[0], "get_lr")
+                and local.ctx.frame.capture is not None
+                and local.ctx.frame.capture.effects
+            ):
                 self.after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
@@ -254,8 +296,13 @@ class Calls:
             return cls, args, named
         if dataclasses.is_dataclass(cls):
             self._written(cls.__init__)
-            self.codes.update([f.__code__ for f in vars(cls).values()
-                               if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"])
+            self.codes.update(
+                [
+                    f.__code__
+                    for f in vars(cls).values()
+                    if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"
+                ]
+            )
         self.facts.attributes.add(cls, "__mro__", cls.__mro__)
         self._on_classes(cls.__mro__, "__new__")
         start = self._on_classes(cls.__mro__, "__init__")
@@ -290,8 +337,13 @@ class Calls:
         return instance
 
     def _builtin(self, function, args, named):
-        if (function is eval and len(args) == 2 and isinstance(args[0], str) and type(args[1]) is dict
-                and not named):
+        if (
+            function is eval
+            and len(args) == 2
+            and isinstance(args[0], str)
+            and type(args[1]) is dict
+            and not named
+        ):
             return self.prepared(expression(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
@@ -315,8 +367,11 @@ class Calls:
             return function, [self.iterate(args[0])], named
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
-            module = (getattr(function, "__module__", None)
-                      or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins")
+            module = (
+                getattr(function, "__module__", None)
+                or getattr(getattr(function, "__objclass__", None), "__module__", None)
+                or "builtins"
+            )
             if package_of(module) not in _KNOWN or module.startswith("numpy.random"):
                 self.uncovered(f"it calls {module}.{function.__name__}")
             return function, *self._contents(args, named)
@@ -344,7 +399,8 @@ class Calls:
         elif function in (isinstance, issubclass) and len(args) == 2:
             kind = args[0] if function is issubclass else type(args[0])
             if isinstance(kind, type) and any(
-                    type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))):
+                type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))
+            ):
                 self.facts.result(lambda: issubclass(kind, args[1]), "the class of an object")
 
     def _method(self, function, owner, args, named):
@@ -354,19 +410,23 @@ class Calls:
             local.ctx.frame.altered(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.facts.result(function, f"the classes of {owner.__name__}")
-        if (id(owner) in self.created
-                or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type))):
+        if id(owner) in self.created or isinstance(
+            owner, (str, bytes, int, float, Tensor, tuple, range, type)
+        ):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
             self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
-        elif (isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray))
-              or type(owner).__module__ == "collections"):
+        elif (
+            isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray))
+            or type(owner).__module__ == "collections"
+        ):
             if function.__name__ not in _CHANGING:
                 self.content(owner, objects=function.__name__ not in _SHOWING)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._asked(function, args, named, True), args, named
-        elif (package_of(type(owner).__module__) not in _KNOWN
-              or type(owner).__module__.startswith("numpy.random")):
+        elif package_of(type(owner).__module__) not in _KNOWN or type(owner).__module__.startswith(
+            "numpy.random"
+        ):
             self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
 
@@ -433,9 +493,12 @@ class Calls:
             if any(isinstance(t._raw, jax.core.Tracer) for t in _tensors(value)):
                 function.cache_clear()  # of what this run has put into it
                 self.refuse(f"{function.__name__} caches a Tensor; call it once before, or outside")
-            self.facts.result(lambda: _is_same(value, function(*args, **named)),
-                              f"the cache of {function.__name__}",
-                              (id(function), args, tuple(named.items())), value=True)
+            self.facts.result(
+                lambda: _is_same(value, function(*args, **named)),
+                f"the cache of {function.__name__}",
+                (id(function), args, tuple(named.items())),
+                value=True,
+            )
             return value
 
         return Cached(unobserved), args, named
@@ -460,15 +523,19 @@ class Calls:
         # one that to_static has compiled is a part here
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
         (self.settings if id(layer) in self.layers else self.facts.entries).add(
-            own, "forward", self.own_forward(own))
+            own, "forward", self.own_forward(own)
+        )
         self._on_classes(type(layer).__mro__, "forward")
         return self._running(forward)
 
 
 def _tensors(value):
     """The Tensors in a value, and in the containers that it is made of."""
-    return [leaf for leaf in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Tensor))
-            if isinstance(leaf, Tensor)]
+    return [
+        leaf
+        for leaf in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Tensor))
+        if isinstance(leaf, Tensor)
+    ]
 
 
 def _is_same(value, now):

@@ -45,29 +45,42 @@ class Table:
         now = list(self.read(self.owners, self.keys))
         if not all(map(same, now, self.values)):
             return False
-        self.values = [old if type(old) in _BY_CONTENT else new
-                       for old, new in zip(self.values, now, strict=True)]
+        self.values = [
+            old if type(old) in _BY_CONTENT else new for old, new in zip(self.values, now, strict=True)
+        ]
         return True
 
     def settle(self, changed):
         """Lets go of the items of changed containers that are not as they were. A container that has been put
         in place of a changed one, and is as that was at first, is as good. changed: (container, copy of it
         before the changes), by id. Returns the ids of those of which the copy is compared."""
-        kept, copied, rows = [], set(), zip(self.owners, self.keys, self.values, self.lines,
-                                            self.read(self.owners, self.keys), strict=True)
+        kept, copied, rows = (
+            [],
+            set(),
+            zip(
+                self.owners,
+                self.keys,
+                self.values,
+                self.lines,
+                self.read(self.owners, self.keys),
+                strict=True,
+            ),
+        )
         for owner, key, old, line, now in rows:
             if id(owner) not in changed or same(old, now):
                 replaced = id(old) in changed and same(changed[id(old)][1], now)
                 kept.append((owner, key, changed[id(old)][1] if replaced else old, line))
                 copied.update([id(old)] if replaced else ())
-        self.owners, self.keys, self.values, self.lines = (map(list, zip(*kept, strict=True)) if kept
-                                                           else ([], [], [], []))
+        self.owners, self.keys, self.values, self.lines = (
+            map(list, zip(*kept, strict=True)) if kept else ([], [], [], [])
+        )
         return copied
 
     def changed(self):
         """(owner, key, before, now, line) of the first that is not as it was, or None."""
-        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines,
-                   strict=True)
+        rows = zip(
+            self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines, strict=True
+        )
         return next((row for row in rows if not same(*row[2:4])), None)
 
 
@@ -93,9 +106,14 @@ def items(containers, keys):
     try:
         return list(map(operator.getitem, containers, keys))
     except LookupError:
-        return [each.get(key, MISSING) if isinstance(each, dict)
-                else each[key] if -len(each) <= key < len(each) else MISSING
-                for each, key in zip(containers, keys, strict=True)]
+        return [
+            each.get(key, MISSING)
+            if isinstance(each, dict)
+            else each[key]
+            if -len(each) <= key < len(each)
+            else MISSING
+            for each, key in zip(containers, keys, strict=True)
+        ]
 
 
 class Facts:
@@ -137,11 +155,13 @@ class Facts:
             raise TooLarge
         if array.dtype.hasobject:
             # objects that are in it are looked after where they are read
-            self.content(array, lambda: (array.shape, array.dtype, array.strides, tuple(array.flat)),
-                         "a NumPy array")
+            self.content(
+                array, lambda: (array.shape, array.dtype, array.strides, tuple(array.flat)), "a NumPy array"
+            )
         else:
-            self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()),
-                         "a NumPy array")
+            self.content(
+                array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array"
+            )
 
     def result(self, call, words, key=None, owner=None, value=MISSING):
         """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it
@@ -152,27 +172,34 @@ class Facts:
 
     def is_held(self, container):
         """Whether a container is still in one of the places where it was read."""
-        now = [now for table in self.tables
-               for before, now in zip(table.values, table.read(table.owners, table.keys), strict=True)
-               if before is container]
+        now = [
+            now
+            for table in self.tables
+            for before, now in zip(table.values, table.read(table.owners, table.keys), strict=True)
+            if before is container
+        ]
         return not now or any(value is container for value in now)
 
     def settle(self, changed):
         """At the end of the run, which has set items of some containers: what it has left otherwise there
         does not count. changed: see Table."""
         if changed:
-            copied = set().union(*[table.settle(changed)
-                                   for table in (self.entries, self.items, self.attributes, self.cells)])
-            self.contents = [row for row in self.contents
-                             if id(row[3]) not in copied and same(row[0](), row[1])]
+            copied = set().union(
+                *[table.settle(changed) for table in (self.entries, self.items, self.attributes, self.cells)]
+            )
+            self.contents = [
+                row for row in self.contents if id(row[3]) not in copied and same(row[0](), row[1])
+            ]
         self.tables = [table for table in self.tables if table.owners]
 
     def hold(self):
         """Whether everything that was read is as it was."""
         try:
-            return (all(map(Table.hold, self.tables))
-                    and all([names.isdisjoint(own) for names, own in self.absent.values()])
-                    and all([same(read(), value) for read, value, *_ in self.contents]))
+            return (
+                all(map(Table.hold, self.tables))
+                and all([names.isdisjoint(own) for names, own in self.absent.values()])
+                and all([same(read(), value) for read, value, *_ in self.contents])
+            )
         except _GONE:
             return False
 
@@ -195,4 +222,3 @@ class Facts:
 
     def __len__(self):
         return sum(len(table.owners) for table in self.tables) + len(self.contents) + len(self.absent)
-

@@ -31,14 +31,23 @@ from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
 _MAPPINGS = (dict, collections.UserDict, collections.ChainMap, types.MappingProxyType)
-_CONTAINERS = (list, collections.deque, set, *_MAPPINGS, collections.UserList, collections.UserString,
-               collections.abc.MappingView)
+_CONTAINERS = (
+    list,
+    collections.deque,
+    set,
+    *_MAPPINGS,
+    collections.UserList,
+    collections.UserString,
+    collections.abc.MappingView,
+)
 # what nobody changes
 _STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)
 # modules of ours: classes that hold settings
 _DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")
-STREAM = ("it uses the iterator or file {!r}, which would happen while compiling only; "
-          "pass in what is taken from it")
+STREAM = (
+    "it uses the iterator or file {!r}, which would happen while compiling only; "
+    "pass in what is taken from it"
+)
 _MOST = 4096  # items of a container that are compared at each call
 _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
 _DEEP = 12
@@ -88,14 +97,17 @@ class Reads(Calls):
         if not usage.known:
             self.uncovered("a profiler or debugger is at work")
         elif other is not None:
-            self.uncovered(f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs "
-                           "unobserved")
+            self.uncovered(
+                f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved"
+            )
         self.facts.settle(self.changed)
         self.created, self.outer, self.changed = {}, {}, {}
         self.kept, self.twins, self.written = [], {}, set()
         if self.reason is None and not self.facts.hold():
-            raise Unsupported(f"it changes what it reads ({self.facts.changed()}), which would happen while "
-                              "compiling only; keep it in a Tensor, or return it")
+            raise Unsupported(
+                f"it changes what it reads ({self.facts.changed()}), which would happen while "
+                "compiling only; keep it in a Tensor, or return it"
+            )
 
     def refuse(self, why):
         """Ends the run, before it does what cannot be done again.
@@ -204,8 +216,11 @@ class Reads(Calls):
         if kind is not type:
             self._on_classes(kind.__mro__, name)
         value = getattr(cls, name)
-        table = (self.facts.attributes if own is MISSING and not isinstance(value, types.MappingProxyType)
-                 else None)
+        table = (
+            self.facts.attributes
+            if own is MISSING and not isinstance(value, types.MappingProxyType)
+            else None
+        )
         return self.value(value, cls, name, table)
 
     def class_of(self, owner):
@@ -264,12 +279,19 @@ class Reads(Calls):
             for store in stores_of(owner):  # what is compared when an attribute of any Layer was set
                 if name in store:
                     return self.value(store[name], store, name)
-        if (own and name in own and local.ctx.frame.capture is not None
-                and id(owner) in local.ctx.frame.capture.objects):
+        if (
+            own
+            and name in own
+            and local.ctx.frame.capture is not None
+            and id(owner) in local.ctx.frame.capture.objects
+        ):
             self.after_effect(f"{kind.__name__}.{name}")
         self.class_of(owner)
-        raw = (inspect.getattr_static(kind, name, MISSING) if created and own is not None and name in own
-               else self._on_classes(kind.__mro__, name))
+        raw = (
+            inspect.getattr_static(kind, name, MISSING)
+            if created and own is not None and name in own
+            else self._on_classes(kind.__mro__, name)
+        )
         special = self._special(owner, kind, name, raw, own)
         if special is not MISSING:
             return special
@@ -291,8 +313,9 @@ class Reads(Calls):
     def after_effect(self, what):
         """Refuses to read what a scheduler's step in the run has changed: at each call it is what that
         step makes of it."""
-        self.refuse(f"{what} is used after scheduler.step(); "
-                    "call scheduler.step() at the end of the function")
+        self.refuse(
+            f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function"
+        )
 
     def _own(self, owner, name):
         """The fact that an object has, or has not, an attribute of its own."""
@@ -332,15 +355,24 @@ class Reads(Calls):
         """Called before `owner.name` is set or deleted."""
         if isinstance(owner, PyLayerContext):
             self.new(owner)
-        if (isinstance(owner, types.FunctionType | types.MethodType | types.ModuleType | type)
-                and id(owner) not in self.created):
-            self.refuse(f"the attribute {name!r} of a {type(owner).__name__} is set, which would happen "
-                        "while compiling only; return its value")
-        if (id(owner) not in self.created and not isinstance(owner, Tensor | Layer)
-                and self._sets_its_own_way(owner, name)):
-            self.refuse(f"the attribute {name!r} of a {type(owner).__name__} is set, which keeps it "
-                        "elsewhere than other objects do, and which would happen while compiling only; "
-                        "return its value")
+        if (
+            isinstance(owner, types.FunctionType | types.MethodType | types.ModuleType | type)
+            and id(owner) not in self.created
+        ):
+            self.refuse(
+                f"the attribute {name!r} of a {type(owner).__name__} is set, which would happen "
+                "while compiling only; return its value"
+            )
+        if (
+            id(owner) not in self.created
+            and not isinstance(owner, Tensor | Layer)
+            and self._sets_its_own_way(owner, name)
+        ):
+            self.refuse(
+                f"the attribute {name!r} of a {type(owner).__name__} is set, which keeps it "
+                "elsewhere than other objects do, and which would happen while compiling only; "
+                "return its value"
+            )
         if isinstance(owner, Tensor):
             refuse_doubtful(owner, local.ctx.frame.capture)
             return owner
@@ -354,9 +386,11 @@ class Reads(Calls):
         """Whether an attribute does not go into the dict of an object, from where it could be taken out
         again: a slot, an own `__setattr__`."""
         kind = type(owner)
-        return (not isinstance(getattr(owner, "__dict__", None), dict)
-                or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
-                or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None)))
+        return (
+            not isinstance(getattr(owner, "__dict__", None), dict)
+            or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
+            or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None))
+        )
 
     def change_attribute(self, owner, name):
         """Called before `owner.name` is changed by `+=` and the like."""
@@ -369,8 +403,12 @@ class Reads(Calls):
     def item(self, container, key):
         """`container[key]`."""
         kind = type(container)
-        if (id(container) in self.created or isinstance(container, (*PLAIN, Tensor, jax.Array))
-                or kind in (tuple, types.GenericAlias) or isinstance(container, type)):
+        if (
+            id(container) in self.created
+            or isinstance(container, (*PLAIN, Tensor, jax.Array))
+            or kind in (tuple, types.GenericAlias)
+            or isinstance(container, type)
+        ):
             return self.value(container[key]) if kind is tuple else container[key]
         getter = self.method_of(container, "__getitem__")
         if getter is not None:
@@ -383,8 +421,9 @@ class Reads(Calls):
         if isinstance(container, dict) and key in container:
             return self.value(container[key], container, key, self.facts.entries)
         if isinstance(container, type(os.environ)):
-            self.facts.result(lambda: container.get(key), f"the environment variable {key}",
-                              (id(container), key))
+            self.facts.result(
+                lambda: container.get(key), f"the environment variable {key}", (id(container), key)
+            )
             return container[key]
         if isinstance(container, types.MappingProxyType):
             self.facts.members.add(container, key, container.get(key, MISSING))
@@ -407,8 +446,10 @@ class Reads(Calls):
         outside = id(container) not in self.created
         if outside and not isinstance(container, CONTAINERS):
             kind = "NumPy array" if isinstance(container, np.ndarray) else type(container).__name__
-            self.refuse(f"a {kind} from outside the function is changed, which would happen while compiling "
-                        "only; return its values")
+            self.refuse(
+                f"a {kind} from outside the function is changed, which would happen while compiling "
+                "only; return its values"
+            )
         local.ctx.frame.altered(container)
         return outside
 
@@ -432,8 +473,19 @@ class Reads(Calls):
     def content(self, value, objects=True, depth=0):
         """A value that is handed to code that may look at all of it. objects: also at the attributes of the
         user's objects, not only at the items of containers inside containers."""
-        if isinstance(value, (*PLAIN, Tensor, jax.Array, type, types.ModuleType, types.FunctionType,
-                              types.BuiltinFunctionType, types.CodeType)):
+        if isinstance(
+            value,
+            (
+                *PLAIN,
+                Tensor,
+                jax.Array,
+                type,
+                types.ModuleType,
+                types.FunctionType,
+                types.BuiltinFunctionType,
+                types.CodeType,
+            ),
+        ):
             return value
         if depth > _DEEP:
             self.uncovered("containers are nested too deep")
@@ -453,8 +505,11 @@ class Reads(Calls):
             self.facts.content(value, lambda: dict(value), "the environment")
         elif self._describes(value) or isinstance(value, argparse.Namespace):
             self._members(value.__dict__, id(value) in self.created, objects, depth)
-        elif objects and (isinstance(value, types.SimpleNamespace)
-                          or self.is_users(type(value)) and not isinstance(value, Layer)):
+        elif objects and (
+            isinstance(value, types.SimpleNamespace)
+            or self.is_users(type(value))
+            and not isinstance(value, Layer)
+        ):
             self._object_content(value, objects, depth)
         elif id(value) not in self.created and not self._is_known(value):
             self.uncovered(f"it looks into a {type(value).__module__}.{type(value).__name__} from outside")
@@ -466,8 +521,9 @@ class Reads(Calls):
         if own is not None:
             self._members(own, id(owner) in self.created, objects, depth)
         for cls in type(owner).__mro__:
-            for name, member in (list(cls.__dict__.items())
-                                if self.is_users(cls) and id(cls) not in self.passing else ()):
+            for name, member in (
+                list(cls.__dict__.items()) if self.is_users(cls) and id(cls) not in self.passing else ()
+            ):
                 if name[:2] != "__" and not callable(member) and not hasattr(type(member), "__get__"):
                     self.facts.member(cls, name)
                     self.content(member, objects, depth + 1)
@@ -497,14 +553,18 @@ class Reads(Calls):
     def _items(self, container):
         """Notes which items a container has. Returns whether they can be compared at each call."""
         if len(container) > _MOST:
-            self.uncovered(f"it goes through a {type(container).__name__} of {len(container)} items from "
-                           "outside")
+            self.uncovered(
+                f"it goes through a {type(container).__name__} of {len(container)} items from outside"
+            )
             return False
         if isinstance(container, set):
             self.facts.content(container, lambda: frozenset(container), "a set")
         else:
-            read = ((lambda: tuple(container.items())) if isinstance(container, _MAPPINGS)
-                    else (lambda: tuple(container)))
+            read = (
+                (lambda: tuple(container.items()))
+                if isinstance(container, _MAPPINGS)
+                else (lambda: tuple(container))
+            )
             self.facts.content(container, read, f"the content of a {type(container).__name__}")
         return True
 
@@ -531,8 +591,7 @@ class Reads(Calls):
 
     def pairs(self, value):
         """What is iterated over, and whose items are taken apart."""
-        return (self.content(value, objects=False)
-                if isinstance(value, (tuple, *CONTAINERS)) else value)
+        return self.content(value, objects=False) if isinstance(value, (tuple, *CONTAINERS)) else value
 
     def test(self, value):
         """What is asked whether it is true."""
@@ -546,10 +605,14 @@ class Reads(Calls):
 
     def length(self, value):
         """The number of items of something."""
-        if (not isinstance(value, (*PLAIN, tuple, Tensor)) and id(value) not in self.created
-                and hasattr(value, "__len__")):
-            self.facts.result(lambda: len(value), f"the length of a {type(value).__name__}",
-                              (id(value), "len"), value)
+        if (
+            not isinstance(value, (*PLAIN, tuple, Tensor))
+            and id(value) not in self.created
+            and hasattr(value, "__len__")
+        ):
+            self.facts.result(
+                lambda: len(value), f"the length of a {type(value).__name__}", (id(value), "len"), value
+            )
 
     def operand(self, value):
         """An operand of an operator."""
@@ -564,9 +627,27 @@ class Reads(Calls):
 class View:
     """The observer as one function sees it."""
 
-    __slots__ = ("attribute", "augmented", "call", "change_attribute", "change_item", "computed", "content",
-                 "item", "iterate", "new", "operand", "pairs", "set_attribute", "set_item", "test",
-                 "unpacked", "_cells", "_reads", "_scope")
+    __slots__ = (
+        "attribute",
+        "augmented",
+        "call",
+        "change_attribute",
+        "change_item",
+        "computed",
+        "content",
+        "item",
+        "iterate",
+        "new",
+        "operand",
+        "pairs",
+        "set_attribute",
+        "set_item",
+        "test",
+        "unpacked",
+        "_cells",
+        "_reads",
+        "_scope",
+    )
     slice = slice
 
     def __init__(self, reads, function, cells):

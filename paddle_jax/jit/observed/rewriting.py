@@ -5,16 +5,35 @@ import ast
 import copy
 
 READS = "reads__"
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
-           ast.GeneratorExp, ast.ClassDef)
+_SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.ClassDef,
+)
 # how the observer is shown what stands in a field of a node
-_SHOWN = {(ast.BinOp, "left"): "operand", (ast.BinOp, "right"): "operand",
-          (ast.FormattedValue, "value"): "operand", (ast.BoolOp, "values"): "test", (ast.If, "test"): "test",
-          (ast.IfExp, "test"): "test", (ast.While, "test"): "test", (ast.Assert, "test"): "test",
-          (ast.For, "iter"): "iterate", (ast.YieldFrom, "value"): "iterate"}
+_SHOWN = {
+    (ast.BinOp, "left"): "operand",
+    (ast.BinOp, "right"): "operand",
+    (ast.FormattedValue, "value"): "operand",
+    (ast.BoolOp, "values"): "test",
+    (ast.If, "test"): "test",
+    (ast.IfExp, "test"): "test",
+    (ast.While, "test"): "test",
+    (ast.Assert, "test"): "test",
+    (ast.For, "iter"): "iterate",
+    (ast.YieldFrom, "value"): "iterate",
+}
 # what it need not be shown so
-_PLAIN = {None: ast.AST, "operand": (ast.Constant, ast.JoinedStr),
-          "test": (ast.Compare, ast.Constant, ast.BoolOp)}
+_PLAIN = {
+    None: ast.AST,
+    "operand": (ast.Constant, ast.JoinedStr),
+    "test": (ast.Compare, ast.Constant, ast.BoolOp),
+}
 # of calls of what converted code is made of, how it is shown the first argument
 _FIRST = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test", "for_stmt": "iterate"}
 # expressions whose value may come from outside
@@ -43,8 +62,13 @@ def bound_names(node):
     bound, outside = set(), set()
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         bound.update(arg.arg for arg in _parameters(node))
-    work = (list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body]
-            if isinstance(node, ast.Lambda) else [g.target for g in node.generators])
+    work = (
+        list(node.body)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        else [node.body]
+        if isinstance(node, ast.Lambda)
+        else [g.target for g in node.generators]
+    )
     while work:
         inner = work.pop()
         if isinstance(inner, ast.Name):
@@ -122,8 +146,11 @@ class _Rewriting(ast.NodeTransformer):
     # names, attributes, items -------------------------------------------------------------------------------
 
     def visit_Name(self, node):
-        if (not isinstance(node.ctx, ast.Load) or node.id in (READS, "ag__")
-                or any(node.id in scope for scope in self.scopes)):
+        if (
+            not isinstance(node.ctx, ast.Load)
+            or node.id in (READS, "ag__")
+            or any(node.id in scope for scope in self.scopes)
+        ):
             return node
         node.id = mangled(node.id, self.owner)
         kind = "cell" if node.id in self.free else "name"
@@ -159,8 +186,10 @@ class _Rewriting(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super" or _is_ours(node.func):
             return self._inner_call(node)
         function = self.visit(node.func)
-        named = ast.Dict([k.arg and ast.Constant(k.arg) for k in node.keywords],
-                         [self._visited(k.value, None if k.arg else "content") for k in node.keywords])
+        named = ast.Dict(
+            [k.arg and ast.Constant(k.arg) for k in node.keywords],
+            [self._visited(k.value, None if k.arg else "content") for k in node.keywords],
+        )
         return self._read("call", function, ast.Tuple(self._visited(node.args), ast.Load()), named, like=node)
 
     def _inner_call(self, node):
@@ -179,10 +208,15 @@ class _Rewriting(ast.NodeTransformer):
     def _new(self, node):
         node = self.generic_visit(node)
         if isinstance(node, ast.Dict):  # of `**other` the content is read
-            node.values = [v if k else self._read("unpacked", v, like=v)
-                           for k, v in zip(node.keys, node.values, strict=True)]
-        return (self._read("new", node, like=node)
-                if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else node)
+            node.values = [
+                v if k else self._read("unpacked", v, like=v)
+                for k, v in zip(node.keys, node.values, strict=True)
+            ]
+        return (
+            self._read("new", node, like=node)
+            if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx")
+            else node
+        )
 
     visit_List = visit_Dict = visit_Set = _new
 
@@ -229,16 +263,20 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_Compare(self, node):
         shown = None if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops) else "operand"
-        node.left, node.comparators = (self._visited(node.left, shown),
-                                       self._visited(node.comparators, shown))
+        node.left, node.comparators = (
+            self._visited(node.left, shown),
+            self._visited(node.comparators, shown),
+        )
         return node
 
     # statements ---------------------------------------------------------------------------------------------
 
     def visit_Assign(self, node):
         apart = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
-        node.value, node.targets = (self._visited(node.value, "pairs" if apart else None),
-                                    self._visited(node.targets))
+        node.value, node.targets = (
+            self._visited(node.value, "pairs" if apart else None),
+            self._visited(node.targets),
+        )
         return node
 
     def visit_AnnAssign(self, node):
@@ -250,17 +288,24 @@ class _Rewriting(ast.NodeTransformer):
         node.value, target = self._read("operand", self.visit(node.value), like=node.value), node.target
         if isinstance(target, ast.Attribute):
             target.attr = mangled(target.attr, self.owner)
-            target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr),
-                                      like=target)
+            target.value = self._read(
+                "change_attribute", self.visit(target.value), ast.Constant(target.attr), like=target
+            )
         elif isinstance(target, ast.Subscript):
-            target.value, target.slice = (self._read("change_item", self.visit(target.value), like=target),
-                                          self._key(self.visit(target.slice)))
+            target.value, target.slice = (
+                self._read("change_item", self.visit(target.value), like=target),
+                self._key(self.visit(target.slice)),
+            )
         elif not any(target.id in scope for scope in self.scopes):
-            raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would "
-                                 "happen while compiling only; return its value")
+            raise OutsideChanged(
+                f"the variable {target.id!r} outside the function is assigned, which would "
+                "happen while compiling only; return its value"
+            )
         else:
-            node.value.func.attr, node.value.args = ("augmented",
-                                                     [ast.Name(target.id, ast.Load()), *node.value.args])
+            node.value.func.attr, node.value.args = (
+                "augmented",
+                [ast.Name(target.id, ast.Load()), *node.value.args],
+            )
         return node
 
     def visit_For(self, node):
@@ -298,9 +343,12 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Match(self, node):
         node.subject = self._visited(node.subject, "content")
         for case in node.cases:
-            if any(isinstance(n, ast.MatchClass) or isinstance(n, ast.MatchValue)
-                                                     and not isinstance(n.value, ast.Constant | ast.UnaryOp)
-                   for n in ast.walk(case.pattern)):
+            if any(
+                isinstance(n, ast.MatchClass)
+                or isinstance(n, ast.MatchValue)
+                and not isinstance(n.value, ast.Constant | ast.UnaryOp)
+                for n in ast.walk(case.pattern)
+            ):
                 raise NotCovered("a pattern with a class or a name in `match`")
             case.guard, case.body = self._visited(case.guard, "test"), self._visited(case.body)
         return node
@@ -310,8 +358,11 @@ class _Rewriting(ast.NodeTransformer):
 
 def _is_ours(function):
     """Whether it is an operator of converted code."""
-    return (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-            and function.value.id == "ag__")
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == "ag__"
+    )
 
 
 def _as_value(key):

@@ -91,8 +91,10 @@ def framed(node, name, function, parameters):
         node.name = name
     free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
     # under names that no variable of the user has: the function may read a global variable `inner`
-    tree = ast.parse(f"def outer__():\n{free}    def inner__({parameters}):\n        pass\n        return "
-                     f"{name}\n    return inner__")
+    tree = ast.parse(
+        f"def outer__():\n{free}    def inner__({parameters}):\n        pass\n        return "
+        f"{name}\n    return inner__"
+    )
     tree.body[0].body[-2].body[0] = node
     return ast.fix_missing_locations(tree)
 
@@ -108,8 +110,9 @@ def remade(function, code, objects):
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    copy = types.FunctionType(code, function.__globals__,
-                              closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
+    copy = types.FunctionType(
+        code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars])
+    )(*objects(cells))
     copy.__dict__.update(function.__dict__)
     for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
         setattr(copy, name, getattr(function, name))
@@ -118,16 +121,19 @@ def remade(function, code, objects):
 
 def rewrapped(wrapper, inner, other):
     """A wrapper round a function, such as those that decorators make, round another one in its place."""
-    cells = tuple([types.CellType(other) if content_of(cell) is inner else cell
-                   for cell in wrapper.__closure__])
-    copy = types.FunctionType(wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__,
-                              cells)
+    cells = tuple(
+        [types.CellType(other) if content_of(cell) is inner else cell for cell in wrapper.__closure__]
+    )
+    copy = types.FunctionType(
+        wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__, cells
+    )
     copy.__kwdefaults__ = wrapper.__kwdefaults__
     return copy
 
 
-_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag,
-                    __future__.all_feature_names, 0)
+_FUTURE = ft.reduce(
+    lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0
+)
 
 
 def _typed(name):
@@ -145,6 +151,7 @@ def _spot(node):
 
 
 def _spot_of(code):
-    ends = [(end, column) for _, end, _, column in code.co_positions()
-            if end is not None and column is not None]
+    ends = [
+        (end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None
+    ]
     return max(ends, default=None)

@@ -34,8 +34,9 @@ def _text(value):
     if value is MISSING:
         return "nothing"
     text = repr(value) if _plain(value) else None
-    return (text if text is not None and len(text) <= _LONGEST
-            else f"an object of class {type(value).__name__}")
+    return (
+        text if text is not None and len(text) <= _LONGEST else f"an object of class {type(value).__name__}"
+    )
 
 
 def _plain(value, deep=_DEEP):

@@ -34,13 +34,15 @@ def sdpa_kernel(backends, set_priority=False):
         ...     y = paddle.nn.functional.scaled_dot_product_attention(x, x, x)
     """
     if not isinstance(backends, SDPBackend | list | tuple):
-        raise AssertionError(f"sdpa_kernel: backends: got {backends!r}; "
-                             "it must be an SDPBackend or a list of them")
+        raise AssertionError(
+            f"sdpa_kernel: backends: got {backends!r}; it must be an SDPBackend or a list of them"
+        )
     chosen = [backends] if isinstance(backends, SDPBackend) else list(backends)
     if not chosen:
         raise ValueError("sdpa_kernel: backends: got an empty list; name at least one SDPBackend")
     for backend in chosen:
         if not isinstance(backend, SDPBackend):
-            raise TypeError(f"sdpa_kernel: backends: got {type(backend).__name__} in the list; "
-                            "each must be an SDPBackend")
+            raise TypeError(
+                f"sdpa_kernel: backends: got {type(backend).__name__} in the list; each must be an SDPBackend"
+            )
     yield

@@ -30,8 +30,11 @@ def _below(x):
 
 
 @known_as(pir="relu", onnx="Relu")
-@op(method=False, inplace=True,
-    cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
+@op(
+    method=False,
+    inplace=True,
+    cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"],
+)
 def relu(x, name=None):
     """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
 
@@ -63,8 +66,11 @@ def relu6(x, name=None):
 
 
 @known_as(pir="leaky_relu negative_slope:f64", onnx="LeakyRelu alpha=negative_slope")
-@op(method=False, inplace=True,
-    cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"])
+@op(
+    method=False,
+    inplace=True,
+    cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"],
+)
 def leaky_relu(x, negative_slope=0.01, name=None):
     """Keeps elements from 0 on and multiplies the others by negative_slope.
 
@@ -79,8 +85,9 @@ def leaky_relu(x, negative_slope=0.01, name=None):
 
 
 @known_as(pir="elu alpha:f32", onnx="Elu alpha")
-@op(method=False, inplace=True,
-    cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"])
+@op(
+    method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"]
+)
 def elu(x, alpha=1.0, name=None):
     """Computes x where x > 0 and alpha (exp(x) - 1) elsewhere.
 
@@ -118,8 +125,10 @@ def celu(x, alpha=1.0, name=None):
 
 
 @known_as(pir="selu scale:f32 alpha:f32", onnx="Selu alpha gamma=scale")
-@op(method=False,
-    cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"])
+@op(
+    method=False,
+    cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"],
+)
 def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
     """Computes scale * x where x > 0 and scale * alpha (exp(x) - 1) elsewhere.
 
@@ -143,9 +152,22 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
 
 
 @known_as(pir="gelu approximate:bool", code="activations:gelu")
-@op(alias={"input": "x"}, out="unlisted", method=False,
-    cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
-           "f(3), 'none'", "f(3), None", "f(3), 'x'", "f(3), 1"])
+@op(
+    alias={"input": "x"},
+    out="unlisted",
+    method=False,
+    cases=[
+        *SHAPES,
+        "f(2,3), True",
+        "d(2,3), approximate=True",
+        "u(-30, 30, 10)",
+        "f(3), 'tanh'",
+        "f(3), 'none'",
+        "f(3), None",
+        "f(3), 'x'",
+        "f(3), 1",
+    ],
+)
 def gelu(x, approximate=False, name=None):
     """Multiplies x by the probability that a standard normal variable is below x.
 
@@ -163,8 +185,9 @@ def gelu(x, approximate=False, name=None):
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
     if not isinstance(approximate, bool | str | None):
-        raise TypeError(f"gelu: approximate: got {type(approximate).__name__}; "
-                        "allowed are bools, 'tanh' and 'none'")
+        raise TypeError(
+            f"gelu: approximate: got {type(approximate).__name__}; allowed are bools, 'tanh' and 'none'"
+        )
     if isinstance(approximate, str) and approximate not in ("tanh", "none"):
         raise ValueError(f"gelu: approximate: got {approximate!r}; allowed are 'tanh' and 'none'")
     return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
@@ -189,8 +212,11 @@ def _silu(x):
     return x * jax.nn.sigmoid(x)
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"])
+@composite(
+    method=False,
+    alias={"input": "x"},
+    cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"],
+)
 def silu(x, inplace=False, name=None):
     """Computes x * sigmoid(x).
 
@@ -224,8 +250,13 @@ def mish(x, name=None):
 
 
 @known_as(pir="swiglu")
-@op("x y", alike=True, method=False, promote=True,
-    cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
+@op(
+    "x y",
+    alike=True,
+    method=False,
+    promote=True,
+    cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"],
+)
 def swiglu(x, y=None, name=None):
     """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
 
@@ -244,18 +275,24 @@ def swiglu(x, y=None, name=None):
     """
     if y is None:
         if x.ndim == 0 or x.shape[-1] % 2:
-            raise ValueError(f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, "
-                             "so its length must be even")
+            raise ValueError(
+                f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, "
+                "so its length must be even"
+            )
         x, y = jnp.split(x, 2, -1)
     elif x.shape != y.shape:
-        raise ValueError(f"swiglu: y: got shape {list(y.shape)}; it must have the shape of x, "
-                         f"{list(x.shape)}")
+        raise ValueError(
+            f"swiglu: y: got shape {list(y.shape)}; it must have the shape of x, {list(x.shape)}"
+        )
     return x * jax.nn.sigmoid(x) * y
 
 
 @known_as(code="activations:glu")
-@op(method=False, alias={"input": "x", "dim": "axis"},
-    cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"])
+@op(
+    method=False,
+    alias={"input": "x", "dim": "axis"},
+    cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"],
+)
 def glu(x, axis=-1, name=None):
     """Cuts x in two halves along an axis and computes first * sigmoid(second).
 
@@ -271,11 +308,13 @@ def glu(x, axis=-1, name=None):
     See: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
     """
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"glu: axis={axis} is out of range for x of shape {list(x.shape)}; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"glu: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}"
+        )
     if x.shape[axis] % 2:
-        raise ValueError(f"glu: x: got length {x.shape[axis]} along axis {axis}; "
-                         "it must be even to be halved")
+        raise ValueError(
+            f"glu: x: got length {x.shape[axis]} along axis {axis}; it must be even to be halved"
+        )
     a, b = jnp.split(x, 2, axis)
     return a * jax.nn.sigmoid(b)
 
@@ -310,8 +349,11 @@ def hardswish(x, name=None):
 
 
 @known_as(pir="hardtanh min>t_min:f32 max>t_max:f32", onnx="Clip(x, t_min, t_max)")
-@op(method=False, inplace=True,
-    cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
+@op(
+    method=False,
+    inplace=True,
+    cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"],
+)
 def hardtanh(x, min=-1.0, max=1.0, name=None):
     """Limits elements to the range from min to max.
 
@@ -331,8 +373,17 @@ def _nan_stays(x, y):
 
 
 @known_as(pir="hardshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=0.0)")
-@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')",
-                                         "const([float('nan'), 1.0], 'float32')"])
+@op(
+    method=False,
+    alias=SOFT_X,
+    cases=[
+        *SHAPES,
+        "f(3), 0.1",
+        "f(3), -0.1",
+        "const([-0.5, 0.5], 'float32')",
+        "const([float('nan'), 1.0], 'float32')",
+    ],
+)
 def hardshrink(x, threshold=0.5, name=None):
     """Sets elements between -threshold and threshold to 0.
 
@@ -347,8 +398,17 @@ def hardshrink(x, threshold=0.5, name=None):
 
 
 @known_as(pir="softshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=threshold)")
-@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')",
-                                         "const([float('nan'), 1.0], 'float32')"])
+@op(
+    method=False,
+    alias=SOFT_X,
+    cases=[
+        *SHAPES,
+        "f(3), 0.1",
+        "f(3), -0.1",
+        "const([-0.5, 0.5], 'float32')",
+        "const([float('nan'), 1.0], 'float32')",
+    ],
+)
 def softshrink(x, threshold=0.5, name=None):
     """Moves elements towards 0 by threshold; what is closer becomes 0.
 
@@ -363,8 +423,7 @@ def softshrink(x, threshold=0.5, name=None):
     """
     if threshold < 0:
         raise ValueError(f"softshrink: threshold: got {threshold}; it must not be negative")
-    return _nan_stays(x, jnp.where(x > threshold, x - threshold,
-                                   jnp.where(x < -threshold, x + threshold, 0)))
+    return _nan_stays(x, jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0)))
 
 
 @known_as(amp="tanh_shrink", pir="tanh_shrink|tanhshrink", onnx="Sub(x, Tanh(x))")
@@ -380,8 +439,12 @@ def tanhshrink(x, name=None):
 
 
 @known_as(pir="softplus beta:f64 threshold:f64", onnx="Div(Softplus(Mul(x, beta)), beta)")
-@op(alias={"input": "x"}, out="unlisted", method=False,
-    cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
+@op(
+    alias={"input": "x"},
+    out="unlisted",
+    method=False,
+    cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"],
+)
 def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
 
@@ -428,8 +491,17 @@ logsigmoid = log_sigmoid
 
 
 @known_as(pir="thresholded_relu threshold:f32 value:f32")
-@op(method=False, inplace=True, cases=[*SHAPES, "f(3), 0.1", "f(3), 0.5, -2.0", "const([1.0], 'float32')",
-                                       "const([float('nan'), 2.0], 'float32')"])
+@op(
+    method=False,
+    inplace=True,
+    cases=[
+        *SHAPES,
+        "f(3), 0.1",
+        "f(3), 0.5, -2.0",
+        "const([1.0], 'float32')",
+        "const([float('nan'), 2.0], 'float32')",
+    ],
+)
 def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     """Keeps elements above threshold and sets the others to value.
 
@@ -444,10 +516,22 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
 
 
 @known_as(pir="prelu data_format:str='NCHW' mode:str", code="activations:prelu")
-@op("x weight", alike=True, method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'",
-    "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
-    "f(2,3), f(1,3)",
-                                     "f(4), f(1)", "f(2,3), f(3), 'XY'", "d(0,3), d(3)"])
+@op(
+    "x weight",
+    alike=True,
+    method=False,
+    cases=[
+        "f(2,3,4), f(1)",
+        "f(2,3,4), f(3)",
+        "f(2,4,3), f(3), 'NHWC'",
+        "f(2,3), f(3), data_format='NC'",
+        "f(2,3), f(2)",
+        "f(2,3), f(1,3)",
+        "f(4), f(1)",
+        "f(2,3), f(3), 'XY'",
+        "d(0,3), d(3)",
+    ],
+)
 def prelu(x, weight, data_format="NCHW", name=None):
     """Keeps positive elements and multiplies the others by a learned slope.
 
@@ -469,11 +553,13 @@ def prelu(x, weight, data_format="NCHW", name=None):
     if weight.size == 1:
         return jnp.where(x > 0, x, x * weight.reshape(()))
     if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
-        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, "
-                         "NLC, NHWC, NDHWC")
+        raise ValueError(
+            f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
+        )
     if x.ndim < 2:
-        raise AssertionError(f"prelu: x: got shape {list(x.shape)}; "
-                             "a slope per channel needs at least two axes")
+        raise AssertionError(
+            f"prelu: x: got shape {list(x.shape)}; a slope per channel needs at least two axes"
+        )
     axis = 1 if data_format[1] == "C" else x.ndim - 1
     if x.shape[axis] != weight.shape[0]:
         raise AssertionError(f"prelu: weight: got {weight.shape[0]} slopes; x has {x.shape[axis]} channels")
@@ -482,8 +568,9 @@ def prelu(x, weight, data_format="NCHW", name=None):
 
 @op(random=True, register=False, method=False)
 def _rrelu(x, lower, upper, *, key):
-    slope = jax.random.uniform(key, x.shape, x.dtype, jnp.asarray(lower, x.dtype),
-                               jnp.asarray(upper, x.dtype))
+    slope = jax.random.uniform(
+        key, x.shape, x.dtype, jnp.asarray(lower, x.dtype), jnp.asarray(upper, x.dtype)
+    )
     return jnp.where(x < 0, x * slope, x)
 
 
@@ -505,17 +592,31 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
     See: Xu et al., Empirical Evaluation of Rectified Activations, 2015.
     """
     if not isinstance(lower, float) or not isinstance(upper, float):
-        raise TypeError(f"rrelu: lower, upper: got {type(lower).__name__} and {type(upper).__name__}; "
-                        "both must be floats")
+        raise TypeError(
+            f"rrelu: lower, upper: got {type(lower).__name__} and {type(upper).__name__}; both must be floats"
+        )
     if not 0 <= lower <= upper <= 1:
-        raise ValueError(f"rrelu: lower, upper: got {lower} and {upper}; "
-                         "they must satisfy 0 <= lower <= upper <= 1")
+        raise ValueError(
+            f"rrelu: lower, upper: got {lower} and {upper}; they must satisfy 0 <= lower <= upper <= 1"
+        )
     return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
 
 
 @known_as(pir="maxout groups:i32=1 axis:i32")
-@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2",
-                         "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3", "f(0,4,2,2), 2"])
+@op(
+    method=False,
+    cases=[
+        "f(2,4,3), 2",
+        "f(2,3,4), 2, -1",
+        "f(1,4,2,2), 4",
+        "f(2,4), 2",
+        "f(2,3), 2",
+        "f(2,4), 1",
+        "f(2,4), 2, 5",
+        "d(2,6,1,1), 3",
+        "f(0,4,2,2), 2",
+    ],
+)
 def maxout(x, groups, axis=1, name=None):
     """Takes the maximum over groups of neighbouring channels.
 
@@ -539,8 +640,10 @@ def maxout(x, groups, axis=1, name=None):
     if x.ndim != 4:
         raise ValueError(f"maxout: x: got shape {list(x.shape)}; it must have 4 axes")
     if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:
-        raise ValueError(f"maxout: groups: got {groups} for shape {list(x.shape)}; "
-                         f"it must be at least 2 and divide the channels on axis {axis}")
+        raise ValueError(
+            f"maxout: groups: got {groups} for shape {list(x.shape)}; "
+            f"it must be at least 2 and divide the channels on axis {axis}"
+        )
     shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
     x = x.reshape(shape)
     # of equals the first gets the gradient

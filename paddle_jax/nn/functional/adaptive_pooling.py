@@ -27,8 +27,9 @@ def _targets(op_name, x, output_size, axes):
     if len(sizes) == 1:
         sizes *= n
     if len(sizes) != n or not all(s is None or isinstance(s, int) for s in sizes):
-        raise ValueError(f"{op_name}: output_size: got {output_size}; "
-                         f"it must be an int or a list of {n} ints")
+        raise ValueError(
+            f"{op_name}: output_size: got {output_size}; it must be an int or a list of {n} ints"
+        )
     sizes = tuple(x.shape[a] if s is None else s for a, s in zip(axes, sizes, strict=True))
     if any(known(s) and s < 0 for s in sizes):
         raise ValueError(f"{op_name}: output_size: got {output_size}; each must not be negative")
@@ -65,8 +66,10 @@ def _mean(x, axes, sizes):
 
 def positions(first, end, reach=None):
     """The positions in each cell [cells, reach]; short cells repeat their last one."""
-    return np.minimum(first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None
-                                                 else reach), end[:, None] - 1)
+    return np.minimum(
+        first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None else reach),
+        end[:, None] - 1,
+    )
 
 
 def _under(x, places, axis):
@@ -100,8 +103,9 @@ def maximum_of_cells(x, tables):
 def _max(op_name, n, x, output_size, return_mask):
     check_ndim(op_name, x, n + 2)
     sizes = _targets(op_name, x, output_size, tuple(range(2, n + 2)))
-    value, place = maximum_of_cells(x, [positions(*_bins(s, o))
-                                        for s, o in zip(x.shape[2:], sizes, strict=True)])
+    value, place = maximum_of_cells(
+        x, [positions(*_bins(s, o)) for s, o in zip(x.shape[2:], sizes, strict=True)]
+    )
     return (value, place) if return_mask else value
 
 
@@ -126,9 +130,21 @@ def _average(op_name, n, x, output_size, data_format):
 
 
 @known_as(code="pooling:adaptive_avg_pool1d")
-@op(method=False, alias={"input": "x"},
-    cases=["f(1,2,6), 3", "f(1,2,7), 3", "f(1,2,7), 1", "f(1,2,3), 5", "d(0,2,6), 3", "f(2,6), 3",
-           "f(1,2,6), 0", "f(1,2,6), [3]", "f(1,2,6), [3,2]"])
+@op(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(1,2,6), 3",
+        "f(1,2,7), 3",
+        "f(1,2,7), 1",
+        "f(1,2,3), 5",
+        "d(0,2,6), 3",
+        "f(2,6), 3",
+        "f(1,2,6), 0",
+        "f(1,2,6), [3]",
+        "f(1,2,6), [3,2]",
+    ],
+)
 def adaptive_avg_pool1d(x, output_size, name=None):
     """Averages a sequence [N, C, L] to output_size cells.
 
@@ -145,10 +161,24 @@ def adaptive_avg_pool1d(x, output_size, name=None):
 
 
 @known_as(code="pooling:adaptive_avg_pool2d")
-@op(method=False, alias={"input": "x"},
-    cases=["f(1,2,6,6), 3", "f(2,2,6,4), 1", "f(1,2,7,5), [3,2]", "f(1,2,7,5), [None,2]",
-           "f(1,7,5,2), [3,2], 'NHWC'", "f(1,2,3,3), 5", "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 3, 'X'",
-           "f(1,2,6,6), 0", "f(1,2,6,6), [1,2,3]", "f(1,2,7,5), const([3,2],'int32')"])
+@op(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(1,2,6,6), 3",
+        "f(2,2,6,4), 1",
+        "f(1,2,7,5), [3,2]",
+        "f(1,2,7,5), [None,2]",
+        "f(1,7,5,2), [3,2], 'NHWC'",
+        "f(1,2,3,3), 5",
+        "d(0,2,6,6), 3",
+        "f(2,6,6), 3",
+        "f(1,2,6,6), 3, 'X'",
+        "f(1,2,6,6), 0",
+        "f(1,2,6,6), [1,2,3]",
+        "f(1,2,7,5), const([3,2],'int32')",
+    ],
+)
 def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
     """Averages an image to a given number of cells.
 
@@ -168,9 +198,18 @@ def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
 
 
 @known_as(code="pooling:adaptive_avg_pool3d")
-@op(method=False, alias={"input": "x"},
-    cases=["f(1,2,4,6,6), 2", "f(1,2,4,5,3), [3,None,2]", "f(1,4,5,3,2), [3,2,2], 'NDHWC'", "f(1,2,6,6), 3",
-           "f(1,2,4,4,4), 3, 'X'", "f(1,1,3,3,3), 1"])
+@op(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(1,2,4,6,6), 2",
+        "f(1,2,4,5,3), [3,None,2]",
+        "f(1,4,5,3,2), [3,2,2], 'NDHWC'",
+        "f(1,2,6,6), 3",
+        "f(1,2,4,4,4), 3, 'X'",
+        "f(1,1,3,3,3), 1",
+    ],
+)
 def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
     """Averages a volume [N, C, D, H, W] or [N, D, H, W, C] to a given number of cells. Arguments as for
     `adaptive_avg_pool2d`.
@@ -186,8 +225,19 @@ _MAX = {"input": "x", "return_indices": "return_mask"}
 
 
 @known_as(code="pooling:adaptive_max_pool1d")
-@op(method=False, alias=_MAX, cases=["f(1,2,6), 3", "f(1,2,7), 3, True", "f(1,2,7), 1, return_mask=True",
-                                     "f(1,2,3), 5", "f(2,6), 3", "d(0,2,6), 3", "f(1,2,6), 0"])
+@op(
+    method=False,
+    alias=_MAX,
+    cases=[
+        "f(1,2,6), 3",
+        "f(1,2,7), 3, True",
+        "f(1,2,7), 1, return_mask=True",
+        "f(1,2,3), 5",
+        "f(2,6), 3",
+        "d(0,2,6), 3",
+        "f(1,2,6), 0",
+    ],
+)
 def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each of output_size cells of a sequence [N, C, L]. Arguments as for
     `adaptive_max_pool2d`.
@@ -200,9 +250,20 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
 
 
 @known_as(code="pooling:adaptive_max_pool2d")
-@op(method=False, alias=_MAX,
-    cases=["f(1,2,6,6), 3", "f(2,2,7,5), [3,2], True", "f(1,2,7,5), [None,2]", "f(1,2,3,3), 5",
-           "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 1, True", "f(1,2,6,6), [1,2,3]"])
+@op(
+    method=False,
+    alias=_MAX,
+    cases=[
+        "f(1,2,6,6), 3",
+        "f(2,2,7,5), [3,2], True",
+        "f(1,2,7,5), [None,2]",
+        "f(1,2,3,3), 5",
+        "d(0,2,6,6), 3",
+        "f(2,6,6), 3",
+        "f(1,2,6,6), 1, True",
+        "f(1,2,6,6), [1,2,3]",
+    ],
+)
 def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each cell of an image.
 
@@ -220,8 +281,11 @@ def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
 
 
 @known_as(code="pooling:adaptive_max_pool3d")
-@op(method=False, alias=_MAX,
-    cases=["f(1,2,4,6,6), 2", "f(1,1,4,5,3), [3,None,2], True", "f(1,2,6,6), 3", "f(1,1,3,3,3), 1"])
+@op(
+    method=False,
+    alias=_MAX,
+    cases=["f(1,2,4,6,6), 2", "f(1,1,4,5,3), [3,None,2], True", "f(1,2,6,6), 3", "f(1,1,3,3,3), 1"],
+)
 def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each cell of a volume [N, C, D, H, W]. Arguments as for `adaptive_max_pool2d`.
 

@@ -23,8 +23,11 @@ def _float32(x):
 
 def _log_probabilities(scores, axis, use_softmax):
     """log softmax, or the log of what already are probabilities (kept away from log 0)."""
-    return (log_shares(scores, axis) if use_softmax
-            else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype))))
+    return (
+        log_shares(scores, axis)
+        if use_softmax
+        else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
+    )
 
 
 def _pick(values, label, axis, ignored):
@@ -33,20 +36,25 @@ def _pick(values, label, axis, ignored):
     return lax.select(ignored, lax.full_like(own, 0), own)
 
 
-@known_as(amp="softmax_with_cross_entropy",
-          pir="cross_entropy_with_softmax soft_label:bool=False use_softmax:bool=True "
-              "numeric_stable_mode:bool=True ignore_index:i32=-100 axis:i32", code="losses:cross_entropy")
+@known_as(
+    amp="softmax_with_cross_entropy",
+    pir="cross_entropy_with_softmax soft_label:bool=False use_softmax:bool=True "
+    "numeric_stable_mode:bool=True ignore_index:i32=-100 axis:i32",
+    code="losses:cross_entropy",
+)
 @op("scores label weight", method=False, register=False)
-def cross_entropy_hard(scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1,
-                       use_softmax=True):
+def cross_entropy_hard(
+    scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1, use_softmax=True
+):
     """Cross entropy with class numbers; label has length 1 along axis."""
     logs = _log_probabilities(_float32(scores), axis, use_softmax)
     ignored = label == ignore_index
     loss = -_pick(logs, label, axis, ignored)
     weights = None
     if weight is not None:
-        weights = jnp.where(ignored, 0,
-                            jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)).astype(loss.dtype))
+        weights = jnp.where(
+            ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)).astype(loss.dtype)
+        )
         loss = loss * weights
     elif ignore_index >= 0:
         weights = (~ignored).astype(loss.dtype)
@@ -68,8 +76,9 @@ def _average(loss, weights, reduction):
 
 @known_as(amp="softmax_with_cross_entropy", code="score_losses:soft")
 @op("scores label weight", method=False, register=False)
-def cross_entropy_soft(scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True,
-                       one_hot=False):
+def cross_entropy_soft(
+    scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True, one_hot=False
+):
     """Cross entropy with class probabilities; `one_hot`: label holds class numbers instead
     (without the axis)."""
     x = _float32(scores)
@@ -77,8 +86,9 @@ def cross_entropy_soft(scores, label, weight=None, smoothing=0.0, reduction="mea
     target = jax.nn.one_hot(label, n, dtype=x.dtype, axis=axis) if one_hot else label.astype(x.dtype)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / n
-    loss = -jnp.sum(jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax), axis,
-                    keepdims=True)
+    loss = -jnp.sum(
+        jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax), axis, keepdims=True
+    )
     weights = None
     if weight is not None:
         shape = [-1 if a == axis % x.ndim else 1 for a in range(x.ndim)]
@@ -91,8 +101,10 @@ def _class_axis(op_name, x, axis):
     if x.ndim == 0:
         raise ValueError(f"{op_name}: input: got a 0-D tensor; it needs an axis of classes")
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"{op_name}: axis={axis} is out of range for input of shape {list(x.shape)}; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"{op_name}: axis={axis} is out of range for input of shape {list(x.shape)}; "
+            f"use {-x.ndim}..{x.ndim - 1}"
+        )
     return axis % x.ndim
 
 
@@ -102,9 +114,11 @@ def _kept_shape(op_name, x, label, axis):
     missing = label.ndim == x.ndim - 1
     rest = list(label.shape) if missing else [n for a, n in enumerate(label.shape) if a != axis]
     if rest != want or not (missing or label.ndim == x.ndim and label.shape[axis] == 1):
-        raise ValueError(f"{op_name}: label: got shape {list(label.shape)} for scores of shape "
-                         f"{list(x.shape)}; class numbers have shape {want}, with or without length "
-                         f"1 on axis {axis}")
+        raise ValueError(
+            f"{op_name}: label: got shape {list(label.shape)} for scores of shape "
+            f"{list(x.shape)}; class numbers have shape {want}, with or without length "
+            f"1 on axis {axis}"
+        )
     return missing
 
 
@@ -113,28 +127,69 @@ def _kept_shape(op_name, x, label, axis):
 SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
 
 
-@composite(method=False, alias={"target": "label"}, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2,1), reduction='none'",
-    "f(2,3), idx32(3,2), reduction='sum'", "f(2,3), idx(3,2).astype('float32')",
-    f"f(2,3), {SOFT}, soft_label=True, reduction='none'", f"f(2,3), {SOFT}, soft_label=True",
-    "f(2,3), u(0,1,2,3)", "f(2,3), idx(3,2), pos(3)", "f(2,3), idx(3,2), pos(3), reduction='none'",
-    "f(2,3), idx(3,2), pos(2)", "f(2,3), const([1,-100]), pos(3)", "f(2,3), const([1,-100])",
-    "f(2,3), const([-100,-100]), pos(3)", "f(2,3), const([1,3])", "f(2,3), const([1,-1])",
-    "f(2,3), const([1,0]), ignore_index=0", "f(2,3), const([0,0]), ignore_index=0",
-    "f(2,3), const([1,0]), reduction='x'", "f(2,3,4), idx(3,2,4), axis=1",
-    "f(2,3,4), idx(3,2,1,4), pos(3), axis=1, reduction='none'", f"f(2,3), {SOFT}, pos(3), soft_label=True",
-    f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1",
-    f"f(2,3), {SOFT}, label_smoothing=0.1", "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
-    "f(2,3), idx(3,2), pos(3), label_smoothing=0.1", "f(2,3), const([1,-100]), label_smoothing=0.1",
-    "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
-    f"u(.1,1,2,3), {SOFT}, use_softmax=False, soft_label=True", "f(3), idx(3)", "f(3), idx(3,1)",
-    "f(0,3), idx(3,0)", "f(0,3), idx(3,0), reduction='sum'", "f(2,3), idx(3,4)", "f(2,3), idx(3,2,2)",
-    "d(2,3), idx(3,2)", "f(2,3), idx(3,2), axis=2", f"f(2,3), {SOFT}, soft_label=True, label_smoothing=0.1",
-    "~const([[1000., 0., -1000.]], 'float32'), const([1])", "f(2,3), u(0,1,1,3), soft_label=True",
-    "f(2,3), idx(3,2), pos(3).astype('float64')", f"f(2,3), {SOFT}.astype('float64'), label_smoothing=0.1",
-    f"d(2,3), {SOFT}, label_smoothing=0.1", "f(2,3), idx(3,2), label_smoothing=1.5"])
-def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1,
-                  use_softmax=True, label_smoothing=0.0, name=None):
+@composite(
+    method=False,
+    alias={"target": "label"},
+    cases=[
+        "f(2,3), idx(3,2)",
+        "f(2,3), idx(3,2), reduction='none'",
+        "f(2,3), idx(3,2,1), reduction='none'",
+        "f(2,3), idx32(3,2), reduction='sum'",
+        "f(2,3), idx(3,2).astype('float32')",
+        f"f(2,3), {SOFT}, soft_label=True, reduction='none'",
+        f"f(2,3), {SOFT}, soft_label=True",
+        "f(2,3), u(0,1,2,3)",
+        "f(2,3), idx(3,2), pos(3)",
+        "f(2,3), idx(3,2), pos(3), reduction='none'",
+        "f(2,3), idx(3,2), pos(2)",
+        "f(2,3), const([1,-100]), pos(3)",
+        "f(2,3), const([1,-100])",
+        "f(2,3), const([-100,-100]), pos(3)",
+        "f(2,3), const([1,3])",
+        "f(2,3), const([1,-1])",
+        "f(2,3), const([1,0]), ignore_index=0",
+        "f(2,3), const([0,0]), ignore_index=0",
+        "f(2,3), const([1,0]), reduction='x'",
+        "f(2,3,4), idx(3,2,4), axis=1",
+        "f(2,3,4), idx(3,2,1,4), pos(3), axis=1, reduction='none'",
+        f"f(2,3), {SOFT}, pos(3), soft_label=True",
+        f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'",
+        "f(2,3), idx(3,2), label_smoothing=0.1",
+        f"f(2,3), {SOFT}, label_smoothing=0.1",
+        "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
+        "f(2,3), idx(3,2), pos(3), label_smoothing=0.1",
+        "f(2,3), const([1,-100]), label_smoothing=0.1",
+        "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
+        f"u(.1,1,2,3), {SOFT}, use_softmax=False, soft_label=True",
+        "f(3), idx(3)",
+        "f(3), idx(3,1)",
+        "f(0,3), idx(3,0)",
+        "f(0,3), idx(3,0), reduction='sum'",
+        "f(2,3), idx(3,4)",
+        "f(2,3), idx(3,2,2)",
+        "d(2,3), idx(3,2)",
+        "f(2,3), idx(3,2), axis=2",
+        f"f(2,3), {SOFT}, soft_label=True, label_smoothing=0.1",
+        "~const([[1000., 0., -1000.]], 'float32'), const([1])",
+        "f(2,3), u(0,1,1,3), soft_label=True",
+        "f(2,3), idx(3,2), pos(3).astype('float64')",
+        f"f(2,3), {SOFT}.astype('float64'), label_smoothing=0.1",
+        f"d(2,3), {SOFT}, label_smoothing=0.1",
+        "f(2,3), idx(3,2), label_smoothing=1.5",
+    ],
+)
+def cross_entropy(
+    input,
+    label,
+    weight=None,
+    ignore_index=-100,
+    reduction="mean",
+    soft_label=False,
+    axis=-1,
+    use_softmax=True,
+    label_smoothing=0.0,
+    name=None,
+):
     """Cross entropy between class scores and labels: -log softmax(input)[label].
 
     Args:
@@ -163,21 +218,28 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     check_reduction("cross_entropy", reduction)
     axis = _class_axis("cross_entropy", input, axis)
     if weight is not None and list(weight.shape) != [input.shape[axis]]:
-        raise ValueError(f"cross_entropy: weight: got shape {list(weight.shape)}; "
-                         f"it must be [{input.shape[axis]}], one for each class")
+        raise ValueError(
+            f"cross_entropy: weight: got shape {list(weight.shape)}; "
+            f"it must be [{input.shape[axis]}], one for each class"
+        )
     if label_smoothing > 1:
         raise ValueError(f"cross_entropy: label_smoothing: got {label_smoothing}; it must be in [0, 1]")
     if weight is not None and weight._raw.dtype == np.float64:
         input = input.astype("float64")
-    if soft_label or (label_smoothing > 0 and list(label.shape) == list(input.shape)
-                      and label._raw.dtype.kind == "f"):
+    if soft_label or (
+        label_smoothing > 0 and list(label.shape) == list(input.shape) and label._raw.dtype.kind == "f"
+    ):
         if list(label.shape) != list(input.shape):
             subject = "label: got" if label.ndim in (input.ndim - 1, input.ndim) else "got a label of"
-            raise ValueError(f"cross_entropy: {subject} shape {list(label.shape)}; "
-                             f"with soft_label=True it must be that of input, {list(input.shape)}")
+            raise ValueError(
+                f"cross_entropy: {subject} shape {list(label.shape)}; "
+                f"with soft_label=True it must be that of input, {list(input.shape)}"
+            )
         if label._raw.dtype.kind in "iub":
-            raise ValueError(f"(InvalidArgument) cross_entropy: label: got {label._raw.dtype}; "
-                             "probabilities must have the dtype of input")
+            raise ValueError(
+                f"(InvalidArgument) cross_entropy: label: got {label._raw.dtype}; "
+                "probabilities must have the dtype of input"
+            )
         if label_smoothing == 0:
             alike("cross_entropy", input, label)
         if weight is None and not label.stop_gradient:
@@ -188,11 +250,19 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     if label_smoothing > 0:
         check_ids("cross_entropy", "label", label, input.shape[axis])
         flat = label if missing else label.squeeze(axis)
-        return cross_entropy_soft(input, flat, weight, float(label_smoothing), reduction, axis, use_softmax,
-                                  True)
+        return cross_entropy_soft(
+            input, flat, weight, float(label_smoothing), reduction, axis, use_softmax, True
+        )
     check_ids("cross_entropy", "label", label, input.shape[axis], IndexError, int(ignore_index))
-    loss = cross_entropy_hard(input, label.unsqueeze(axis) if missing else label, weight, int(ignore_index),
-                              reduction, axis, use_softmax)
+    loss = cross_entropy_hard(
+        input,
+        label.unsqueeze(axis) if missing else label,
+        weight,
+        int(ignore_index),
+        reduction,
+        axis,
+        use_softmax,
+    )
     return loss.squeeze(axis) if missing and reduction == "none" else loss
 
 
@@ -211,12 +281,29 @@ def _labels(label, want, ndim):
     raise ValueError(f"(InvalidArgument) nll_loss: label: got shape {shape}; it must be {want}")
 
 
-@composite(method=False, cases=[
-    "f(2,3), idx(3,2,1)", "f(2,3), idx(3,2,1), return_softmax=True", f"f(2,3), {SOFT}, soft_label=True",
-    "f(2,3,4), idx(3,2,1,4), axis=1", "f(2,3), const([[1],[-100]])", "f(2,3), const([[1],[4]])",
-    "f(2,3), idx(3,3,1)", "f(2,3), idx(3,2,1), axis=3", "d(2,3), const([[1],[0]]), False, 0"])
-def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True,
-                               return_softmax=False, axis=-1):
+@composite(
+    method=False,
+    cases=[
+        "f(2,3), idx(3,2,1)",
+        "f(2,3), idx(3,2,1), return_softmax=True",
+        f"f(2,3), {SOFT}, soft_label=True",
+        "f(2,3,4), idx(3,2,1,4), axis=1",
+        "f(2,3), const([[1],[-100]])",
+        "f(2,3), const([[1],[4]])",
+        "f(2,3), idx(3,3,1)",
+        "f(2,3), idx(3,2,1), axis=3",
+        "d(2,3), const([[1],[0]]), False, 0",
+    ],
+)
+def softmax_with_cross_entropy(
+    logits,
+    label,
+    soft_label=False,
+    ignore_index=-100,
+    numeric_stable_mode=True,
+    return_softmax=False,
+    axis=-1,
+):
     """Cross entropy between scores and labels, not averaged; the older form of `cross_entropy`.
 
     Args:
@@ -251,20 +338,34 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
 def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index
-    inside = (~ignored if weight is None
-              else jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1))))
+    inside = (
+        ~ignored
+        if weight is None
+        else jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
+    )
     inside = inside.astype(input.dtype)
     loss = -_pick(input, label[:, None], 1, ignored[:, None])[:, 0] * inside
     return _average(loss, inside, reduction)
 
 
-@composite(method=False, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')",
-    "f(2,3), const([1,0]), None, 0, 'none'", "f(2,3), const([1,-100]), reduction='none'",
-    "f(2,3), const([1,3])", "f(2,3,2,2), idx(3,2,2,2), reduction='none'",
-    "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')", "f(3), idx(3)", "f(0,3), idx(3,0)",
-    "f(2,3), idx(3,2), reduction='x'", "d(2,3), idx(3,2), pos_i(3).astype('float64'), 1, 'none'",
-    "f(2,3), idx(3,4)"])
+@composite(
+    method=False,
+    cases=[
+        "f(2,3), idx(3,2)",
+        "f(2,3), idx(3,2), reduction='none'",
+        "f(2,3), idx(3,2), pos_i(3).astype('float32')",
+        "f(2,3), const([1,0]), None, 0, 'none'",
+        "f(2,3), const([1,-100]), reduction='none'",
+        "f(2,3), const([1,3])",
+        "f(2,3,2,2), idx(3,2,2,2), reduction='none'",
+        "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')",
+        "f(3), idx(3)",
+        "f(0,3), idx(3,0)",
+        "f(2,3), idx(3,2), reduction='x'",
+        "d(2,3), idx(3,2), pos_i(3).astype('float64'), 1, 'none'",
+        "f(2,3), idx(3,4)",
+    ],
+)
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
     """Negative log likelihood: -input[label] where input holds logarithms of probabilities.
 
@@ -289,8 +390,10 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     if label._raw.dtype != np.int64:
         raise ValueError(f"(InvalidArgument) nll_loss: label: got {label._raw.dtype}; it must be int64")
     if weight is not None and list(weight.shape) != [input.shape[1]]:
-        raise ValueError(f"(InvalidArgument) nll_loss: weight: got shape {list(weight.shape)}; "
-                         f"it must be [{input.shape[1]}]")
+        raise ValueError(
+            f"(InvalidArgument) nll_loss: weight: got shape {list(weight.shape)}; "
+            f"it must be [{input.shape[1]}]"
+        )
     want = [input.shape[0], *input.shape[2:]]
     label = _labels(label, want, input.ndim)
     check_ids("nll_loss", "label", label, input.shape[1], allowed=int(ignore_index))

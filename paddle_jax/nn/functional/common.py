@@ -23,11 +23,27 @@ from paddle_jax.tensor.products import product
 
 
 @known_as(amp="linear_v2", code="matrices:linear", node="matmul")
-@op("x weight bias", alike="x weight", method=False,
-    cases=["f(2,3), f(3,4), f(4)", "f(2,3), f(3,4), d(4)", "d(2,3), d(3,4), f(4)", "f(2,3), f(3,4), i(4)",
-           "f(2,3), d(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)",
-           "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)", "f(0,3), f(3,4), f(4)", "f(2,0), f(0,4), f(4)",
-           "f(2,3), f(3,4), f(3)", "i(2,3), i(3,4)"])
+@op(
+    "x weight bias",
+    alike="x weight",
+    method=False,
+    cases=[
+        "f(2,3), f(3,4), f(4)",
+        "f(2,3), f(3,4), d(4)",
+        "d(2,3), d(3,4), f(4)",
+        "f(2,3), f(3,4), i(4)",
+        "f(2,3), d(3,4), f(4)",
+        "f(3), f(3,4), f(4)",
+        "f(2,3), f(3,4)",
+        "d(2,5,3), d(3,4), d(4)",
+        "f(2,3), f(3,4), f(2,4)",
+        "f(2,3), f(4,4)",
+        "f(0,3), f(3,4), f(4)",
+        "f(2,0), f(0,4), f(4)",
+        "f(2,3), f(3,4), f(3)",
+        "i(2,3), i(3,4)",
+    ],
+)
 def linear(x, weight, bias=None, name=None):
     """Computes x @ weight + bias.
 
@@ -48,18 +64,37 @@ def linear(x, weight, bias=None, name=None):
     if bias is None:
         return out
     if bias.dtype == out.dtype:
-        return (out + bias if bias.shape != out.shape[-1:]
-                else lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,))))
+        return (
+            out + bias
+            if bias.shape != out.shape[-1:]
+            else lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
+        )
     common = promote_np(out.dtype, bias.dtype)
     return out.astype(common) + bias.astype(common)
 
 
 @known_as(amp="reduce_sum", code="reductions:cosine_similarity")
-@op("x1 x2", method=False, promote=True, alias={"dim": "axis"},
-    cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1", "f(2,3), f(2,3), eps=5.0",
-           "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2", "f(2,3), f(3)", "f(2,3), f(3), axis=0",
-           "f(3), f(2,3), axis=-1", "f(2,3), f(2,1)", "f(2,3,4), f(3,4), axis=1", "f(3), f(3), axis=0",
-           "f(0,3), f(0,3)"])
+@op(
+    "x1 x2",
+    method=False,
+    promote=True,
+    alias={"dim": "axis"},
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(2,3), f(2,3), axis=0",
+        "f(2,3), f(3), axis=-1",
+        "f(2,3), f(2,3), eps=5.0",
+        "d(2,3,4), d(2,3,4)",
+        "f(2,3), f(2,3), axis=2",
+        "f(2,3), f(3)",
+        "f(2,3), f(3), axis=0",
+        "f(3), f(2,3), axis=-1",
+        "f(2,3), f(2,1)",
+        "f(2,3,4), f(3,4), axis=1",
+        "f(3), f(3), axis=0",
+        "f(0,3), f(0,3)",
+    ],
+)
 def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """The cosine of the angle between vectors along an axis: dot / max(|x1| |x2|, eps).
 
@@ -81,17 +116,32 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
         allowed = f"use {-n}..{n - 1}" if n else "the Tensors must have axes"
         raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; {allowed}")
     if x1.shape[axis] != x2.shape[axis] and 1 not in (x1.shape[axis], x2.shape[axis]):
-        raise ValueError(f"cosine_similarity: x2: got length {x2.shape[axis]} along axis {axis}; "
-                         f"it must be {x1.shape[axis]}, that of x1, or 1")
+        raise ValueError(
+            f"cosine_similarity: x2: got length {x2.shape[axis]} along axis {axis}; "
+            f"it must be {x1.shape[axis]}, that of x1, or 1"
+        )
     x1, x2 = jnp.broadcast_arrays(x1, x2)
     dot, a, b = jnp.sum(x1 * x2, axis), jnp.sum(x1 * x1, axis), jnp.sum(x2 * x2, axis)
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
 @known_as(pir="label_smooth epsilon:f32")
-@op("label prior_dist", alike=True, method=False, constant="prior_dist",
-    cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
-           "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)", "f(2,0)", "f(0,0)"])
+@op(
+    "label prior_dist",
+    alike=True,
+    method=False,
+    constant="prior_dist",
+    cases=[
+        "u(0,1,2,3)",
+        "u(0,1,2,3), epsilon=0.3",
+        "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
+        "ud(0,1,3), None, 0.0",
+        "u(0,1,2,3), epsilon=1.5",
+        "f(0,3)",
+        "f(2,0)",
+        "f(0,0)",
+    ],
+)
 def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """(1 - epsilon) * label + epsilon * prior.
 
@@ -115,12 +165,21 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     return (1 - epsilon) * label + epsilon * prior
 
 
-    
 @known_as(pir="bilinear")
-@op("x1 x2 weight bias", alike=True, method=False,
-    cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)", "d(2,3), d(2,4), d(5,3,4), d(1,5)",
-           "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(5)",
-           "f(0,3), f(0,4), f(5,3,4)"])
+@op(
+    "x1 x2 weight bias",
+    alike=True,
+    method=False,
+    cases=[
+        "f(2,3), f(2,4), f(5,3,4)",
+        "f(2,3), f(2,4), f(5,3,4), f(1,5)",
+        "d(2,3), d(2,4), d(5,3,4), d(1,5)",
+        "f(2,3), f(2,4), f(5,4,3)",
+        "f(3), f(4), f(5,3,4)",
+        "f(2,3), f(2,4), f(5,3,4), f(5)",
+        "f(0,3), f(0,4), f(5,3,4)",
+    ],
+)
 def bilinear(x1, x2, weight, bias=None, name=None):
     """x1 @ weight[k] @ x2 for each output feature k, plus bias.
 
@@ -138,33 +197,50 @@ def bilinear(x1, x2, weight, bias=None, name=None):
         ...                               paddle.to_tensor([[[4.0]]])).tolist()
         [[24.0]]
     """
-    if (x1.ndim != 2 or x2.ndim != 2 or weight.shape[1:] != (x1.shape[1], x2.shape[1])
-            or bias is not None and bias.shape != (1, weight.shape[0])):
-        raise ValueError(f"bilinear: got shapes {list(x1.shape)}, {list(x2.shape)} and weight "
-                         f"{list(weight.shape)}; they must be [N, D1], [N, D2], [out, D1, "
-                         "D2] and bias [1, out]")
+    if (
+        x1.ndim != 2
+        or x2.ndim != 2
+        or weight.shape[1:] != (x1.shape[1], x2.shape[1])
+        or bias is not None
+        and bias.shape != (1, weight.shape[0])
+    ):
+        raise ValueError(
+            f"bilinear: got shapes {list(x1.shape)}, {list(x2.shape)} and weight "
+            f"{list(weight.shape)}; they must be [N, D1], [N, D2], [out, D1, "
+            "D2] and bias [1, out]"
+        )
     out = jnp.einsum("ni,kij,nj->nk", x1, weight, x2)
     return out if bias is None else out + bias
 
 
 def _blocks(op_name, kernel, strides, pads, dilations, sizes):
     """Sizes of sliding blocks and how many fit along each axis."""
-    kernel, strides, dilations = (ints(op_name, w, v, 2) for w, v in (
-        ("kernel_sizes", kernel), ("strides", strides), ("dilations", dilations)))
+    kernel, strides, dilations = (
+        ints(op_name, w, v, 2)
+        for w, v in (("kernel_sizes", kernel), ("strides", strides), ("dilations", dilations))
+    )
     if isinstance(pads, tuple) and len(pads) == 4:  # top, left, bottom, right
         pads = ((pads[0], pads[2]), (pads[1], pads[3]))
     else:
         pads = paddings(op_name, pads, 2, False)
-    counts = tuple((s + a + b - d * (k - 1) - 1) // t + 1
-                   for s, (a, b), d, k, t in zip(sizes, pads, dilations, kernel, strides, strict=True))
+    counts = tuple(
+        (s + a + b - d * (k - 1) - 1) // t + 1
+        for s, (a, b), d, k, t in zip(sizes, pads, dilations, kernel, strides, strict=True)
+    )
     if any(c <= 0 for c in counts):
-        raise ValueError(f"{op_name}: kernel_sizes: blocks of {list(kernel)} do not fit into {list(sizes)} "
-                         f"with padding {pads}")
+        raise ValueError(
+            f"{op_name}: kernel_sizes: blocks of {list(kernel)} do not fit into {list(sizes)} "
+            f"with padding {pads}"
+        )
     return kernel, strides, pads, dilations, counts
 
 
-@known_as(pir="unfold kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s", code="images:windows",
-          id="nn_unfold", formerly=("nn.functional.common.unfold",))
+@known_as(
+    pir="unfold kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s",
+    code="images:windows",
+    id="nn_unfold",
+    formerly=("nn.functional.common.unfold",),
+)
 @op(method=False, register=False)
 def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Collects sliding blocks of images as columns (im2col).
@@ -185,28 +261,51 @@ def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """
     if x.ndim != 4:
         raise AssertionError(f"unfold: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
-    kernel, strides, pads, dilations, counts = _blocks("unfold", kernel_sizes, strides, paddings, dilations,
-                                                       x.shape[2:])
+    kernel, strides, pads, dilations, counts = _blocks(
+        "unfold", kernel_sizes, strides, paddings, dilations, x.shape[2:]
+    )
     padded = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(a, b, 0) for a, b in pads]])
     columns = []
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             start = (0, 0, i * dilations[0], j * dilations[1])
-            stop = (*x.shape[:2], start[2] + strides[0] * (counts[0] - 1) + 1,
-                    start[3] + strides[1] * (counts[1] - 1) + 1)
+            stop = (
+                *x.shape[:2],
+                start[2] + strides[0] * (counts[0] - 1) + 1,
+                start[3] + strides[1] * (counts[1] - 1) + 1,
+            )
             columns.append(lax.slice(padded, start, stop, (1, 1, *strides)))
     return jnp.stack(columns, 2).reshape(x.shape[0], x.shape[1] * len(columns), counts[0] * counts[1])
 
 
-_FOLD = {"input": "x", "output_size": "output_sizes", "kernel_size": "kernel_sizes", "stride": "strides",
-         "padding": "paddings", "dilation": "dilations"}
+_FOLD = {
+    "input": "x",
+    "output_size": "output_sizes",
+    "kernel_size": "kernel_sizes",
+    "stride": "strides",
+    "padding": "paddings",
+    "dilation": "dilations",
+}
 
 
 @known_as(code="images:fold")
-@op(method=False, alias=_FOLD, cases=[
-    "f(1,8,4), [3,3], 2", "f(1,8,9), [4,4], 2, 1", "f(1,8,4), [4,4], 2, 2", "f(1,8,4), [4,4], 2, 1",
-    "f(1,7,4), [3,3], 2", "f(8,4), [3,3], 2", "f(1,8,4), 3, 2", "d(2,12,4), [4,5], [2,3], 2, 1, 1",
-    "f(1,8,9), [4,4], [2,2], 1, [0,0,0,0]", "f(1,8,6), [5,4], 2, 1, [0,0], [2,1]", "f(0,8,4), [3,3], 2"])
+@op(
+    method=False,
+    alias=_FOLD,
+    cases=[
+        "f(1,8,4), [3,3], 2",
+        "f(1,8,9), [4,4], 2, 1",
+        "f(1,8,4), [4,4], 2, 2",
+        "f(1,8,4), [4,4], 2, 1",
+        "f(1,7,4), [3,3], 2",
+        "f(8,4), [3,3], 2",
+        "f(1,8,4), 3, 2",
+        "d(2,12,4), [4,5], [2,3], 2, 1, 1",
+        "f(1,8,9), [4,4], [2,2], 1, [0,0,0,0]",
+        "f(1,8,6), [5,4], 2, 1, [0,0], [2,1]",
+        "f(0,8,4), [3,3], 2",
+    ],
+)
 def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Adds up columns as sliding blocks of images (col2im): the adjoint of `unfold`.
 
@@ -229,12 +328,15 @@ def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name
         if not isinstance(value, int) and not (isinstance(value, list | tuple) and len(value) == 2):
             raise AssertionError(f"fold: {what}: got {value!r}; it must be an int or a list of 2 ints")
     sizes = ints("fold", "output_sizes", output_sizes, 2)
-    kernel, strides, pads, dilations, counts = _blocks("fold", kernel_sizes, strides, paddings, dilations,
-                                                       sizes)
+    kernel, strides, pads, dilations, counts = _blocks(
+        "fold", kernel_sizes, strides, paddings, dilations, sizes
+    )
     area = kernel[0] * kernel[1]
     if x.shape[1] % area or x.shape[2] != counts[0] * counts[1]:
-        raise ValueError(f"fold: x: got shape {list(x.shape)}; for these sizes it must be [N, multiple of "
-                         f"{area}, {counts[0] * counts[1]}]")
+        raise ValueError(
+            f"fold: x: got shape {list(x.shape)}; for these sizes it must be [N, multiple of "
+            f"{area}, {counts[0] * counts[1]}]"
+        )
     blocks = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *counts)
     full = [s + a + b for s, (a, b) in zip(sizes, pads, strict=True)]
     total = 0

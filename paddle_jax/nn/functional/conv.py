@@ -8,12 +8,26 @@ from paddle_jax.nn.functional.convolve import convolve
 
 
 @known_as(amp=("depthwise_conv2d", "conv2d"), cast=2, code="convolution:conv1d")
-@op("x weight bias", method=False, alias={"input": "x"},
-    cases=["f(2,4,9), f(6,4,3), f(6)", "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2",
-           "f(2,9,4), f(6,4,3), f(6), data_format='NLC'", "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
-           "f(2,4,9), f(6,4,3), padding='VALID'", "f(2,4,9), f(6,4,1)", "f(2,4,9), f(6,4,3), padding=[1,2]",
-           "f(2,4,9), f(6,3,3)", "f(4,9), f(6,4,3)", "d(0,4,9), d(6,4,3)", "f(2,4,9), f(6,4,3), padding='X'",
-           "f(2,4,9), f(6,4,3), data_format='X'", "d(1,1,40), d(2,1,5), d(2), padding=2"])
+@op(
+    "x weight bias",
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(2,4,9), f(6,4,3), f(6)",
+        "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2",
+        "f(2,9,4), f(6,4,3), f(6), data_format='NLC'",
+        "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
+        "f(2,4,9), f(6,4,3), padding='VALID'",
+        "f(2,4,9), f(6,4,1)",
+        "f(2,4,9), f(6,4,3), padding=[1,2]",
+        "f(2,4,9), f(6,3,3)",
+        "f(4,9), f(6,4,3)",
+        "d(0,4,9), d(6,4,3)",
+        "f(2,4,9), f(6,4,3), padding='X'",
+        "f(2,4,9), f(6,4,3), data_format='X'",
+        "d(1,1,40), d(2,1,5), d(2), padding=2",
+    ],
+)
 def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None):
     """Convolves (cross-correlates) a sequence with a bank of kernels. Arguments as for `conv2d`, with
     one spatial axis.
@@ -29,22 +43,43 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2,
-          pir="conv2d|depthwise_conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' "
-              "dilations:i32s groups:i32=1 data_format:str='NCHW'", code="convolution:conv2d")
-@op("x weight bias", method=False, alias={"input": "x"}, cases=[
-    "f(2,4,6,7), f(6,4,3,3), f(6)", "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2",
-    "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
-    "f(2,4,6,7), f(6,4,3,3), padding='SAME', stride=2", "f(2,4,6,7), f(6,4,3,3), padding='VALID', dilation=2",
-    "f(2,4,6,7), f(4,1,3,3), padding=1, groups=4", "f(2,4,6,7), f(8,1,3,3), padding=1, groups=4, stride=2",
-    "f(2,4,6,7), f(6,4,1,1), f(6)", "f(2,4,6,7), f(6,4,1,1), stride=2, padding=1",
-    "f(2,6,7,4), f(6,4,1,1), data_format='NHWC'", "f(2,4,6,7), f(6,4,3,3), padding=[1,0,2,1]",
-    "f(2,4,6,7), f(6,4,3,3), padding=[[0,0],[0,0],[1,0],[2,1]]",
-    "f(2,6,7,4), f(6,4,3,3), padding=[[0,0],[1,0],[2,1],[0,0]], data_format='NHWC'",
-    "f(1,2,2,2), f(3,2,3,3), f(3), padding=1", "f(2,4,6,7), f(6,3,3,3)", "f(2,4,6), f(6,4,3,3)",
-    "f(2,4,6,7), f(6,4,3,3), f(5)", "d(0,4,6,7), d(6,4,3,3)", "f(2,4,6,7), f(6,4,3,3), groups=3",
-    "f(2,4,6,7), f(6,4,3,3), stride=0", "d(1,1,12,12), d(2,1,3,3), d(2)",
-    "f(2,4,6,7), f(6,4,3,3), padding=[1,2,3]", "f(1,2,6,6), f(3,2,3,3), dilation=0"])
+@known_as(
+    amp=("depthwise_conv2d", "conv2d"),
+    cast=2,
+    pir="conv2d|depthwise_conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' "
+    "dilations:i32s groups:i32=1 data_format:str='NCHW'",
+    code="convolution:conv2d",
+)
+@op(
+    "x weight bias",
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(2,4,6,7), f(6,4,3,3), f(6)",
+        "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2",
+        "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
+        "f(2,4,6,7), f(6,4,3,3), padding='SAME', stride=2",
+        "f(2,4,6,7), f(6,4,3,3), padding='VALID', dilation=2",
+        "f(2,4,6,7), f(4,1,3,3), padding=1, groups=4",
+        "f(2,4,6,7), f(8,1,3,3), padding=1, groups=4, stride=2",
+        "f(2,4,6,7), f(6,4,1,1), f(6)",
+        "f(2,4,6,7), f(6,4,1,1), stride=2, padding=1",
+        "f(2,6,7,4), f(6,4,1,1), data_format='NHWC'",
+        "f(2,4,6,7), f(6,4,3,3), padding=[1,0,2,1]",
+        "f(2,4,6,7), f(6,4,3,3), padding=[[0,0],[0,0],[1,0],[2,1]]",
+        "f(2,6,7,4), f(6,4,3,3), padding=[[0,0],[1,0],[2,1],[0,0]], data_format='NHWC'",
+        "f(1,2,2,2), f(3,2,3,3), f(3), padding=1",
+        "f(2,4,6,7), f(6,3,3,3)",
+        "f(2,4,6), f(6,4,3,3)",
+        "f(2,4,6,7), f(6,4,3,3), f(5)",
+        "d(0,4,6,7), d(6,4,3,3)",
+        "f(2,4,6,7), f(6,4,3,3), groups=3",
+        "f(2,4,6,7), f(6,4,3,3), stride=0",
+        "d(1,1,12,12), d(2,1,3,3), d(2)",
+        "f(2,4,6,7), f(6,4,3,3), padding=[1,2,3]",
+        "f(1,2,6,6), f(3,2,3,3), dilation=0",
+    ],
+)
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None):
     """Convolves (cross-correlates) an image with a bank of kernels.
 
@@ -69,13 +104,26 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@known_as(pir="conv3d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
-              "dilations:i32s data_format:str='NCDHW'", code="convolution:conv3d")
-@op("x weight bias", method=False, alias={"input": "x"}, cases=[
-    "f(1,2,4,5,4), f(3,2,2,3,2), f(3)", "f(1,2,4,5,4), f(4,1,2,3,2), None, 2, 1, 1, 2",
-    "f(1,4,5,4,2), f(3,2,2,2,2), f(3), data_format='NDHWC'", "f(1,2,4,5,4), f(3,2,3,3,3), padding='SAME'",
-    "f(1,2,4,5,4), f(3,2,1,1,1), f(3)", "f(1,2,4,5,4), f(3,2,2,2,2), padding=[1,0,1,0,0,1]",
-    "f(1,2,4,5), f(3,2,2,3,2)", "d(0,2,4,4,4), d(3,2,2,2,2)"])
+@known_as(
+    pir="conv3d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
+    "dilations:i32s data_format:str='NCDHW'",
+    code="convolution:conv3d",
+)
+@op(
+    "x weight bias",
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(1,2,4,5,4), f(3,2,2,3,2), f(3)",
+        "f(1,2,4,5,4), f(4,1,2,3,2), None, 2, 1, 1, 2",
+        "f(1,4,5,4,2), f(3,2,2,2,2), f(3), data_format='NDHWC'",
+        "f(1,2,4,5,4), f(3,2,3,3,3), padding='SAME'",
+        "f(1,2,4,5,4), f(3,2,1,1,1), f(3)",
+        "f(1,2,4,5,4), f(3,2,2,2,2), padding=[1,0,1,0,0,1]",
+        "f(1,2,4,5), f(3,2,2,3,2)",
+        "d(0,2,4,4,4), d(3,2,2,2,2)",
+    ],
+)
 def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCDHW", name=None):
     """Convolves (cross-correlates) a volume with a bank of kernels. Arguments as for `conv2d`, with
     three spatial axes.

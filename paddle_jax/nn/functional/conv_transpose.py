@@ -11,26 +11,36 @@ from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, pad
 from paddle_jax.tensor.lowering import on_cpu
 
 
-def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size,
-               data_format):
+def _transpose(
+    op_name, n, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format
+):
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
     _check(op_name, x, weight, bias, groups, last)
     strides, dilations = ints(op_name, "stride", stride, n), ints(op_name, "dilation", dilation, n)
     sizes, kernel = x.shape[1:-1] if last else x.shape[2:], weight.shape[2:]
     pads, dilations = _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations)
-    least = [(s - 1) * t - a - b + d * (k - 1) + 1
-             for s, t, (a, b), d, k in zip(sizes, strides, pads, dilations, kernel, strict=True)]
+    least = [
+        (s - 1) * t - a - b + d * (k - 1) + 1
+        for s, t, (a, b), d, k in zip(sizes, strides, pads, dilations, kernel, strict=True)
+    ]
     extra = _extra(op_name, n, output_padding, output_size, least, strides, dilations)
     if any(m + e <= 0 for m, e in zip(least, extra, strict=True)):
-        raise ValueError(f"{op_name}: padding: got {padding}; "
-                         f"the result would be {[m + e for m, e in zip(least, extra, strict=True)]} long")
+        raise ValueError(
+            f"{op_name}: padding: got {padding}; "
+            f"the result would be {[m + e for m, e in zip(least, extra, strict=True)]} long"
+        )
     if on_cpu():
         wanted = tuple(m + e for m, e in zip(least, extra, strict=True))
         plan = Plan(strides, pads, dilations, tuple(sizes), groups)
         first = jnp.moveaxis(x, -1, 1) if last else x
-        y = transposed(first, weight, plan, wanted,
-                       lambda v, w: _adjoint(v, w, strides, pads, dilations, groups, extra, False))
+        y = transposed(
+            first,
+            weight,
+            plan,
+            wanted,
+            lambda v, w: _adjoint(v, w, strides, pads, dilations, groups, extra, False),
+        )
         y = jnp.moveaxis(y, 1, -1) if last else y
     else:
         y = _adjoint(x, weight, strides, pads, dilations, groups, extra, last)
@@ -42,13 +52,17 @@ def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dil
 def _check(op_name, x, weight, bias, groups, last):
     channels = x.shape[-1] if last else x.shape[1]
     if weight.ndim != x.ndim or weight.shape[0] != channels:
-        raise ValueError(f"{op_name}: weight: got shape {list(weight.shape)}; "
-                         f"it must have {x.ndim} axes, the first as long as the {channels} channels of x")
+        raise ValueError(
+            f"{op_name}: weight: got shape {list(weight.shape)}; "
+            f"it must have {x.ndim} axes, the first as long as the {channels} channels of x"
+        )
     if not isinstance(groups, int) or groups < 1 or channels % groups:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must divide the {channels} channels of x")
     if bias is not None and bias.shape not in ((weight.shape[1] * groups,), (1,), ()):
-        raise ValueError(f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; "
-                         f"it must be [{weight.shape[1] * groups}] or [1]")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; "
+            f"it must be [{weight.shape[1] * groups}] or [1]"
+        )
     if x.dtype != weight.dtype:
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 
@@ -69,17 +83,22 @@ def _extra(op_name, n, output_padding, output_size, least, strides, dilations):
     if output_size is None:
         extra = ints(op_name, "output_padding", output_padding, n, 0)
         if any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
-            raise ValueError(f"{op_name}: output_padding: got {output_padding}; each must be below the "
-                             f"stride {list(strides)} or the dilation {list(dilations)}")
+            raise ValueError(
+                f"{op_name}: output_padding: got {output_padding}; each must be below the "
+                f"stride {list(strides)} or the dilation {list(dilations)}"
+            )
         return extra
     if output_padding not in (0, (0,) * n, (0,)):
-        raise ValueError(f"{op_name}: got output_size={output_size} together with output_padding; "
-                         "give only one of them")
+        raise ValueError(
+            f"{op_name}: got output_size={output_size} together with output_padding; give only one of them"
+        )
     wanted = ints(op_name, "output_size", output_size, n)
     extra = tuple(w - m for w, m in zip(wanted, least, strict=True))
     if any(not 0 <= e < s for e, s in zip(extra, strides, strict=True)):
-        raise ValueError(f"{op_name}: output_size: got {list(wanted)}; each must lie from {least} to less "
-                         f"than one stride {list(strides)} more")
+        raise ValueError(
+            f"{op_name}: output_size: got {list(wanted)}; each must lie from {least} to less "
+            f"than one stride {list(strides)} more"
+        )
     return extra
 
 
@@ -91,24 +110,56 @@ def _adjoint(x, weight, strides, pads, dilations, groups, extra, last):
     spatial = weight.shape[2:]
     kernel = weight[(slice(None), slice(None), *[slice(None, None, -1)] * n)]
     if groups > 1:  # [groups * in, out, ...] -> [in, groups * out, ...]
-        kernel = kernel.reshape(groups, -1, *kernel.shape[1:]).swapaxes(0, 1).reshape(
-            x.shape[-1 if last else 1] // groups, -1, *spatial)
+        kernel = (
+            kernel.reshape(groups, -1, *kernel.shape[1:])
+            .swapaxes(0, 1)
+            .reshape(x.shape[-1 if last else 1] // groups, -1, *spatial)
+        )
     letters = SPATIAL[n]
     image = f"N{letters}C" if last else f"NC{letters}"
-    return lax.conv_general_dilated(x, kernel, (1,) * n, around, lhs_dilation=strides, rhs_dilation=dilations,
-                                    dimension_numbers=(image, "IO" + letters, image),
-                                    feature_group_count=groups)
+    return lax.conv_general_dilated(
+        x,
+        kernel,
+        (1,) * n,
+        around,
+        lhs_dilation=strides,
+        rhs_dilation=dilations,
+        dimension_numbers=(image, "IO" + letters, image),
+        feature_group_count=groups,
+    )
 
 
 @known_as(code="convolution:conv1d_transpose")
-@op("x weight bias", method=False,
-    cases=["f(2,4,5), f(4,6,3), f(6)", "f(2,4,5), f(4,3,3), None, 2, 1, 1, 2",
-           "f(2,5,4), f(4,6,3), f(6), 2, data_format='NLC'", "f(2,4,5), f(4,6,3), stride=2, output_size=[12]",
-           "f(2,4,5), f(4,6,3), stride=2, output_size=20", "f(2,4,5), f(4,6,3), padding='SAME', stride=2",
-           "f(2,4,5), f(3,6,3)", "f(4,5), f(4,6,3)", "f(2,4,5), f(4,6,3), dilation=2",
-           "f(2,4,5), f(4,6,3), padding=[1,0]", "f(2,4,5), f(4,6,3), output_padding=1"])
-def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1,
-                     output_size=None, data_format="NCL", name=None):
+@op(
+    "x weight bias",
+    method=False,
+    cases=[
+        "f(2,4,5), f(4,6,3), f(6)",
+        "f(2,4,5), f(4,3,3), None, 2, 1, 1, 2",
+        "f(2,5,4), f(4,6,3), f(6), 2, data_format='NLC'",
+        "f(2,4,5), f(4,6,3), stride=2, output_size=[12]",
+        "f(2,4,5), f(4,6,3), stride=2, output_size=20",
+        "f(2,4,5), f(4,6,3), padding='SAME', stride=2",
+        "f(2,4,5), f(3,6,3)",
+        "f(4,5), f(4,6,3)",
+        "f(2,4,5), f(4,6,3), dilation=2",
+        "f(2,4,5), f(4,6,3), padding=[1,0]",
+        "f(2,4,5), f(4,6,3), output_padding=1",
+    ],
+)
+def conv1d_transpose(
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    output_padding=0,
+    groups=1,
+    dilation=1,
+    output_size=None,
+    data_format="NCL",
+    name=None,
+):
     """Transposed convolution of a sequence: spreads each element over a kernel. Arguments as for
     `conv2d_transpose`, with one spatial axis.
 
@@ -116,26 +167,63 @@ def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
         >>> paddle.nn.functional.conv1d_transpose(paddle.ones([1, 1, 2]), paddle.ones([1, 1, 2])).tolist()
         [[[1.0, 2.0, 1.0]]]
     """
-    return _transpose("conv1d_transpose", 1, x, weight, bias, stride, padding, output_padding, dilation,
-                      groups, output_size, data_format)
+    return _transpose(
+        "conv1d_transpose",
+        1,
+        x,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        dilation,
+        groups,
+        output_size,
+        data_format,
+    )
 
 
-@known_as(pir="conv2d_transpose|depthwise_conv2d_transpose|conv2d_transpose_bias strides:i32s "
-              "paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
-              "dilations:i32s data_format:str='NCHW'", code="convolution:conv2d_transpose")
-@op("x weight bias", method=False, cases=[
-    "f(2,4,5,4), f(4,6,3,3), f(6)", "f(2,4,5,4), f(4,3,3,2), f(6), [2,1], 1, 0, 1, 2",
-    "f(2,5,4,4), f(4,6,3,3), f(6), 2, data_format='NHWC'",
-    "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10]",
-    "f(2,4,5,4), f(4,6,3,3), stride=2, padding=1, output_padding=1",
-    "f(2,4,5,4), f(4,6,3,3), padding='SAME', stride=2", "f(2,4,5,4), f(4,6,3,3), padding='VALID', dilation=2",
-    "f(2,4,5,4), f(3,6,3,3)", "f(4,5,4), f(4,6,3,3)", "f(2,4,5,4), f(4,6,3,3), padding=[1,0,0,1]",
-    "f(2,4,5,4), f(4,1,3,3), groups=4, stride=2", "f(2,4,5,4), f(4,6,3,3), output_padding=2",
-    "d(1,1,4,4), d(1,2,3,3), d(2), 2",
-    "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10], output_padding=1",
-    "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[30,10]", "d(0,4,5,4), d(4,6,3,3)"])
-def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
-                     output_size=None, data_format="NCHW", name=None):
+@known_as(
+    pir="conv2d_transpose|depthwise_conv2d_transpose|conv2d_transpose_bias strides:i32s "
+    "paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
+    "dilations:i32s data_format:str='NCHW'",
+    code="convolution:conv2d_transpose",
+)
+@op(
+    "x weight bias",
+    method=False,
+    cases=[
+        "f(2,4,5,4), f(4,6,3,3), f(6)",
+        "f(2,4,5,4), f(4,3,3,2), f(6), [2,1], 1, 0, 1, 2",
+        "f(2,5,4,4), f(4,6,3,3), f(6), 2, data_format='NHWC'",
+        "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10]",
+        "f(2,4,5,4), f(4,6,3,3), stride=2, padding=1, output_padding=1",
+        "f(2,4,5,4), f(4,6,3,3), padding='SAME', stride=2",
+        "f(2,4,5,4), f(4,6,3,3), padding='VALID', dilation=2",
+        "f(2,4,5,4), f(3,6,3,3)",
+        "f(4,5,4), f(4,6,3,3)",
+        "f(2,4,5,4), f(4,6,3,3), padding=[1,0,0,1]",
+        "f(2,4,5,4), f(4,1,3,3), groups=4, stride=2",
+        "f(2,4,5,4), f(4,6,3,3), output_padding=2",
+        "d(1,1,4,4), d(1,2,3,3), d(2), 2",
+        "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10], output_padding=1",
+        "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[30,10]",
+        "d(0,4,5,4), d(4,6,3,3)",
+    ],
+)
+def conv2d_transpose(
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    output_padding=0,
+    dilation=1,
+    groups=1,
+    output_size=None,
+    data_format="NCHW",
+    name=None,
+):
     """Transposed convolution of an image: the adjoint of `conv2d` with the same weight, so it
     enlarges by the stride.
 
@@ -157,20 +245,52 @@ def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
         ...                                       paddle.ones([1, 1, 2, 2])).tolist()
         [[[[1.0, 1.0], [1.0, 1.0]]]]
     """
-    return _transpose("conv2d_transpose", 2, x, weight, bias, stride, padding, output_padding, dilation,
-                      groups, output_size, data_format)
+    return _transpose(
+        "conv2d_transpose",
+        2,
+        x,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        dilation,
+        groups,
+        output_size,
+        data_format,
+    )
 
 
-@known_as(pir="conv3d_transpose strides:i32s paddings:i32s output_padding:i32s output_size:i32s=() "
-              "padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'",
-          code="convolution:conv3d_transpose")
-@op("x weight bias", method=False,
-    cases=["f(1,2,3,4,3), f(2,3,2,3,2), f(3)", "f(1,2,3,4,3), f(2,2,2,2,2), None, 2, 1, 1, 2",
-           "f(1,3,4,3,2), f(2,3,2,2,2), f(3), data_format='NDHWC'", "f(1,2,3,3), f(2,3,2,2,2)",
-           "f(1,2,3,4,3), f(2,3,2,2,2), stride=2, output_size=[7,8,7]",
-           "f(1,2,3,4,3), f(2,3,3,3,3), padding='SAME'"])
-def conv3d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1,
-                     output_size=None, data_format="NCDHW", name=None):
+@known_as(
+    pir="conv3d_transpose strides:i32s paddings:i32s output_padding:i32s output_size:i32s=() "
+    "padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'",
+    code="convolution:conv3d_transpose",
+)
+@op(
+    "x weight bias",
+    method=False,
+    cases=[
+        "f(1,2,3,4,3), f(2,3,2,3,2), f(3)",
+        "f(1,2,3,4,3), f(2,2,2,2,2), None, 2, 1, 1, 2",
+        "f(1,3,4,3,2), f(2,3,2,2,2), f(3), data_format='NDHWC'",
+        "f(1,2,3,3), f(2,3,2,2,2)",
+        "f(1,2,3,4,3), f(2,3,2,2,2), stride=2, output_size=[7,8,7]",
+        "f(1,2,3,4,3), f(2,3,3,3,3), padding='SAME'",
+    ],
+)
+def conv3d_transpose(
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    output_padding=0,
+    groups=1,
+    dilation=1,
+    output_size=None,
+    data_format="NCDHW",
+    name=None,
+):
     """Transposed convolution of a volume. Arguments as for `conv2d_transpose`, with three spatial axes.
 
     Example:
@@ -178,5 +298,17 @@ def conv3d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
         ...                                       paddle.ones([1, 1, 2, 2, 2])).sum().item()
         8.0
     """
-    return _transpose("conv3d_transpose", 3, x, weight, bias, stride, padding, output_padding, dilation,
-                      groups, output_size, data_format)
+    return _transpose(
+        "conv3d_transpose",
+        3,
+        x,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        dilation,
+        groups,
+        output_size,
+        data_format,
+    )

@@ -50,13 +50,15 @@ def _result(x, weight, *, plan, way, shapes):
 
 
 def _image(g, weight, *, plan, way, shapes):
-    return jax.linear_transpose(lambda x: way.by_x(x, weight, plan, True),
-                                jax.ShapeDtypeStruct(shapes.x, g.dtype))(g)[0]
+    return jax.linear_transpose(
+        lambda x: way.by_x(x, weight, plan, True), jax.ShapeDtypeStruct(shapes.x, g.dtype)
+    )(g)[0]
 
 
 def _kernel(g, x, *, plan, way, shapes):
-    return jax.linear_transpose(lambda weight: way.by_weight(x, weight, plan),
-                                jax.ShapeDtypeStruct(shapes.weight, g.dtype))(g)[0]
+    return jax.linear_transpose(
+        lambda weight: way.by_weight(x, weight, plan), jax.ShapeDtypeStruct(shapes.weight, g.dtype)
+    )(g)[0]
 
 
 def _primitive(name, compute, shape_of) -> Any:
@@ -64,8 +66,9 @@ def _primitive(name, compute, shape_of) -> Any:
     `shape_of(shapes)`."""
     made = Primitive(name)
     made.def_impl(lambda *operands, **params: _compiled(compute, tuple(params.items()))(*operands))
-    made.def_abstract_eval(lambda first, second, **params: ShapedArray(shape_of(params["shapes"]),
-                                                                       first.dtype))
+    made.def_abstract_eval(
+        lambda first, second, **params: ShapedArray(shape_of(params["shapes"]), first.dtype)
+    )
     mlir.register_lowering(made, mlir.lower_fun(compute, multiple_results=False))
 
     def batched(operands, axes, **params):
@@ -84,9 +87,18 @@ RESULT = _primitive("convolution_result", _result, lambda shapes: shapes.out)
 IMAGE = _primitive("convolution_image", _image, lambda shapes: shapes.x)
 KERNEL = _primitive("convolution_kernel", _kernel, lambda shapes: shapes.weight)
 
-ad.defbilinear(RESULT, lambda ct, x, weight, **params: IMAGE.bind(ct, weight, **params),
-               lambda ct, x, weight, **params: KERNEL.bind(ct, x, **params))
-ad.defbilinear(IMAGE, lambda ct, g, weight, **params: RESULT.bind(ct, weight, **params),
-               lambda ct, g, weight, **params: KERNEL.bind(g, ct, **params))
-ad.defbilinear(KERNEL, lambda ct, g, x, **params: RESULT.bind(x, ct, **params),
-               lambda ct, g, x, **params: IMAGE.bind(g, ct, **params))
+ad.defbilinear(
+    RESULT,
+    lambda ct, x, weight, **params: IMAGE.bind(ct, weight, **params),
+    lambda ct, x, weight, **params: KERNEL.bind(ct, x, **params),
+)
+ad.defbilinear(
+    IMAGE,
+    lambda ct, g, weight, **params: RESULT.bind(ct, weight, **params),
+    lambda ct, g, weight, **params: KERNEL.bind(g, ct, **params),
+)
+ad.defbilinear(
+    KERNEL,
+    lambda ct, g, x, **params: RESULT.bind(x, ct, **params),
+    lambda ct, g, x, **params: IMAGE.bind(g, ct, **params),
+)

@@ -24,11 +24,15 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
         pads, dilations = same_pads(sizes, kernel, strides), (1,) * n
     elif pads == "VALID":
         pads = ((0, 0),) * n
-    out = tuple((s + a + b - d * (k - 1) - 1) // t + 1
-                for s, (a, b), k, t, d in zip(sizes, pads, kernel, strides, dilations, strict=True))
+    out = tuple(
+        (s + a + b - d * (k - 1) - 1) // t + 1
+        for s, (a, b), k, t, d in zip(sizes, pads, kernel, strides, dilations, strict=True)
+    )
     if any(known(o) and o <= 0 for o in out):
-        raise ValueError(f"{op_name}: weight: a kernel of {list(kernel)} does not fit into {list(sizes)} "
-                         f"with padding {pads}")
+        raise ValueError(
+            f"{op_name}: weight: a kernel of {list(kernel)} does not fit into {list(sizes)} "
+            f"with padding {pads}"
+        )
     y = _multiply(x, weight, strides, pads, dilations, groups, last, out)
     if bias is None:
         return y
@@ -38,20 +42,27 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
 def _check(op_name, x, weight, bias, groups, last):
     channels = x.shape[-1] if last else x.shape[1]
     if weight.ndim != x.ndim:
-        raise ValueError(f"{op_name}: weight: got shape {list(weight.shape)}; "
-                         f"it must have {x.ndim} axes like x")
+        raise ValueError(
+            f"{op_name}: weight: got shape {list(weight.shape)}; it must have {x.ndim} axes like x"
+        )
     if not isinstance(groups, int) or groups < 1:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must be a positive int")
     if weight.shape[1] * groups != channels or weight.shape[0] % groups:
         kind = "" if channels % groups else "(InvalidArgument) "
-        raise ValueError(f"{kind}{op_name}: weight: got shape {list(weight.shape)} with groups={groups}; "
-                         f"x has {channels} channels, so the shape must be [multiple of {groups}, {channels} "
-                         f"/ {groups}, ...]")
+        raise ValueError(
+            f"{kind}{op_name}: weight: got shape {list(weight.shape)} with groups={groups}; "
+            f"x has {channels} channels, so the shape must be [multiple of {groups}, {channels} "
+            f"/ {groups}, ...]"
+        )
     count = weight.shape[0]
-    if (bias is not None and bias.shape not in ((count,), (1,), ())
-            and (x.ndim, bias.shape) != (3, (count, 1))):
-        raise ValueError(f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; "
-                         f"it must be [{count}] or [1]")
+    if (
+        bias is not None
+        and bias.shape not in ((count,), (1,), ())
+        and (x.ndim, bias.shape) != (3, (count, 1))
+    ):
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; it must be [{count}] or [1]"
+        )
     if x.dtype != weight.dtype:
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 
@@ -64,6 +75,12 @@ def _multiply(x, weight, strides, pads, dilations, groups, last, out):
             return jnp.moveaxis(y, 1, -1) if last else y
     letters = SPATIAL[x.ndim - 2]
     image = f"N{letters}C" if last else f"NC{letters}"
-    return lax.conv_general_dilated(x, weight, strides, pads, rhs_dilation=dilations,
-                                    dimension_numbers=(image, "OI" + letters, image),
-                                    feature_group_count=groups)
+    return lax.conv_general_dilated(
+        x,
+        weight,
+        strides,
+        pads,
+        rhs_dilation=dilations,
+        dimension_numbers=(image, "OI" + letters, image),
+        feature_group_count=groups,
+    )

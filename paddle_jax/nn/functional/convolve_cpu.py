@@ -107,15 +107,21 @@ def _by_phases(x, places, plan):
         if phase not in phases:
             phases[phase] = lax.slice(x, [0, 0, *phase], x.shape, [1, 1, *plan.strides])
         first = [a // s for a, s in zip(at, plan.strides, strict=True)]
-        yield lax.slice(phases[phase], [0, 0, *first],
-                        [*x.shape[:2], *[f + o for f, o in zip(first, plan.out, strict=True)]])
+        yield lax.slice(
+            phases[phase],
+            [0, 0, *first],
+            [*x.shape[:2], *[f + o for f, o in zip(first, plan.out, strict=True)]],
+        )
 
 
 def _at_once(x, weight, plan, tangent=False):
     """One product over all images: the weight is used as it lies. Fast forwards and for the
     weight's gradient."""
-    return _product(jnp.stack([taken.swapaxes(0, 1) for taken in _under(x, weight.shape[2:], plan, tangent)],
-                              1), weight, plan)
+    return _product(
+        jnp.stack([taken.swapaxes(0, 1) for taken in _under(x, weight.shape[2:], plan, tangent)], 1),
+        weight,
+        plan,
+    )
 
 
 def _product(columns, weight, plan):
@@ -136,8 +142,9 @@ def _per_image(x, weight, plan, tangent=False):
     if groups == 1:
         y = jnp.einsum("ok,nkp->nop", weight.reshape(o, rows), columns.reshape(n, rows, -1))
     else:
-        y = jnp.einsum("gok,ngkp->ngop", weight.reshape(groups, -1, rows),
-                       columns.reshape(n, groups, rows, -1))
+        y = jnp.einsum(
+            "gok,ngkp->ngop", weight.reshape(groups, -1, rows), columns.reshape(n, groups, rows, -1)
+        )
     return y.reshape(n, o, *plan.out)
 
 
@@ -147,8 +154,9 @@ def _by_axis(x, weight, plan, tangent=False):
     if any(map(any, plan.pads)):
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
     columns = x.swapaxes(0, 1)
-    for axis, (k, d, s,
-               o) in enumerate(zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)):
+    for axis, (k, d, s, o) in enumerate(
+        zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)
+    ):
         cuts = [lax.slice_in_dim(columns, i * d, i * d + s * (o - 1) + 1, s, 2 + 2 * axis) for i in range(k)]
         columns = jnp.stack(cuts, 1 + axis)
     return _product(columns.reshape(x.shape[1], -1, *columns.shape[-1 - len(plan.out) :]), weight, plan)
@@ -157,8 +165,13 @@ def _by_axis(x, weight, plan, tangent=False):
 def _by_elements(x, weight, plan, tangent=False):
     """A sum over the kernel's elements, which needs no room for patches."""
     flat = weight.reshape(*weight.shape[:2], -1)
-    return ft.reduce(jnp.add, (_one_element(taken, flat[:, :, i], plan.groups)
-                               for i, taken in enumerate(_under(x, weight.shape[2:], plan, tangent))))
+    return ft.reduce(
+        jnp.add,
+        (
+            _one_element(taken, flat[:, :, i], plan.groups)
+            for i, taken in enumerate(_under(x, weight.shape[2:], plan, tangent))
+        ),
+    )
 
 
 def _one_element(taken, weight, groups):
@@ -167,8 +180,11 @@ def _one_element(taken, weight, groups):
     if per_group == 1:
         wide = taken.reshape(n, groups, 1, *out) * weight.reshape(groups, o // groups, *[1] * len(out))
     else:
-        wide = jnp.einsum("goc,ngc...->ngo...", weight.reshape(groups, o // groups, per_group),
-                          taken.reshape(n, groups, per_group, *out))
+        wide = jnp.einsum(
+            "goc,ngc...->ngo...",
+            weight.reshape(groups, o // groups, per_group),
+            taken.reshape(n, groups, per_group, *out),
+        )
     return wide.reshape(n, o, *out)
 
 
@@ -187,8 +203,13 @@ def transposed(x, weight, plan, sizes, straight):
     an image full of zeros. That is taken from the products of x with patches instead.
     """
     patches = x.shape[0] * math.prod(plan.out) * math.prod(weight.shape[2:]) * weight.shape[1] * plan.groups
-    if (not known(*x.shape, *sizes) or not x.size or not weight.size
-            or math.prod(weight.shape[2:]) > _UNROLLED or max(plan.strides) == 1):
+    if (
+        not known(*x.shape, *sizes)
+        or not x.size
+        or not weight.size
+        or math.prod(weight.shape[2:]) > _UNROLLED
+        or max(plan.strides) == 1
+    ):
         return straight(x, weight)
     image = jax.ShapeDtypeStruct((x.shape[0], weight.shape[1] * plan.groups, *sizes), x.dtype)
     way = _by_elements if patches > _PATCHES and weight.shape[1] > 1 else _at_once

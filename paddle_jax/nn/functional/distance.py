@@ -27,9 +27,23 @@ def p_norm(x, p, axis, keepdims=False):
 
 
 @known_as(amp="pnorm", code="reductions:pairwise_distance")
-@op("x y", method=False, promote=True, alias={"x1": "x", "x2": "y", "eps": "epsilon"}, cases=[
-    "f(2,3), f(2,3)", "f(2,3), f(2,3), 1.0", "f(2,3), f(2,3), float('inf'), keepdim=True", "f(3), f(3)",
-    "f(2,3), f(3)", "f(2,3), f(2,3), 0.0", "f(2,3), f(2,3), 3.0, 0.1", "d(0,3), d(0,3)", "f(2,3), f(2,4)"])
+@op(
+    "x y",
+    method=False,
+    promote=True,
+    alias={"x1": "x", "x2": "y", "eps": "epsilon"},
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(2,3), f(2,3), 1.0",
+        "f(2,3), f(2,3), float('inf'), keepdim=True",
+        "f(3), f(3)",
+        "f(2,3), f(3)",
+        "f(2,3), f(2,3), 0.0",
+        "f(2,3), f(2,3), 3.0, 0.1",
+        "d(0,3), d(0,3)",
+        "f(2,3), f(2,4)",
+    ],
+)
 def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
     """The p-norm of x - y + epsilon along the last axis.
 

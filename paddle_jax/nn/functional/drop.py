@@ -59,11 +59,27 @@ def _axes(axis, ndim):
     return axes
 
 
-@composite(method=False, alias={"input": "x"},
-           cases=["~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1.0", "f(2,3), 0", "f(2,3), 0.5, training=False",
-                  "f(2,3), 0.3, training=False, mode='downscale_in_infer'", "~f(2,3), 0.5, 0",
-                  "~f(2,3), 0.5, [0, 1], mode='downscale_in_infer'", "f(2,3), 0.5, 2", "f(2,3), 0.5, -1",
-                  "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), mode='x'", "~f(0,3)", "~f()"])
+@composite(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "~f(2,3)",
+        "~d(2,3), 0.3",
+        "f(2,3), 1.0",
+        "f(2,3), 0",
+        "f(2,3), 0.5, training=False",
+        "f(2,3), 0.3, training=False, mode='downscale_in_infer'",
+        "~f(2,3), 0.5, 0",
+        "~f(2,3), 0.5, [0, 1], mode='downscale_in_infer'",
+        "f(2,3), 0.5, 2",
+        "f(2,3), 0.5, -1",
+        "f(2,3), 1.5",
+        "f(2,3), 'a'",
+        "f(2,3), mode='x'",
+        "~f(0,3)",
+        "~f()",
+    ],
+)
 def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_train", name=None):
     """Sets elements to zero at random while training.
 
@@ -90,8 +106,9 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     """
     p = _probability("dropout", p)
     if mode not in ("upscale_in_train", "downscale_in_infer"):
-        raise ValueError(f"dropout: mode: got {mode!r}; allowed are 'upscale_in_train' and "
-                         "'downscale_in_infer'")
+        raise ValueError(
+            f"dropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'"
+        )
     axes, upscale = _axes(axis, x.ndim), mode == "upscale_in_train"
     if training:
         out = _drop(x, p, axes, upscale) if p else x
@@ -100,8 +117,10 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     return x._adopt(out) if inplace and out is not x else out
 
 
-@composite(method=False, cases=["~f(2,3,4)", "~f(2,3), 0.3", "f(2)", "f(2,3,4,1)", "f(2,3,4), training=False",
-                                "f(2,3,4), 1.0"])
+@composite(
+    method=False,
+    cases=["~f(2,3,4)", "~f(2,3), 0.3", "f(2)", "f(2,3,4,1)", "f(2,3,4), training=False", "f(2,3,4), 1.0"],
+)
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """Sets whole channels of [N, C, L] or [C, L] to zero at random while training.
 
@@ -127,8 +146,16 @@ def _channels(op_name, x, p, training, data_format, formats):
     return dropout(x, p, [0, data_format.index("C")], training)
 
 
-@composite(method=False, cases=["~f(2,3,1,2)", "~f(2,1,2,3), 0.3, data_format='NHWC'", "f(2,3,1)",
-                                "f(2,3,1,1), data_format='X'", "f(2,3,1,2), training=False"])
+@composite(
+    method=False,
+    cases=[
+        "~f(2,3,1,2)",
+        "~f(2,1,2,3), 0.3, data_format='NHWC'",
+        "f(2,3,1)",
+        "f(2,3,1,1), data_format='X'",
+        "f(2,3,1,2), training=False",
+    ],
+)
 def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
     """Sets whole channels of images to zero at random while training.
 
@@ -146,8 +173,15 @@ def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
     return _channels("dropout2d", x, p, training, data_format, ("NCHW", "NHWC"))
 
 
-@composite(method=False, cases=["~f(2,3,1,2,1)", "~f(2,1,2,1,3), 0.3, data_format='NDHWC'", "f(2,3,1,1)",
-                                "f(2,3,1,1,1), data_format='X'"])
+@composite(
+    method=False,
+    cases=[
+        "~f(2,3,1,2,1)",
+        "~f(2,1,2,1,3), 0.3, data_format='NDHWC'",
+        "f(2,3,1,1)",
+        "f(2,3,1,1,1), data_format='X'",
+    ],
+)
 def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
     """Sets whole channels of volumes to zero at random while training. x is [N, C, D, H, W] or
     [N, D, H, W, C]; arguments as for `dropout2d`.
@@ -159,8 +193,19 @@ def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
     return _channels("dropout3d", x, p, training, data_format, ("NCDHW", "NDHWC"))
 
 
-@composite(method=False, cases=["~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1", "f(2,3), 0.0", "f(2,3), 2",
-                                "f(2,3), training=False", "f(2,3), 'a'", "~f(0,3)"])
+@composite(
+    method=False,
+    cases=[
+        "~f(2,3)",
+        "~d(2,3), 0.3",
+        "f(2,3), 1",
+        "f(2,3), 0.0",
+        "f(2,3), 2",
+        "f(2,3), training=False",
+        "f(2,3), 'a'",
+        "~f(0,3)",
+    ],
+)
 def alpha_dropout(x, p=0.5, training=True, name=None):
     """Dropout for SELU networks: keeps mean and variance of standard normal inputs.
 
@@ -178,8 +223,10 @@ def alpha_dropout(x, p=0.5, training=True, name=None):
     return _alpha_drop(x, p, False) if training and p else x
 
 
-@composite(method=False,
-           cases=["~f(2,3,2)", "~f(2,3), 0.3", "f(3)", "f(2,3), 1", "f(2,3), 2", "f(2,3), training=False"])
+@composite(
+    method=False,
+    cases=["~f(2,3,2)", "~f(2,3), 0.3", "f(3)", "f(2,3), 1", "f(2,3), 2", "f(2,3), training=False"],
+)
 def feature_alpha_dropout(x, p=0.5, training=True, name=None):
     """`alpha_dropout` of whole channels: x is [N, C, ...].
 

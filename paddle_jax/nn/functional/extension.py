@@ -19,9 +19,17 @@ def _mask(x, maxlen, dtype):
 
 
 @known_as(code="selections:sequence_mask")
-@composite(method=False, cases=["const([1,3,2])", "const([1,3,2]), 4, 'float32'",
-                                "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)", "f(2), 3", "const(2), 3",
-                                "const([1,3],'int32'), 5, dtype='bool'"])
+@composite(
+    method=False,
+    cases=[
+        "const([1,3,2])",
+        "const([1,3,2]), 4, 'float32'",
+        "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)",
+        "f(2), 3",
+        "const(2), 3",
+        "const([1,3],'int32'), 5, dtype='bool'",
+    ],
+)
 def sequence_mask(x, maxlen=None, dtype="int64", name=None):
     """1 for positions inside each sequence, 0 beyond its end.
 
@@ -37,12 +45,14 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
     """
     if isinstance(maxlen, Tensor):
         if maxlen.size != 1:
-            raise ValueError(f"sequence_mask: maxlen: got shape {list(maxlen.shape)}; "
-                             "it must have one element")
+            raise ValueError(
+                f"sequence_mask: maxlen: got shape {list(maxlen.shape)}; it must have one element"
+            )
         maxlen = number("sequence_mask", maxlen.reshape([]), "maxlen")
     elif maxlen == 0:
-        raise RuntimeError("sequence_mask: maxlen: got 0; it must be at least 1, or None for "
-                           "the largest length")
+        raise RuntimeError(
+            "sequence_mask: maxlen: got 0; it must be at least 1, or None for the largest length"
+        )
     if maxlen is None or maxlen < 0:
         maxlen = on_host(x, "sequence_mask", "give maxlen").max(initial=0)
     return _mask(x, to_int(maxlen), dtypes.convert(dtype))
@@ -72,10 +82,18 @@ def _check_parents(ids, parents):
 
 @guarded(_check_parents)
 @known_as(pir="gather_tree")
-@op("ids parents", method=False, nondiff=True, cases=[
-    "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])",
-    "const([[2,2]]), const([[0,0]])", "idx(9,4,1,3), idx(3,4,1,3)", "idx32(9,3,2,2), idx32(2,3,2,2)",
-    "idx(9,4,1,3), idx(3,4,1,2)"])
+@op(
+    "ids parents",
+    method=False,
+    nondiff=True,
+    cases=[
+        "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])",
+        "const([[2,2]]), const([[0,0]])",
+        "idx(9,4,1,3), idx(3,4,1,3)",
+        "idx32(9,3,2,2), idx32(2,3,2,2)",
+        "idx(9,4,1,3), idx(3,4,1,2)",
+    ],
+)
 def gather_tree(ids, parents):
     """Follows beam search steps back from the last one, so that each beam holds its whole sequence.
 
@@ -93,8 +111,10 @@ def gather_tree(ids, parents):
     """
     if ids.ndim != 3 or ids.shape != parents.shape:
         kind = "(InvalidArgument) " if ids.ndim == 3 else ""
-        raise ValueError(f"{kind}gather_tree: ids, parents: got shapes {list(ids.shape)} and "
-                         f"{list(parents.shape)}; both must be [time, batch, beam]")
+        raise ValueError(
+            f"{kind}gather_tree: ids, parents: got shapes {list(ids.shape)} and "
+            f"{list(parents.shape)}; both must be [time, batch, beam]"
+        )
 
     def back(beam, step):
         token, parent = step
@@ -105,10 +125,22 @@ def gather_tree(ids, parents):
 
 
 @known_as(pir="temporal_shift seg_num:i32 shift_ratio:f32 data_format:str='NCHW'")
-@op(method=False,
-    cases=["f(4,4,1,2), 2", "f(4,4,0,2), 2", "f(4,0,2,2), 2", "f(0,4,2,2), 2",
-           "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2",
-           "f(4,4,1,2), 2, 0.7", "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
+@op(
+    method=False,
+    cases=[
+        "f(4,4,1,2), 2",
+        "f(4,4,0,2), 2",
+        "f(4,0,2,2), 2",
+        "f(0,4,2,2), 2",
+        "f(4,8,1,2), 2, 0.3",
+        "f(4,1,2,4), 2, 0.25, None, 'NHWC'",
+        "f(3,4,1,2), 2",
+        "f(4,4,1,2), 2, 0.7",
+        "f(4,4,2), 2",
+        "d(6,4,2,2), 3",
+        "f(4,4,1,2), 2, data_format='X'",
+    ],
+)
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     """Moves part of the channels one frame forward and part one frame back in time.
 
@@ -132,8 +164,10 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     if data_format not in ("NCHW", "NHWC"):
         raise ValueError(f"temporal_shift: data_format: got {data_format!r}; allowed are NCHW and NHWC")
     if x.ndim != 4 or seg_num <= 0 or x.shape[0] % seg_num:
-        raise ValueError(f"temporal_shift: seg_num: got {seg_num} for shape {list(x.shape)}; "
-                         "x must have 4 axes, the first a multiple of seg_num")
+        raise ValueError(
+            f"temporal_shift: seg_num: got {seg_num} for shape {list(x.shape)}; "
+            "x must have 4 axes, the first a multiple of seg_num"
+        )
     if not 0 < shift_ratio < 0.5:
         raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be between 0 and 0.5")
     axis = 1 if data_format == "NCHW" else 3

@@ -13,20 +13,42 @@ from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
 from paddle_jax.nn.functional.sdpa import attention
 
 
-@composite(method=False, cases=[
-    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)", "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)",
-    "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0",
-    "f(3,2,4), f(3,2,4), f(3,2,4)", "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)",
-    "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)", "f(2,4), f(3,4), f(3,4)",
-    "~f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5", "f(1,0,2,4), f(1,3,2,4), f(1,3,2,4)",
-    "f(1,2,4,4), f(1,3,2,4), f(1,3,2,4), f(1,4,2,3)",
-    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5, training=False"])
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-                                 training=True, backend=None, scale=None, enable_gqa=True, name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)",
+        "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
+        "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
+        "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
+        "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)",
+        "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))",
+        "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)",
+        "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)",
+        "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False",
+        "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0",
+        "f(3,2,4), f(3,2,4), f(3,2,4)",
+        "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)",
+        "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)",
+        "f(2,4), f(3,4), f(3,4)",
+        "~f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5",
+        "f(1,0,2,4), f(1,3,2,4), f(1,3,2,4)",
+        "f(1,2,4,4), f(1,3,2,4), f(1,3,2,4), f(1,4,2,3)",
+        "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5, training=False",
+    ],
+)
+def scaled_dot_product_attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    training=True,
+    backend=None,
+    scale=None,
+    enable_gqa=True,
+    name=None,
+):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -56,16 +78,31 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     alike("scaled_dot_product_attention", query, key, value)
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
-        raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} "
-                             "heads; they must be equal when enable_gqa is False")
+        raise AssertionError(
+            f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} "
+            "heads; they must be equal when enable_gqa is False"
+        )
     mask = None if is_causal else attn_mask
-    out = attention("scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal,
-                    scale, None)
+    out = attention(
+        "scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal, scale, None
+    )
     return out.squeeze(0) if single else out
 
 
-def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax=False, *,
-                    fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None):
+def flash_attention(
+    query,
+    key,
+    value,
+    dropout=0.0,
+    causal=False,
+    return_softmax=False,
+    *,
+    fixed_seed_offset=None,
+    rng_name="",
+    training=True,
+    name=None,
+    softmax_scale=None,
+):
     """Attention with optional causal mask and dropout.
 
     Args:
@@ -89,16 +126,27 @@ def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax
     See: Dao et al., FlashAttention, 2022.
     """
     p = dropout if training else 0.0
-    out = attention("flash_attention", query, key, value, None, p, causal, softmax_scale,
-                    "weights" if return_softmax else None)
+    out = attention(
+        "flash_attention",
+        query,
+        key,
+        value,
+        None,
+        p,
+        causal,
+        softmax_scale,
+        "weights" if return_softmax else None,
+    )
     return out if return_softmax else (out, None)
 
 
 def _unpacked(op_name, qkv, axis):
     """Query, key and value from one Tensor [..., query groups + 2, key heads, width]."""
     if qkv.ndim != axis + 3 or qkv.shape[axis] < 3:
-        raise ValueError(f"{op_name}: qkv: got shape {list(qkv.shape)}; it must be [..., query groups + 2, "
-                         "key heads, width]")
+        raise ValueError(
+            f"{op_name}: qkv: got shape {list(qkv.shape)}; it must be [..., query groups + 2, "
+            "key heads, width]"
+        )
     groups = qkv.shape[axis] - 2
     query, key, value = qkv.split([groups, 1, 1], axis)
     # query heads that share a key head stand next to each other
@@ -107,10 +155,20 @@ def _unpacked(op_name, qkv, axis):
     return query, key.squeeze(axis), value.squeeze(axis)
 
 
-@composite(method=False,
-           cases=["f(1,3,3,2,4)", "f(1,3,3,2,4), causal=True, return_softmax=True", "d(2,3,3,1,4)"])
-def flash_attn_qkvpacked(qkv, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None,
-                         rng_name="", training=True, name=None):
+@composite(
+    method=False, cases=["f(1,3,3,2,4)", "f(1,3,3,2,4), causal=True, return_softmax=True", "d(2,3,3,1,4)"]
+)
+def flash_attn_qkvpacked(
+    qkv,
+    dropout=0.0,
+    causal=False,
+    return_softmax=False,
+    *,
+    fixed_seed_offset=None,
+    rng_name="",
+    training=True,
+    name=None,
+):
     """`flash_attention` of query, key and value packed in one Tensor.
 
     Args:
@@ -122,13 +180,15 @@ def flash_attn_qkvpacked(qkv, dropout=0.0, causal=False, return_softmax=False, *
         >>> out, _ = paddle.nn.functional.flash_attn_qkvpacked(paddle.ones([1, 3, 3, 2, 4])); out.shape
         paddle.Size([1, 3, 2, 4])
     """
-    return flash_attention(*_unpacked("flash_attn_qkvpacked", qkv, 2), dropout, causal, return_softmax,
-                           training=training)
+    return flash_attention(
+        *_unpacked("flash_attn_qkvpacked", qkv, 2), dropout, causal, return_softmax, training=training
+    )
 
 
 @op("starts_q starts_k used_q used_k", method=False, register=False, nondiff=True)
-def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False,
-                  window=(-1, -1)):
+def _segment_mask(
+    starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False, window=(-1, -1)
+):
     """bool [1, 1, query, key]: positions of the same sequence; causal counts from the end of both."""
     segments, places, lengths = [], [], []
     for starts, used, total in ((starts_q, used_q, total_q), (starts_k, used_k, total_k)):
@@ -139,8 +199,11 @@ def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total
         segments.append(segment)
         places.append(at - starts[segment])
         lengths.append(size[segment])
-    mask = ((segments[0][:, None] == segments[1][None]) & (places[0] < lengths[0])[:, None]
-            & (places[1] < lengths[1])[None])
+    mask = (
+        (segments[0][:, None] == segments[1][None])
+        & (places[0] < lengths[0])[:, None]
+        & (places[1] < lengths[1])[None]
+    )
     sizes_k = (jnp.diff(starts_k) if used_k is None else used_k)[segments[0]]
     # how far the key lies before the query
     gap = places[0][:, None] + (sizes_k - lengths[0])[:, None] - places[1][None]
@@ -154,9 +217,23 @@ def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total
     return mask[None, None]
 
 
-def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
-                        dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None, rng_name="",
-                        training=True, name=None):
+def flash_attn_unpadded(
+    query,
+    key,
+    value,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    max_seqlen_q,
+    max_seqlen_k,
+    scale,
+    dropout=0.0,
+    causal=False,
+    return_softmax=False,
+    fixed_seed_offset=None,
+    rng_name="",
+    training=True,
+    name=None,
+):
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -178,14 +255,28 @@ def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqle
     mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, None, None, query.shape[0], key.shape[0], bool(causal))
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     p = dropout if training else 0.0
-    out = attention("flash_attn_unpadded", q, k, v, mask, p, False, scale,
-                    "weights" if return_softmax else None)
+    out = attention(
+        "flash_attn_unpadded", q, k, v, mask, p, False, scale, "weights" if return_softmax else None
+    )
     return (out[0].squeeze(0), out[1].squeeze(0)) if return_softmax else (out.squeeze(0), None)
 
 
-def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
-                                dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None,
-                                rng_name="", varlen_padded=True, training=True, name=None):
+def flash_attn_varlen_qkvpacked(
+    qkv,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    max_seqlen_q,
+    max_seqlen_k,
+    scale,
+    dropout=0.0,
+    causal=False,
+    return_softmax=False,
+    fixed_seed_offset=None,
+    rng_name="",
+    varlen_padded=True,
+    training=True,
+    name=None,
+):
     """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2,
     key heads, width].
 
@@ -197,14 +288,44 @@ def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, m
         paddle.Size([5, 2, 4])
     """
     q, k, v = _unpacked("flash_attn_varlen_qkvpacked", qkv, 1)
-    return flash_attn_unpadded(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
-                               dropout, causal, return_softmax, training=training)
+    return flash_attn_unpadded(
+        q,
+        k,
+        v,
+        cu_seqlens_q,
+        cu_seqlens_k,
+        max_seqlen_q,
+        max_seqlen_k,
+        scale,
+        dropout,
+        causal,
+        return_softmax,
+        training=training,
+    )
 
 
-def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
-                              seqused_q=None, seqused_k=None, softmax_scale=None, causal=False, qv=None,
-                              q_descale=None, k_descale=None, v_descale=None, window_size=(-1, -1),
-                              softcap=0.0, num_splits=1, pack_gqa=None, sm_margin=0):
+def flash_attention_v3_varlen(
+    query,
+    key,
+    value,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    max_seqlen_q,
+    max_seqlen_k,
+    seqused_q=None,
+    seqused_k=None,
+    softmax_scale=None,
+    causal=False,
+    qv=None,
+    q_descale=None,
+    k_descale=None,
+    v_descale=None,
+    window_size=(-1, -1),
+    softcap=0.0,
+    num_splits=1,
+    pack_gqa=None,
+    sm_margin=0,
+):
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -226,10 +347,20 @@ def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max
         paddle.Size([5, 2, 4])
     """
     if any(a is not None for a in (qv, q_descale, k_descale, v_descale)) or softcap:
-        raise ValueError("flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: "
-                         "they belong to 8-bit and capped kernels; leave them at their defaults")
-    mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, query.shape[0], key.shape[0],
-                         bool(causal), tuple(window_size))
+        raise ValueError(
+            "flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: "
+            "they belong to 8-bit and capped kernels; leave them at their defaults"
+        )
+    mask = _segment_mask(
+        cu_seqlens_q,
+        cu_seqlens_k,
+        seqused_q,
+        seqused_k,
+        query.shape[0],
+        key.shape[0],
+        bool(causal),
+        tuple(window_size),
+    )
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     out, lse = attention("flash_attention_v3_varlen", q, k, v, mask, 0.0, False, softmax_scale, "lse")
     return out.squeeze(0), lse.squeeze(0)
@@ -258,10 +389,24 @@ def _row_mask(rows, heads, queries, causal, window):
     return jnp.repeat(mask, heads // mask.shape[1], axis=1) if mask.shape[1] > 1 else mask
 
 
-def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout=0.0, causal=False,
-                        window_size=None, return_softmax_lse=False, return_seed_offset=False,
-                        fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None,
-                        block_mask=None):
+def flashmask_attention(
+    query,
+    key,
+    value,
+    startend_row_indices=None,
+    *,
+    dropout=0.0,
+    causal=False,
+    window_size=None,
+    return_softmax_lse=False,
+    return_seed_offset=False,
+    fixed_seed_offset=None,
+    rng_name="",
+    training=True,
+    name=None,
+    softmax_scale=None,
+    block_mask=None,
+):
     """Attention with a mask that is given column by column: for each key the query rows that may not see it.
 
     Args:
@@ -286,23 +431,40 @@ def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout
     See: Wang et al., FlashMask, 2024.
     """
     if return_seed_offset or block_mask is not None:
-        raise ValueError("flashmask_attention: return_seed_offset, block_mask: there is no seed per call and "
-                         "no block sparse kernel; leave them at their defaults")
+        raise ValueError(
+            "flashmask_attention: return_seed_offset, block_mask: there is no seed per call and "
+            "no block sparse kernel; leave them at their defaults"
+        )
     window = (window_size, 0 if causal else window_size) if isinstance(window_size, int) else window_size
     rows = startend_row_indices
     if rows is None and window is not None:
         rows = wrap(jnp.full((1, 1, key.shape[1], 1), query.shape[1], jnp.int32))
     mask = None
     if rows is not None:
-        if (rows.ndim != 4 or rows.shape[2] != key.shape[1]
-                or rows.shape[3] not in ((1, 2) if causal else (1, 2, 4))):
-            raise ValueError(f"flashmask_attention: startend_row_indices: got shape {list(rows.shape)}; "
-                             f"it must be [batch, heads, {key.shape[1]}, 1, 2 or (not causal) 4]")
-        mask = _row_mask(rows, query.shape[2], query.shape[1], bool(causal),
-                         None if window is None else tuple(window))
+        if (
+            rows.ndim != 4
+            or rows.shape[2] != key.shape[1]
+            or rows.shape[3] not in ((1, 2) if causal else (1, 2, 4))
+        ):
+            raise ValueError(
+                f"flashmask_attention: startend_row_indices: got shape {list(rows.shape)}; "
+                f"it must be [batch, heads, {key.shape[1]}, 1, 2 or (not causal) 4]"
+            )
+        mask = _row_mask(
+            rows, query.shape[2], query.shape[1], bool(causal), None if window is None else tuple(window)
+        )
     p = dropout if training else 0.0
-    return attention("flashmask_attention", query, key, value, mask, p, causal and mask is None,
-                     softmax_scale, "lse" if return_softmax_lse else None)
+    return attention(
+        "flashmask_attention",
+        query,
+        key,
+        value,
+        mask,
+        p,
+        causal and mask is None,
+        softmax_scale,
+        "lse" if return_softmax_lse else None,
+    )
 
 
 @op("query key softmax_lse", method=False, register=False)
@@ -326,8 +488,9 @@ def calc_reduced_attention_scores(query, key, softmax_lse):
 def get_triangle_upper_mask(x):
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
-    return wrap(jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype),
-                                 tuple(x.shape)))
+    return wrap(
+        jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype), tuple(x.shape))
+    )
 
 
 @contextlib.contextmanager
@@ -354,8 +517,9 @@ def _sparse(query, key, value, offset, columns, padding=None, mask=None):
     return jnp.einsum("bhqk,bhkd->bhqd", weights / jnp.where(total == 0, 1, total), value)
 
 
-def sparse_attention(query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None,
-                     attn_mask=None, name=None):
+def sparse_attention(
+    query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None, attn_mask=None, name=None
+):
     """Attention where each query sees only the keys listed for it in compressed row form.
 
     Args:

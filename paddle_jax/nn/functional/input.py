@@ -32,8 +32,10 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
     rides with the results; where it cannot, the op gives NaN."""
 
     def refusal(got):
-        return error(f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}"
-                     + (f" and {allowed}" if allowed is not None else ""))
+        return error(
+            f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}"
+            + (f" and {allowed}" if allowed is not None else "")
+        )
 
     value = traced(ids)
     if value is not None:
@@ -57,10 +59,23 @@ def _one_hot(x, num_classes):
 
 
 @known_as(pir="one_hot(x,num_classes:i32)", code="indexing:one_hot")
-@composite(method=False, alias={"input": "x"},
-           cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3",
-                  "const(1), 3", "idx(3,0), 3", "idx(3,0)", "idx(3,2,2), 5", "const([0,1]), 0",
-                  "const([0,1]), paddle.to_tensor(3)"])
+@composite(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "idx(3,4), 3",
+        "idx(3,4)",
+        "const([0,3]), 3",
+        "const([0,-1]), 3",
+        "const([0,1],'int32'), 3",
+        "const(1), 3",
+        "idx(3,0), 3",
+        "idx(3,0)",
+        "idx(3,2,2), 5",
+        "const([0,1]), 0",
+        "const([0,1]), paddle.to_tensor(3)",
+    ],
+)
 def one_hot(x, num_classes=-1, name=None):
     """Turns ids into vectors that are 1 at the id and 0 elsewhere.
 
@@ -94,11 +109,13 @@ def _lookup(x, weight, padding_idx, by_frequency=False):
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
         return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
-    places = lax.GatherDimensionNumbers(offset_dims=(x.ndim,), collapsed_slice_dims=(0,),
-                                        start_index_map=(0,))
+    places = lax.GatherDimensionNumbers(
+        offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,)
+    )
     wrong = jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0
-    rows = lax.gather(weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill",
-                      fill_value=wrong)
+    rows = lax.gather(
+        weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong
+    )
     padding = lax.broadcast_in_dim(x == padding_idx, rows.shape, tuple(range(x.ndim)))
     return lax.select(padding, lax.full_like(rows, 0), rows)
 
@@ -111,14 +128,36 @@ def _frequency_scaled(x, weight):
 
 # ~ where the real Paddle's gradient shows the used rows only
 @known_as(pir="embedding(x,weight) padding_idx:i64?=-1 sparse:bool=False", code="sequences:embedding")
-@composite(method=False, alias={"input": "x"},
-           cases=["const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)",
-                  "const([0,2]), f(3,2), padding_idx=-1", "const([0,2,2,1]), f(3,2), padding_idx=2",
-                  "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)",
-                  "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)", "idx(3,2,2), d(3,4)",
-                  "~const([0,2]), f(3,2), sparse=True", "const([0,2,2]), f(3,2), scale_grad_by_freq=True"])
-def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=False,
-              scale_grad_by_freq=False, name=None):
+@composite(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "const([0,2]), f(3,2)",
+        "const([0,3]), f(3,2)",
+        "const([0,-1]), f(3,2)",
+        "const([0,2]), f(3,2), padding_idx=-1",
+        "const([0,2,2,1]), f(3,2), padding_idx=2",
+        "const([0,2]), f(3,2), padding_idx=3",
+        "f(2), f(3,2)",
+        "const([0,2],'int32'), f(3,2)",
+        "const(1), f(3,2)",
+        "idx(3,0,2), f(3,2)",
+        "idx(3,2), f(3)",
+        "idx(3,2,2), d(3,4)",
+        "~const([0,2]), f(3,2), sparse=True",
+        "const([0,2,2]), f(3,2), scale_grad_by_freq=True",
+    ],
+)
+def embedding(
+    x,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    sparse=False,
+    scale_grad_by_freq=False,
+    name=None,
+):
     """Looks up rows of a table.
 
     Args:
@@ -150,8 +189,9 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
     if max_norm is not None:
         _renorm(x, weight, float(max_norm), float(norm_type))
     if sparse and scale_grad_by_freq:
-        raise AttributeError("embedding: scale_grad_by_freq: got True with sparse=True; "
-                             "set one of them to False")
+        raise AttributeError(
+            "embedding: scale_grad_by_freq: got True with sparse=True; set one of them to False"
+        )
     found = _lookup(x, weight, padding, bool(scale_grad_by_freq))
     if sparse:
         note_lookup(found, x, weight, padding)

@@ -33,18 +33,32 @@ from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa
 from paddle_jax.tensor.axes import at_hand, check_index, guarded
 from paddle_jax.tensor.inner import magnitude
 
-PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'",
-        "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)", "f(2,3), f(2,3), reduction='x'"]
+PAIR = [
+    "f(2,3), f(2,3)",
+    "f(2,3), f(2,3), reduction='none'",
+    "f(2,3), f(2,3), reduction='sum'",
+    "d(2,3), d(2,3)",
+    "f(), f()",
+    "f(0,3), f(0,3)",
+    "f(2,3), f(2,3), reduction='x'",
+]
 # Labels that are no leaves: as in Paddle no gradient flows to them, which differences would not see.
 SOME = "(idx(9,2,3).astype('float32') + 1) / 10"
 SOME_D = "(idx(9,2,3).astype('float64') + 1) / 10"
-UNIT = [f"u(.1,.9,2,3), {SOME}", f"u(.1,.9,2,3), {SOME}, reduction='none'",
-        f"ud(.1,.9,2,3), {SOME_D}, reduction='sum'"]
+UNIT = [
+    f"u(.1,.9,2,3), {SOME}",
+    f"u(.1,.9,2,3), {SOME}, reduction='none'",
+    f"ud(.1,.9,2,3), {SOME_D}, reduction='sum'",
+]
 
 
 @known_as(amp="square", code="losses:mse_loss")
-@op("input label", method=False, promote=True,
-    cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"],
+)
 def mse_loss(input, label, reduction="mean", name=None):
     """Squared difference of input and label.
 
@@ -64,8 +78,12 @@ def mse_loss(input, label, reduction="mean", name=None):
 
 
 @known_as(amp="reduce_mean", code="losses:l1_loss")
-@op("input label", method=False, promote=True,
-    cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"],
+)
 def l1_loss(input, label, reduction="mean", name=None):
     """Absolute difference of input and label. Arguments as for `mse_loss`.
 
@@ -77,8 +95,19 @@ def l1_loss(input, label, reduction="mean", name=None):
 
 
 @known_as(amp="square", code="losses:square_error_cost")
-@op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)",
-                                                      "f(0,3), f(0,3)", "i(2), i(2)", "f(2,3), f(2,4)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    cases=[
+        "f(2,3), f(2,3)",
+        "f(2,3), f(3)",
+        "d(2,3), d(2,3)",
+        "f(0,3), f(0,3)",
+        "i(2), i(2)",
+        "f(2,3), f(2,4)",
+    ],
+)
 def square_error_cost(input, label):
     """(input - label) squared, elementwise.
 
@@ -90,9 +119,20 @@ def square_error_cost(input, label):
 
 
 @known_as(amp="huber_loss", pir="huber_loss delta:f32", code="losses:smooth_l1_loss")
-@op("input label", method=False, promote=True,
-    cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False",
-           "f(2,3), f(2,3), 'mean', 2.0, is_huber=False", "f(3,1), f(3)", "f(3), f(3,1)", "f(2,3), f(1,3)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    cases=[
+        *PAIR,
+        "f(2,3), f(2,3), 'none', 0.5",
+        "f(2,3), f(2,3), 'none', 0.5, False",
+        "f(2,3), f(2,3), 'mean', 2.0, is_huber=False",
+        "f(3,1), f(3)",
+        "f(3), f(3,1)",
+        "f(2,3), f(1,3)",
+    ],
+)
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
     """Squared for small differences, linear for large ones (Huber's loss).
 
@@ -116,10 +156,21 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
 
 
 @known_as(pir="log_loss epsilon:f32")
-@op("input label", alike=True, method=False, promote=True, constant="label",
-    cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')", "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1",
-           "u(.1,.9,0,1), u(0,1,0,1)", "u(.1,.9,3,2), u(0,1,3,2)", "u(.1,.9,3), u(0,1,3)",
-           "u(.1,.9,3,1), u(0,1,1,1)"])
+@op(
+    "input label",
+    alike=True,
+    method=False,
+    promote=True,
+    constant="label",
+    cases=[
+        "u(.1,.9,3,1), idx(2,3,1).astype('float32')",
+        "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1",
+        "u(.1,.9,0,1), u(0,1,0,1)",
+        "u(.1,.9,3,2), u(0,1,3,2)",
+        "u(.1,.9,3), u(0,1,3)",
+        "u(.1,.9,3,1), u(0,1,1,1)",
+    ],
+)
 def log_loss(input, label, epsilon=1e-4, name=None):
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise. No
     gradient flows to label.
@@ -136,16 +187,30 @@ def log_loss(input, label, epsilon=1e-4, name=None):
         0.69
     """
     if input.shape != label.shape or input.ndim != 2 or input.shape[1] != 1:
-        raise ValueError(f"(InvalidArgument) log_loss: label: got shape {list(label.shape)} for input "
-                         f"{list(input.shape)}; both must be [N, 1]")
+        raise ValueError(
+            f"(InvalidArgument) log_loss: label: got shape {list(label.shape)} for input "
+            f"{list(input.shape)}; both must be [N, 1]"
+        )
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
 @known_as(amp="reduce_mean", pir="kldiv_loss reduction:str log_target:bool")
-@op("input label", method=False, promote=True, constant="label",
-    cases=[f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'",
-           f"d(2,3), {SOME_D}, 'sum'", "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True",
-           "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')", "f(3,1), f(3)", "f(2,3), f(3)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    constant="label",
+    cases=[
+        f"f(2,3), {SOME}",
+        f"f(2,3), {SOME}, 'batchmean'",
+        f"f(2,3), {SOME}, 'none'",
+        f"d(2,3), {SOME_D}, 'sum'",
+        "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True",
+        "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')",
+        "f(3,1), f(3)",
+        "f(2,3), f(3)",
+    ],
+)
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive. No
     gradient flows to label.
@@ -172,8 +237,10 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduced("kl_div", loss, reduction)
 
 
-_NO_PROBABILITY = ("binary_cross_entropy: input: got {}; probabilities lie in [0, 1]; for other numbers use "
-                   "binary_cross_entropy_with_logits")
+_NO_PROBABILITY = (
+    "binary_cross_entropy: input: got {}; probabilities lie in [0, 1]; for other numbers use "
+    "binary_cross_entropy_with_logits"
+)
 
 
 def _outside():
@@ -206,11 +273,21 @@ def _check_probabilities(*args, **kwargs):
 
 @guarded(_check_probabilities)
 @known_as(amp="reduce_mean", pir="bce_loss", code="losses:binary_cross_entropy")
-@op("input label weight", alike=True, method=False, constant="label",
-    cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
-           f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')",
-           "const([0.,1.],'float32'), const([1,0]).astype('float32')",
-           "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
+@op(
+    "input label weight",
+    alike=True,
+    method=False,
+    constant="label",
+    cases=[
+        *UNIT,
+        f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
+        f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')",
+        "const([0.,1.],'float32'), const([1,0]).astype('float32')",
+        "u(.1,.9,2,3), u(0,1,2,3), reduction='x'",
+        "u(.1,.9,2,3), u(0,1,2,4)",
+        "u(.1,.9,0,3), u(0,1,0,3)",
+    ],
+)
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
     """-label log(input) - (1 - label) log(1 - input); logarithms are limited to -100. No
     gradient flows to label.
@@ -231,8 +308,10 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
         True
     """
     if input.shape != label.shape:
-        raise ValueError(f"binary_cross_entropy: label: got shape {list(label.shape)}; "
-                         f"it must be that of input, {list(input.shape)}")
+        raise ValueError(
+            f"binary_cross_entropy: label: got shape {list(label.shape)}; "
+            f"it must be that of input, {list(input.shape)}"
+        )
     loss = -label * _bounded_log(input) - (1 - label) * _bounded_log(1 - input)
     return reduced("binary_cross_entropy", loss if weight is None else loss * weight, reduction)
 
@@ -253,18 +332,33 @@ def logistic(logit, label, pos_weight=None):
     return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
 
 
-@known_as(amp="sigmoid_cross_entropy_with_logits",
-          pir="sigmoid_cross_entropy_with_logits normalize:bool=False ignore_index:i32=-100",
-          code="losses:binary_cross_entropy_with_logits")
-@op("logit label weight pos_weight", alike=True, method=False, constant="label pos_weight", cases=[
-    f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'",
-    f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
-    f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')",
-    f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
-    "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)",
-    f"f(2,3), {SOME}, pos_weight=pos_i(1,2,3).astype('float32')",
-    f"f(2,3), {SOME}, pos_weight=pos_i(2,1).astype('float32')", "f(3,1), u(0,1,3)", "f(3), u(0,1,3,1)",
-    "f(2,3), u(0,1,3)"])
+@known_as(
+    amp="sigmoid_cross_entropy_with_logits",
+    pir="sigmoid_cross_entropy_with_logits normalize:bool=False ignore_index:i32=-100",
+    code="losses:binary_cross_entropy_with_logits",
+)
+@op(
+    "logit label weight pos_weight",
+    alike=True,
+    method=False,
+    constant="label pos_weight",
+    cases=[
+        f"f(2,3), {SOME}",
+        f"f(2,3), {SOME}, reduction='none'",
+        f"d(2,3), {SOME_D}, reduction='sum'",
+        f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
+        f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')",
+        f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
+        "u(-200,200,5), idx(2,5).astype('float32')",
+        "f(2,3), u(0,1,2,3), reduction='x'",
+        "f(0,3), u(0,1,0,3)",
+        f"f(2,3), {SOME}, pos_weight=pos_i(1,2,3).astype('float32')",
+        f"f(2,3), {SOME}, pos_weight=pos_i(2,1).astype('float32')",
+        "f(3,1), u(0,1,3)",
+        "f(3), u(0,1,3,1)",
+        "f(2,3), u(0,1,3)",
+    ],
+)
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """Binary cross entropy of sigmoid(logit) and label, without overflow. No gradient flows to
     label and pos_weight.
@@ -286,19 +380,31 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     """
     check_shapes("binary_cross_entropy_with_logits", "label", label, logit.shape)
     if pos_weight is not None and pos_weight.ndim > logit.ndim:
-        raise ValueError("(InvalidArgument) binary_cross_entropy_with_logits: pos_weight: got shape "
-                         f"{list(pos_weight.shape)}; it must broadcast to that of logit, {list(logit.shape)}")
+        raise ValueError(
+            "(InvalidArgument) binary_cross_entropy_with_logits: pos_weight: got shape "
+            f"{list(pos_weight.shape)}; it must broadcast to that of logit, {list(logit.shape)}"
+        )
     loss = logistic(logit, label, pos_weight)
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
 
 @known_as(amp="sigmoid_cross_entropy_with_logits", code="score_losses:focal")
-@op("logit label normalizer", alike=True, method=False, cases=[
-    "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')",
-    "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
-    "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
-    f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)",
-    f"f(2,3), {SOME}, alpha=-1.0", "f(3,1), u(0,1,3)", "f(3), u(0,1,3,1)"])
+@op(
+    "logit label normalizer",
+    alike=True,
+    method=False,
+    cases=[
+        "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')",
+        "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
+        "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
+        f"f(2,3), {SOME}, reduction='none'",
+        "f(2,3), u(0,1,2,3), reduction='x'",
+        "f(2,3), u(0,1,2,3), pos(2,2)",
+        f"f(2,3), {SOME}, alpha=-1.0",
+        "f(3,1), u(0,1,3)",
+        "f(3), u(0,1,3,1)",
+    ],
+)
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma
     * cross entropy.
@@ -322,15 +428,17 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     See: Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
     """
     if normalizer is not None and normalizer.size != 1:
-        raise ValueError(f"sigmoid_focal_loss: normalizer: got shape {list(normalizer.shape)}; "
-                         "it must have one element")
+        raise ValueError(
+            f"sigmoid_focal_loss: normalizer: got shape {list(normalizer.shape)}; it must have one element"
+        )
     check_shapes("sigmoid_focal_loss", "label", label, logit.shape)
     p = jax.nn.sigmoid(logit)
     wrong = p * (1 - label) + (1 - p) * label
     loss = logistic(logit, label) * jnp.power(wrong, gamma)
     loss = loss * (alpha * label + (1 - alpha) * (1 - label))
-    return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()),
-                   reduction)
+    return reduced(
+        "sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()), reduction
+    )
 
 
 def _check_dice(input=None, label=None, *_, **__):
@@ -340,9 +448,18 @@ def _check_dice(input=None, label=None, *_, **__):
 
 @guarded(_check_dice)
 @known_as(amp="reduce_mean", code="score_losses:dice")
-@op("input label", method=False,
-    cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
-           "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)", "u(0,1,2,3), f(2,1)"])
+@op(
+    "input label",
+    method=False,
+    cases=[
+        "u(0,1,2,4,3), idx(3,2,4,1)",
+        "ud(0,1,3,2), idx(2,3,1), 0.1",
+        "u(0,1,2,3), idx(3,2,2)",
+        "u(0,1,2,3), idx(3,2)",
+        "u(0,1,3), idx(3,1)",
+        "u(0,1,2,3), f(2,1)",
+    ],
+)
 def dice_loss(input, label, epsilon=1e-05, name=None):
     """1 - 2 |input and label| / (|input| + |label|), averaged over the batch.
 
@@ -362,13 +479,20 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
 
     See: Milletari et al., V-Net, 2016.
     """
-    if (input.ndim < 2 or input.ndim != label.ndim or label.shape[-1] != 1
-            or input.shape[:-1] != label.shape[:-1]):
-        raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; "
-                             f"for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
+    if (
+        input.ndim < 2
+        or input.ndim != label.ndim
+        or label.shape[-1] != 1
+        or input.shape[:-1] != label.shape[:-1]
+    ):
+        raise AssertionError(
+            f"dice_loss: label: got shape {list(label.shape)}; "
+            f"for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}"
+        )
     if not jnp.issubdtype(label.dtype, jnp.integer):
-        raise AssertionError(f"dice_loss: label: got dtype {label.dtype}; "
-                             "class numbers must be int32 or int64")
+        raise AssertionError(
+            f"dice_loss: label: got dtype {label.dtype}; class numbers must be int32 or int64"
+        )
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
     overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
@@ -384,12 +508,19 @@ def _gaussian(input, label, variance, full, epsilon, reduction):
 
 
 # The variances are no leaves: the real Paddle loses their gradient.
-@composite(method=False, cases=["f(2,3), f(2,3), pos_i(2,3).astype('float32')",
-                                "f(2,3), f(2,3), pos_i(2,3).astype('float32'), True, reduction='none'",
-                                "d(2,3), d(2,3), pos_i(2,1).astype('float64'), reduction='sum'",
-                                "f(2,3), f(2,3), pos_i(2).astype('float32')", "f(2,3), f(2,3), f(2,3)",
-                                "f(2,3), f(2,3), pos(2,3), reduction='x'", "f(2,3), f(2,3), pos(2,2)",
-                                "f(2,3), f(2,3), pos_i(2,3).astype('float32'), epsilon=2.5"])
+@composite(
+    method=False,
+    cases=[
+        "f(2,3), f(2,3), pos_i(2,3).astype('float32')",
+        "f(2,3), f(2,3), pos_i(2,3).astype('float32'), True, reduction='none'",
+        "d(2,3), d(2,3), pos_i(2,1).astype('float64'), reduction='sum'",
+        "f(2,3), f(2,3), pos_i(2).astype('float32')",
+        "f(2,3), f(2,3), f(2,3)",
+        "f(2,3), f(2,3), pos(2,3), reduction='x'",
+        "f(2,3), f(2,3), pos(2,2)",
+        "f(2,3), f(2,3), pos_i(2,3).astype('float32'), epsilon=2.5",
+    ],
+)
 def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
     """Negative log likelihood of label under normal distributions with means input.
 
@@ -418,8 +549,10 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
         if given == shape[:-1]:
             variance = variance.unsqueeze(-1)
         elif given[:-1] != shape[:-1] or given[-1] != 1:
-            raise ValueError(f"gaussian_nll_loss: variance: got shape {given}; it must be that of input, "
-                             f"{shape}, or end in 1")
+            raise ValueError(
+                f"gaussian_nll_loss: variance: got shape {given}; it must be that of input, "
+                f"{shape}, or end in 1"
+            )
     values = concrete(variance)
     if values is not None and (values < 0).any():
         raise ValueError("gaussian_nll_loss: variance: got a negative number; variances must not be negative")
@@ -427,10 +560,21 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
 
 
 @known_as(amp="reduce_mean", code="score_losses:poisson")
-@op("input label", method=False, promote=True, cases=[
-    "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'",
-    "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",
-    "f(2,3), pos(2,3), reduction='x'", "f(2,3), pos(2,4)", "f(3,1), pos(3)"])
+@op(
+    "input label",
+    method=False,
+    promote=True,
+    cases=[
+        "f(2,3), pos(2,3)",
+        "f(2,3), u(0,5,2,3), full=True",
+        "pos(2,3), pos(2,3), False, reduction='none'",
+        "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'",
+        "f(2,3), pos(2,3), epsilon=-1.0",
+        "f(2,3), pos(2,3), reduction='x'",
+        "f(2,3), pos(2,4)",
+        "f(3,1), pos(3)",
+    ],
+)
 def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """Negative log likelihood of counts under Poisson distributions.
 

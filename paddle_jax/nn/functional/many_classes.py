@@ -37,13 +37,20 @@ def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None,
     return jnp.sum(loss, 1, keepdims=True).astype(input.dtype)
 
 
-@composite(method=False, cases=[
-    "f(4,3), idx(5,4), 5, f(4,3)", "f(4,3), idx(5,4), 5, f(4,3), f(4)",
-    "f(4,3), idx(5,4,1), 5, f(4,3), f(4,1)", "d(2,3), const([1,0]), 2, d(1,3)",
-    "f(2,3), idx(5,2), 5, f(4,3), path_table=const([[0,1,-1],[0,2,3]]), path_code=const([[1,0,-1],[0,1,1]])",
-    "f(4,3), idx(5,4), 1, f(4,3)"])
-def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None, path_code=None,
-                  is_sparse=False, name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(4,3), idx(5,4), 5, f(4,3)",
+        "f(4,3), idx(5,4), 5, f(4,3), f(4)",
+        "f(4,3), idx(5,4,1), 5, f(4,3), f(4,1)",
+        "d(2,3), const([1,0]), 2, d(1,3)",
+        "f(2,3), idx(5,2), 5, f(4,3), path_table=const([[0,1,-1],[0,2,3]]), path_code=const([[1,0,-1],[0,1,1]])",
+        "f(4,3), idx(5,4), 1, f(4,3)",
+    ],
+)
+def hsigmoid_loss(
+    input, label, num_classes, weight, bias=None, path_table=None, path_code=None, is_sparse=False, name=None
+):
     """Hierarchical sigmoid: cross entropy of the left-or-right decisions on the way from the root of a binary
     tree to the class.
 
@@ -88,12 +95,25 @@ def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
     return (loss if reduction is None else reduced("margin_cross_entropy", loss, reduction)), jnp.exp(logs)
 
 
-@composite(method=False,
-           cases=["u(-.9,.9,2,4), idx(4,2)",
-                  "u(-.9,.9,2,4), idx(4,2), 0.9, .2, .1, 8., reduction='none', return_softmax=True",
-                  "ud(-.9,.9,2,4), idx(4,2,1), reduction='sum'"])
-def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, scale=64.0, group=None,
-                         return_softmax=False, reduction="mean"):
+@composite(
+    method=False,
+    cases=[
+        "u(-.9,.9,2,4), idx(4,2)",
+        "u(-.9,.9,2,4), idx(4,2), 0.9, .2, .1, 8., reduction='none', return_softmax=True",
+        "ud(-.9,.9,2,4), idx(4,2,1), reduction='sum'",
+    ],
+)
+def margin_cross_entropy(
+    logits,
+    label,
+    margin1=1.0,
+    margin2=0.5,
+    margin3=0.0,
+    scale=64.0,
+    group=None,
+    return_softmax=False,
+    reduction="mean",
+):
     """Cross entropy of scaled cosines where the true class has to win by a margin: cos(margin1 t + margin2) -
     margin3 instead of cos(t).
 
@@ -118,8 +138,9 @@ def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, s
     See: Deng et al., ArcFace, 2018, equation 4.
     """
     check_ids("margin_cross_entropy", "label", label, logits.shape[1])
-    loss, probabilities = _sphere_margin(logits, label, float(margin1), float(margin2), float(margin3),
-                                         float(scale), reduction)
+    loss, probabilities = _sphere_margin(
+        logits, label, float(margin1), float(margin2), float(margin3), float(scale), reduction
+    )
     return (loss, probabilities) if return_softmax else loss
 
 
@@ -127,8 +148,10 @@ def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, s
 @op("input label head_weight head_bias *tails", method=False, register=False)
 def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
     if label.dtype.kind not in "iu":
-        raise ValueError(f"adaptive_log_softmax_with_loss: label: got {label.dtype}; it must have integers; "
-                         "cast it with astype")
+        raise ValueError(
+            f"adaptive_log_softmax_with_loss: label: got {label.dtype}; it must have integers; "
+            "cast it with astype"
+        )
     logs = input @ head_weight
     logs = jax.nn.log_softmax(logs if head_bias is None else logs + head_bias, -1)
     shortlist = cutoffs[0]
@@ -140,14 +163,19 @@ def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
     return out, -jnp.mean(out)
 
 
-@composite(method=False,
-           cases=["f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
-                  "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8], f(4)",
-                  "f(6), const(3), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
-                  "f(4,6), const([0,3,6,9]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
-                  "f(4,6), const([[0,3]]), f(6,4), [], [2]"])
-def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cutoffs, head_bias=None,
-                                   name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
+        "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8], f(4)",
+        "f(6), const(3), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
+        "f(4,6), const([0,3,6,9]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
+        "f(4,6), const([[0,3]]), f(6,4), [], [2]",
+    ],
+)
+def adaptive_log_softmax_with_loss(
+    input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None
+):
     """Log softmax over frequent classes and clusters of rare ones, evaluated at the labels.
 
     Args:
@@ -172,14 +200,22 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
     See: Grave et al., Efficient softmax approximation for GPUs, 2016.
     """
     if label.ndim > 1 or input.ndim != label.ndim + 1 or list(input.shape[:-1]) != list(label.shape):
-        raise ValueError(f"adaptive_log_softmax_with_loss: label: got shape {list(label.shape)} for input "
-                         f"{list(input.shape)}; use [N] with [N, D] or 0-D with [D]")
+        raise ValueError(
+            f"adaptive_log_softmax_with_loss: label: got shape {list(label.shape)} for input "
+            f"{list(input.shape)}; use [N] with [N, D] or 0-D with [D]"
+        )
     cutoffs = tuple(int(c) for c in cutoffs)
     check_ids("adaptive_log_softmax_with_loss", "label", label, cutoffs[-1])
     single = label.ndim == 0
     tails = [w for pair in tail_weights for w in pair]
-    out, loss = _clustered(input.unsqueeze(0) if single else input, label.unsqueeze(0) if single else label,
-                           head_weight, head_bias, tails, cutoffs)
+    out, loss = _clustered(
+        input.unsqueeze(0) if single else input,
+        label.unsqueeze(0) if single else label,
+        head_weight,
+        head_bias,
+        tails,
+        cutoffs,
+    )
     return (out.squeeze(0) if single else out), loss
 
 
@@ -205,13 +241,17 @@ def class_center_sample(label, num_classes, num_samples, group=None):
     See: An et al., Partial FC, 2020.
     """
     if num_samples > num_classes:
-        raise ValueError(f"class_center_sample: num_samples: got {num_samples}; "
-                         f"there are only {num_classes} classes")
+        raise ValueError(
+            f"class_center_sample: num_samples: got {num_samples}; there are only {num_classes} classes"
+        )
     check_ids("class_center_sample", "label", label, num_classes)
     array = on_host(label, "class_center_sample")
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
-    drawn = looked_at(jax.random.permutation(next_key(), rest),
-                      "class_center_sample")[: max(0, num_samples - present.size)]
-    return (wrap(jnp.asarray(renumbered.reshape(array.shape).astype(array.dtype))),
-            wrap(jnp.asarray(np.concatenate([present, drawn]))))
+    drawn = looked_at(jax.random.permutation(next_key(), rest), "class_center_sample")[
+        : max(0, num_samples - present.size)
+    ]
+    return (
+        wrap(jnp.asarray(renumbered.reshape(array.shape).astype(array.dtype))),
+        wrap(jnp.asarray(np.concatenate([present, drawn]))),
+    )

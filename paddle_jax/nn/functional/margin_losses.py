@@ -18,10 +18,19 @@ def _hinge(x):
 
 
 @known_as(amp="reduce_mean", code="score_losses:ranking")
-@op("input other label", method=False, promote=True,
-    cases=[f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'",
-           f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'", f"f(2,3), f(2,3), {SIGNS}, reduction='x'",
-           "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1", "f(0,3), f(0,3), f(0,3)"])
+@op(
+    "input other label",
+    method=False,
+    promote=True,
+    cases=[
+        f"f(2,3), f(2,3), {SIGNS}",
+        f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'",
+        f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'",
+        f"f(2,3), f(2,3), {SIGNS}, reduction='x'",
+        "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1",
+        "f(0,3), f(0,3), f(0,3)",
+    ],
+)
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label (input - other) + margin).
 
@@ -43,11 +52,22 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
 
 
 @known_as(amp="reduce_mean", code="score_losses:hinge_embedding")
-@op("input label", method=False, constant="label",
-    cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
-           f"f(2,3), {SIGNS}, reduction='x'", "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)",
-           "f(2,3), const([[1,-1,1],[0,2,-1]])", "d(2,3), const([1,-1,1],'int32'), reduction='none'",
-           "f(2,3), const([1,-1,1]).astype('float64')"])
+@op(
+    "input label",
+    method=False,
+    constant="label",
+    cases=[
+        f"f(2,3), {SIGNS}",
+        f"f(2,3), {SIGNS}, 0.5, 'none'",
+        f"f(2,3), {SIGNS}, reduction='sum'",
+        f"f(2,3), {SIGNS}, reduction='x'",
+        "d(3), const([1,-1,0]).astype('float64')",
+        "f(0,3), f(0,3)",
+        "f(2,3), const([[1,-1,1],[0,2,-1]])",
+        "d(2,3), const([1,-1,1],'int32'), reduction='none'",
+        "f(2,3), const([1,-1,1]).astype('float64')",
+    ],
+)
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, margin - input) where it is -1.
 
@@ -70,10 +90,19 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
 
 
 @known_as(amp="reduce_mean", code="score_losses:cosine_embedding")
-@op("input1 input2 label", method=False, constant="label",
-    cases=["f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'",
-           "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'", "f(2,3), f(2,4), const([1,-1])",
-           "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
+@op(
+    "input1 input2 label",
+    method=False,
+    constant="label",
+    cases=[
+        "f(2,3), f(2,3), const([1,-1])",
+        "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'",
+        "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'",
+        "f(2,3), f(2,4), const([1,-1])",
+        "f(2,3), f(2,3), const([[1,-1]])",
+        "f(2,3,4), f(2,3,4), const([1,-1])",
+    ],
+)
 def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
     """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between
     the two vectors.
@@ -93,9 +122,11 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
         0.0
     """
     if label.ndim > 1 or input1.ndim > 2 or input1.shape != input2.shape:
-        raise ValueError(f"cosine_embedding_loss: got shapes {list(input1.shape)}, {list(input2.shape)} and "
-                         f"label {list(label.shape)}; inputs must have one shape [N, D] or [D], "
-                         "label [N] or 0-D")
+        raise ValueError(
+            f"cosine_embedding_loss: got shapes {list(input1.shape)}, {list(input2.shape)} and "
+            f"label {list(label.shape)}; inputs must have one shape [N, D] or [D], "
+            "label [N] or 0-D"
+        )
     dot = jnp.sum(input1 * input2, -1)
     squares = (jnp.sum(jnp.square(input1), -1) + 1e-12) * (jnp.sum(jnp.square(input2), -1) + 1e-12)
     cos = dot / jnp.sqrt(squares)
@@ -104,12 +135,23 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
 
 
 @known_as(code="score_losses:triplet")
-@op("input positive negative", method=False, promote=True,
-    cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'",
-           "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), -1.0",
-           "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(4,3), f(3)", "f(4,3), f(1,3), f(4,3)"])
-def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False,
-                        reduction="mean", name=None):
+@op(
+    "input positive negative",
+    method=False,
+    promote=True,
+    cases=[
+        "f(4,3), f(4,3), f(4,3)",
+        "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'",
+        "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
+        "f(4,3), f(4,3), f(4,3), -1.0",
+        "f(4,3), f(4,3), f(4,3), reduction='x'",
+        "f(4,3), f(4,3), f(3)",
+        "f(4,3), f(1,3), f(4,3)",
+    ],
+)
+def triplet_margin_loss(
+    input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None
+):
     """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
 
     Args:
@@ -142,16 +184,27 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
 @known_as(amp="triplet_margin_loss", code="score_losses:distances")
 @op("near far other", method=False, register=False)
 def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
-    return reduced("triplet_margin_with_distance_loss",
-                   _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
+    return reduced(
+        "triplet_margin_with_distance_loss",
+        _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin),
+        reduction,
+    )
 
 
-@composite(method=False, cases=[
-    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'",
-    "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), margin=-1.0",
-    "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(3,3), f(4,3)"])
-def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0,
-                                      swap=False, reduction="mean", name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(4,3), f(4,3), f(4,3)",
+        "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'",
+        "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
+        "f(4,3), f(4,3), f(4,3), margin=-1.0",
+        "f(4,3), f(4,3), f(4,3), reduction='x'",
+        "f(4,3), f(3,3), f(4,3)",
+    ],
+)
+def triplet_margin_with_distance_loss(
+    input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None
+):
     """`triplet_margin_loss` with a distance of one's own.
 
     Args:
@@ -172,17 +225,29 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     if margin < 0:
         raise ValueError(f"triplet_margin_with_distance_loss: margin: got {margin}; it must not be negative")
     if not list(input.shape) == list(positive.shape) == list(negative.shape):
-        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, "
-                         f"{list(positive.shape)}, {list(negative.shape)}; they must be equal")
+        raise ValueError(
+            f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, "
+            f"{list(positive.shape)}, {list(negative.shape)}; they must be equal"
+        )
     distance = distance_function or pairwise_distance
     near, far = distance(input, positive), distance(input, negative)
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
 @known_as(amp="reduce_mean", code="score_losses:soft_margin")
-@op("input label", method=False, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
-    "d(3), const([1,-1,1]).astype('float64'), 'sum'", "f(3), const([1,-1,1])",
-    "d(3), const([1,-1,1]).astype('float32')", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
+@op(
+    "input label",
+    method=False,
+    cases=[
+        f"f(2,3), {SIGNS}",
+        f"f(2,3), {SIGNS}, 'none'",
+        "d(3), const([1,-1,1]).astype('float64'), 'sum'",
+        "f(3), const([1,-1,1])",
+        "d(3), const([1,-1,1]).astype('float32')",
+        f"f(2,3), {SIGNS}, 'x'",
+        "f(2,3), f(2,4)",
+    ],
+)
 def soft_margin_loss(input, label, reduction="mean", name=None):
     """log(1 + exp(-label input)).
 
@@ -200,17 +265,25 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
         0.6931
     """
     if input.shape != label.shape:
-        raise ValueError(f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, "
-                         f"{list(input.shape)}")
+        raise ValueError(
+            f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, "
+            f"{list(input.shape)}"
+        )
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
 @known_as(amp="reduce_mean", code="score_losses:labels_soft_margin")
-@op("input label weight", method=False,
-    cases=["f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')",
-           "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
-           "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'", "f(2,3), u(0,1,2,3), reduction='x'",
-           "f(2,3), u(0,1,2,4)"])
+@op(
+    "input label weight",
+    method=False,
+    cases=[
+        "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')",
+        "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
+        "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'",
+        "f(2,3), u(0,1,2,3), reduction='x'",
+        "f(2,3), u(0,1,2,4)",
+    ],
+)
 def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
     """Binary cross entropy of each class with logits, averaged over the classes.
 
@@ -229,18 +302,28 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
         0.6931
     """
     if input.shape != label.shape:
-        raise ValueError(f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; "
-                         f"it must be that of input, {list(input.shape)}")
+        raise ValueError(
+            f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; "
+            f"it must be that of input, {list(input.shape)}"
+        )
     loss = label * jax.nn.softplus(-input) + (1 - label) * jax.nn.softplus(input)
-    return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1),
-                   reduction)
+    return reduced(
+        "multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction
+    )
 
 
 @known_as(amp="reduce_mean", code="score_losses:labels_margin")
-@op("input label", method=False,
-    cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
-           "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
-           "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
+@op(
+    "input label",
+    method=False,
+    cases=[
+        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]])",
+        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
+        "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'",
+        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
+        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'",
+    ],
+)
 def multi_label_margin_loss(input, label, reduction="mean", name=None):
     """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the
     number of classes.
@@ -259,8 +342,10 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
         0.0
     """
     if input.ndim != 2 or input.shape != label.shape:
-        raise ValueError(f"multi_label_margin_loss: label: got shape {list(label.shape)} for input "
-                         f"{list(input.shape)}; both must be [N, C]")
+        raise ValueError(
+            f"multi_label_margin_loss: label: got shape {list(label.shape)} for input "
+            f"{list(input.shape)}; both must be [N, C]"
+        )
     classes = input.shape[1]
     live = jnp.cumprod(label >= 0, axis=1).astype(bool)
     target = jnp.where(live, label, 0)
@@ -270,14 +355,23 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     return reduced("multi_label_margin_loss", loss, reduction)
 
 
-@composite(method=False, cases=[
-    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'",
-    "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'", "f(2,4), const([1,3]), 3",
-    "f(2,4), const([1,3]), reduction='x'", "f(2,4), const([1,3,0])",
-    "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')",
-    "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
-    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2",
-    "f(2,4), const([1,3]), 2, -0.2, reduction='none'", "f(2,4), const([1,4])"])
+@composite(
+    method=False,
+    cases=[
+        "f(2,4), const([1,3])",
+        "f(2,4), const([1,3]), 2, 0.5, reduction='none'",
+        "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'",
+        "f(2,4), const([1,3]), 3",
+        "f(2,4), const([1,3]), reduction='x'",
+        "f(2,4), const([1,3,0])",
+        "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')",
+        "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
+        "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')",
+        "f(2,4), const([1,3]), 1, -0.2",
+        "f(2,4), const([1,3]), 2, -0.2, reduction='none'",
+        "f(2,4), const([1,4])",
+    ],
+)
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the
     number of classes.
@@ -299,11 +393,14 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
         0.25
     """
     if input.ndim != 2 or label.shape != input.shape[:1]:
-        raise ValueError(f"multi_margin_loss: got input of shape {list(input.shape)} and label "
-                         f"{list(label.shape)}; they must be [N, C] and [N]")
+        raise ValueError(
+            f"multi_margin_loss: got input of shape {list(input.shape)} and label "
+            f"{list(label.shape)}; they must be [N, C] and [N]"
+        )
     if weight is not None and weight.shape != input.shape[1:]:
-        raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; "
-                         f"it must be [{input.shape[1]}]")
+        raise ValueError(
+            f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]"
+        )
     check_ids("multi_margin_loss", "label", label, input.shape[1])
     check_reduction("multi_margin_loss", reduction)
     return _multi_margin(input, label, weight, p, margin, reduction)
@@ -323,9 +420,17 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
 
 
 @known_as(amp="reduce_mean", code="score_losses:pairs")
-@op("anchor positive labels", alike="anchor positive", method=False, constant="labels",
-    cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
-           "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
+@op(
+    "anchor positive labels",
+    alike="anchor positive",
+    method=False,
+    constant="labels",
+    cases=[
+        "f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
+        "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1",
+        "f(2,3), f(2,3), const([1,1])",
+    ],
+)
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the
     length of the vectors.
@@ -345,8 +450,11 @@ def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """
     same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)
     target = same / jnp.sum(same, 1, keepdims=True)
-    penalty = ((jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1))) * 0.25
-               * l2_reg)
+    penalty = (
+        (jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1)))
+        * 0.25
+        * l2_reg
+    )
     logs = jax.nn.log_softmax(anchor @ positive.T, -1)
     return penalty + _columns(target, logs)
 

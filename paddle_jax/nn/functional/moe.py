@@ -40,9 +40,20 @@ def _gathered(rows, rowmap, route, prob, mixed, weighted):
     return picked.sum(1).astype(rows.dtype), jnp.where(route >= 0, own, 0)
 
 
-def moe_permute(hidden_states, scale, expert_routemap_topk, expert_prob_topk, num_experts, tokens_per_expert,
-                padding_alignment, do_gather=True, using_ue8m0_scale=False, return_expert_indices=False,
-                override_buffer_size=-1, name=None):
+def moe_permute(
+    hidden_states,
+    scale,
+    expert_routemap_topk,
+    expert_prob_topk,
+    num_experts,
+    tokens_per_expert,
+    padding_alignment,
+    do_gather=True,
+    using_ue8m0_scale=False,
+    return_expert_indices=False,
+    override_buffer_size=-1,
+    name=None,
+):
     """The rows of tokens in the order of experts, once for each expert that a token goes to; each expert's
     rows are filled up with zeros.
 
@@ -73,27 +84,44 @@ def moe_permute(hidden_states, scale, expert_routemap_topk, expert_prob_topk, nu
         ([[1.0], [0.0], [1.0], [2.0]], [[0, 2], [-1, 3]])
     """
     shape = list(expert_routemap_topk.shape)
-    if (hidden_states.ndim != 2 or len(shape) != 2 or shape != list(expert_prob_topk.shape)
-            or shape[0] != hidden_states.shape[0]):
-        raise ValueError(f"moe_permute: got hidden_states {list(hidden_states.shape)}, expert_routemap_topk "
-                         f"{shape} and expert_prob_topk {list(expert_prob_topk.shape)}; "
-                         "they must be [n, features], [n, k] and [n, k]")
+    if (
+        hidden_states.ndim != 2
+        or len(shape) != 2
+        or shape != list(expert_prob_topk.shape)
+        or shape[0] != hidden_states.shape[0]
+    ):
+        raise ValueError(
+            f"moe_permute: got hidden_states {list(hidden_states.shape)}, expert_routemap_topk "
+            f"{shape} and expert_prob_topk {list(expert_prob_topk.shape)}; "
+            "they must be [n, features], [n, k] and [n, k]"
+        )
     if len(tokens_per_expert) != num_experts or padding_alignment < 1 or not do_gather:
-        raise ValueError(f"moe_permute: got {len(tokens_per_expert)} tokens_per_expert for "
-                         f"num_experts={num_experts}, padding_alignment={padding_alignment} and "
-                         f"do_gather={do_gather}; use one number per expert, a positive alignment, and True")
+        raise ValueError(
+            f"moe_permute: got {len(tokens_per_expert)} tokens_per_expert for "
+            f"num_experts={num_experts}, padding_alignment={padding_alignment} and "
+            f"do_gather={do_gather}; use one number per expert, a positive alignment, and True"
+        )
     ends = np.cumsum([-(-int(n) // padding_alignment) * padding_alignment for n in tokens_per_expert])
     rows = int(ends[-1]) if override_buffer_size < 0 else int(override_buffer_size)
     starts = tuple([0, *ends[:-1].tolist()])
-    y, rowmap, weights, number, *scales = _spread(hidden_states, expert_routemap_topk, expert_prob_topk,
-                                                  scale, starts, rows)
+    y, rowmap, weights, number, *scales = _spread(
+        hidden_states, expert_routemap_topk, expert_prob_topk, scale, starts, rows
+    )
     found = (y, rowmap, weights, scales[0] if scales else weights[:0])
     return (*found, number) if return_expert_indices else found
 
 
-def moe_unpermute(hidden_states_unzipped, zipped_expertwise_rowmap, expert_routemap_topk, token_prob_unzipped,
-                  total_zipped_tokens, num_experts, using_mix_precision=True, using_weighted_combine=False,
-                  name=None):
+def moe_unpermute(
+    hidden_states_unzipped,
+    zipped_expertwise_rowmap,
+    expert_routemap_topk,
+    token_prob_unzipped,
+    total_zipped_tokens,
+    num_experts,
+    using_mix_precision=True,
+    using_weighted_combine=False,
+    name=None,
+):
     """The way back from `moe_permute`: for each token the sum of its rows.
 
     Differs from Paddle: as `moe_permute`.
@@ -119,8 +147,16 @@ def moe_unpermute(hidden_states_unzipped, zipped_expertwise_rowmap, expert_route
         [[[2.0], [2.0]], [[0.5, 0.5], [0.5, 0.0]]]
     """
     if list(zipped_expertwise_rowmap.shape) != [total_zipped_tokens, num_experts]:
-        raise ValueError("moe_unpermute: zipped_expertwise_rowmap: "
-                         f"got shape {list(zipped_expertwise_rowmap.shape)}; it must be "
-                         f"[total_zipped_tokens, num_experts], {[total_zipped_tokens, num_experts]}")
-    return _gathered(hidden_states_unzipped, zipped_expertwise_rowmap, expert_routemap_topk,
-                     token_prob_unzipped, bool(using_mix_precision), bool(using_weighted_combine))
+        raise ValueError(
+            "moe_unpermute: zipped_expertwise_rowmap: "
+            f"got shape {list(zipped_expertwise_rowmap.shape)}; it must be "
+            f"[total_zipped_tokens, num_experts], {[total_zipped_tokens, num_experts]}"
+        )
+    return _gathered(
+        hidden_states_unzipped,
+        zipped_expertwise_rowmap,
+        expert_routemap_topk,
+        token_prob_unzipped,
+        bool(using_mix_precision),
+        bool(using_weighted_combine),
+    )

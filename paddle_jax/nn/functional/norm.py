@@ -55,24 +55,30 @@ def _channels(op_name, x, data_format):
 
 @known_as(amp="batch_norm", cast=1, code="norms:batch_norm_train")
 @op("x mean variance weight bias", method=False, register=False)
-def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5,
-                     data_format="NCHW"):
+def batch_norm_train(
+    x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5, data_format="NCHW"
+):
     """Normalises with the statistics of the batch; returns the result and the new running
     mean and variance."""
     axis, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
     batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
     y = _scaled(centred * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
-    running = [lax.stop_gradient(old) * momentum
-                   + lax.stop_gradient(new).reshape(-1).astype(old.dtype) * (1 - momentum)
-               for old, new in ((mean, batch_mean), (variance, batch_variance))]
+    running = [
+        lax.stop_gradient(old) * momentum
+        + lax.stop_gradient(new).reshape(-1).astype(old.dtype) * (1 - momentum)
+        for old, new in ((mean, batch_mean), (variance, batch_variance))
+    ]
     return y.astype(x.dtype), *running
 
 
-@known_as(amp="batch_norm", cast=1,
-          pir="batch_norm_|batch_norm|sync_batch_norm_ is_test:bool=True momentum:f32 epsilon:f32 "
-              "data_format:str='NCHW' use_global_stats:bool=False trainable_statistics:bool=False",
-          code="norms:batch_norm")
+@known_as(
+    amp="batch_norm",
+    cast=1,
+    pir="batch_norm_|batch_norm|sync_batch_norm_ is_test:bool=True momentum:f32 epsilon:f32 "
+    "data_format:str='NCHW' use_global_stats:bool=False trainable_statistics:bool=False",
+    code="norms:batch_norm",
+)
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
     """Normalises with given statistics."""
@@ -82,21 +88,42 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
 
-@composite(method=False, cases=[
-    # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and use_global_stats=False
-    # outside training uses the global ones
-    "f(4,3), i(3).astype('float32'), pos_i(3).astype('float32')", "f(4,3), f(3), pos(3), f(3), f(3), True",
-    "f(2,3,4,4), f(3), pos(3), f(3), f(3)", "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
-    "f(2,4,3), f(3), pos(3), data_format='NLC'",
-    "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'",
-    "~f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
-    "f(4,3), f(3), pos(3), training=True, use_global_stats=True",
-    "~f(4,3), f(3), pos(3), training=False, use_global_stats=False", "f(4,3), f(2), pos(3)",
-    "f(4), f(4), pos(4)", "f(1,3), f(3), pos(3), training=True",
-    "f(1,3,1), f(3), pos(3), f(3), f(3), training=True", "d(4,3,2), d(3), pos_d(3), d(3), d(3), True",
-    "f(4,3), f(3), pos(3), data_format='X'", "f(4,3), None, None"])
-def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9,
-               epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None):
+@composite(
+    method=False,
+    cases=[
+        # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and use_global_stats=False
+        # outside training uses the global ones
+        "f(4,3), i(3).astype('float32'), pos_i(3).astype('float32')",
+        "f(4,3), f(3), pos(3), f(3), f(3), True",
+        "f(2,3,4,4), f(3), pos(3), f(3), f(3)",
+        "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
+        "f(2,4,3), f(3), pos(3), data_format='NLC'",
+        "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'",
+        "~f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
+        "f(4,3), f(3), pos(3), training=True, use_global_stats=True",
+        "~f(4,3), f(3), pos(3), training=False, use_global_stats=False",
+        "f(4,3), f(2), pos(3)",
+        "f(4), f(4), pos(4)",
+        "f(1,3), f(3), pos(3), training=True",
+        "f(1,3,1), f(3), pos(3), f(3), f(3), training=True",
+        "d(4,3,2), d(3), pos_d(3), d(3), d(3), True",
+        "f(4,3), f(3), pos(3), data_format='X'",
+        "f(4,3), None, None",
+    ],
+)
+def batch_norm(
+    x,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.9,
+    epsilon=1e-05,
+    data_format="NCHW",
+    use_global_stats=None,
+    name=None,
+):
     """Normalises each channel over the batch; while training the running statistics are updated in place.
 
     Args:
@@ -128,21 +155,33 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     alike("batch_norm", x, running_mean, running_var, weight, bias, whole=True)
     axis, shape = _channels("batch_norm", x, data_format)
     channels = x.shape[axis]
-    for what, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
-                        ("bias", bias)):
-        if (value is None and what.startswith("running")
-                or value is not None and list(value.shape) != [channels]):
-            raise ValueError(f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; "
-                             f"it must have shape [{channels}], one for each channel")
+    for what, value in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if (
+            value is None
+            and what.startswith("running")
+            or value is not None
+            and list(value.shape) != [channels]
+        ):
+            raise ValueError(
+                f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; "
+                f"it must have shape [{channels}], one for each channel"
+            )
     frozen = not training if use_global_stats is None else use_global_stats
     if frozen:
-        return batch_norm_infer(x, running_mean._snapshot(), running_var._snapshot(), weight, bias,
-                                float(epsilon), data_format)
+        return batch_norm_infer(
+            x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format
+        )
     if x.size <= channels:
         return _unchanged(x, weight, bias, shape)
     before = running_mean._snapshot(), running_var._snapshot()
-    y, mean, variance = batch_norm_train(x, *before, weight, bias, float(momentum), float(epsilon),
-                                         data_format)
+    y, mean, variance = batch_norm_train(
+        x, *before, weight, bias, float(momentum), float(epsilon), data_format
+    )
     running_mean._rebind(mean._raw)
     running_var._rebind(variance._raw)
     return y
@@ -159,11 +198,29 @@ def _unchanged(x, weight, bias, shape):
 
 
 @known_as(cast=1, pir="layer_norm epsilon:f32 begin_norm_axis:i32", code="norms:layer_norm")
-@op("x weight bias", alike=True, method=False, alias={"input": "x", "eps": "epsilon"},
-    cases=["f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)",
-           "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]", "d(2,4,3), [4,3], d(12)", "f(0,3), [3]",
-           "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3)", "f(2,3), [3], f(3), epsilon=1e-3",
-           "f(2,3), [3], epsilon=0.01", "f(2,3), [3], epsilon=-1e-5"])
+@op(
+    "x weight bias",
+    alike=True,
+    method=False,
+    alias={"input": "x", "eps": "epsilon"},
+    cases=[
+        "f(2,3), 3",
+        "f(2,3), [3], f(3), f(3)",
+        "f(2,3), [2,3]",
+        "f(2,2,3), [2,3], f(6), f(6)",
+        "f(2,3), [2]",
+        "f(2,3), [3], f(2)",
+        "f(2,3), [1,2,3]",
+        "d(2,4,3), [4,3], d(12)",
+        "f(0,3), [3]",
+        "f(3), [3]",
+        "f(2,3), 'a'",
+        "f(2,3), [3], None, f(3)",
+        "f(2,3), [3], f(3), epsilon=1e-3",
+        "f(2,3), [3], epsilon=0.01",
+        "f(2,3), [3], epsilon=-1e-5",
+    ],
+)
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
     """Normalises the last axes of each sample to mean 0 and variance 1.
 
@@ -185,12 +242,16 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     """
     shape = _trailing("layer_norm", x, normalized_shape)
     if len(shape) == x.ndim:
-        raise ValueError(f"(InvalidArgument) layer_norm: normalized_shape: got {list(shape)}, all axes of x; "
-                         "at least one before them must remain")
+        raise ValueError(
+            f"(InvalidArgument) layer_norm: normalized_shape: got {list(shape)}, all axes of x; "
+            "at least one before them must remain"
+        )
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value.size != math.prod(shape):
-            raise ValueError(f"layer_norm: {what}: got shape {list(value.shape)}; "
-                             f"it must have the {math.prod(shape)} elements of {list(shape)}")
+            raise ValueError(
+                f"layer_norm: {what}: got shape {list(value.shape)}; "
+                f"it must have the {math.prod(shape)} elements of {list(shape)}"
+            )
     if not 0 <= epsilon <= 1e-3:
         raise ValueError(f"(InvalidArgument) layer_norm: epsilon: got {epsilon}; it must be in [0, 0.001]")
     wide = _wide("layer_norm", x)
@@ -200,22 +261,41 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
 
 def _trailing(op_name, x, normalized_shape):
     if not isinstance(normalized_shape, int | tuple):
-        raise ValueError(f"{op_name}: normalized_shape: got {normalized_shape!r}; "
-                         "it must be an int or a list of ints")
+        raise ValueError(
+            f"{op_name}: normalized_shape: got {normalized_shape!r}; it must be an int or a list of ints"
+        )
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
     if len(shape) > x.ndim or x.shape[x.ndim - len(shape) :] != shape:
-        raise ValueError(f"{op_name}: normalized_shape: got {list(shape)}; "
-                         f"the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}")
+        raise ValueError(
+            f"{op_name}: normalized_shape: got {list(shape)}; "
+            f"the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}"
+        )
     return shape
 
 
 # ~ where the real Paddle's gradient is wrong: it forgets the means when there is no weight
 @known_as(pir="group_norm epsilon:f64 groups:i32=1 data_format:str='NCHW'", code="norms:group_norm")
-@op("x weight bias", alias={"input": "x", "eps": "epsilon"}, alike=True, method=False,
-    cases=["~f(2,4,3), 2, f(4), f(4), 0.1", "f(2,4,3), 2, f(4), f(4), weight=f(4)",
-           "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'",
-           "f(2,4,3,3), 4, 1e-5, f(4), f(4)", "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
-           "f(0,4,3), 2", "d(2,4,3,2), 1, 1e-5, d(4), d(4)", "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'"])
+@op(
+    "x weight bias",
+    alias={"input": "x", "eps": "epsilon"},
+    alike=True,
+    method=False,
+    cases=[
+        "~f(2,4,3), 2, f(4), f(4), 0.1",
+        "f(2,4,3), 2, f(4), f(4), weight=f(4)",
+        "~f(2,4,3), 2",
+        "~f(2,4), 2",
+        "f(4), 2",
+        "f(2,4,3), 3",
+        "~f(2,3,4), 2, data_format='NLC'",
+        "f(2,4,3,3), 4, 1e-5, f(4), f(4)",
+        "f(2,4,3), 2, 1e-5, f(3)",
+        "f(2,4,3), 2, data_format='X'",
+        "f(0,4,3), 2",
+        "d(2,4,3,2), 1, 1e-5, d(4), d(4)",
+        "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'",
+    ],
+)
 def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None):
     """Normalises groups of channels of each sample to mean 0 and variance 1.
 
@@ -273,18 +353,42 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
         raise ValueError(f"{op_name}: num_groups: got {num_groups}; it must divide the {channels} channels")
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value.shape != (channels,):
-            raise ValueError(f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{channels}], "
-                             "one for each channel")
+            raise ValueError(
+                f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{channels}], "
+                "one for each channel"
+            )
     return axis, shape
 
 
 @known_as(pir="instance_norm epsilon:f32", code="norms:instance_norm")
-@op("x running_mean running_var weight bias", alike="x weight bias", method=False, cases=[
-    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)",
-    "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
-    "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32'), use_input_stats=False", "f(0,3,4)"])
-def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
-                  momentum=0.9, eps=1e-05, data_format="NCHW", name=None):
+@op(
+    "x running_mean running_var weight bias",
+    alike="x weight bias",
+    method=False,
+    cases=[
+        "f(2,3,4)",
+        "f(2,3)",
+        "f(2,3,4), weight=f(3), bias=f(3)",
+        "f(2,3,4), weight=f(2), bias=f(3)",
+        "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')",
+        "f(2,3,1)",
+        "d(2,3,4,4), eps=0.1",
+        "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32'), use_input_stats=False",
+        "f(0,3,4)",
+    ],
+)
+def instance_norm(
+    x,
+    running_mean=None,
+    running_var=None,
+    weight=None,
+    bias=None,
+    use_input_stats=True,
+    momentum=0.9,
+    eps=1e-05,
+    data_format="NCHW",
+    name=None,
+):
     """Normalises each channel of each sample to mean 0 and variance 1.
 
     Args:
@@ -310,8 +414,17 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
 
 
 @known_as(code="norms:rms_norm")
-@op("input weight", method=False, cases=["f(2,3), [3]", "f(2,3), 3, f(3)", "f(2,4,3), [4,3], f(4,3)",
-                                         "d(2,3), (3,), d(3), 0.1", "f(0,3), [3]"])
+@op(
+    "input weight",
+    method=False,
+    cases=[
+        "f(2,3), [3]",
+        "f(2,3), 3, f(3)",
+        "f(2,4,3), [4,3], f(4,3)",
+        "d(2,3), (3,), d(3), 0.1",
+        "f(0,3), [3]",
+    ],
+)
 def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     """Divides the last axes of each sample by their root mean square.
 
@@ -339,8 +452,18 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
 
 
 @known_as(code="norms:local_response_norm")
-@op(method=False, cases=["f(2,3,4), 3", "f(2,3,4,2), 2, 1.0, 0.5, 2.0", "f(2,4,3), 3, 1.0, data_format='NLC'",
-                         "f(2,3), 3", "f(2,3,4), 3, data_format='X'", "d(1,6,2,2,2), 5, 0.5", "f(0,3,4), 3"])
+@op(
+    method=False,
+    cases=[
+        "f(2,3,4), 3",
+        "f(2,3,4,2), 2, 1.0, 0.5, 2.0",
+        "f(2,4,3), 3, 1.0, data_format='NLC'",
+        "f(2,3), 3",
+        "f(2,3,4), 3, data_format='X'",
+        "d(1,6,2,2,2), 5, 0.5",
+        "f(0,3,4), 3",
+    ],
+)
 def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW", name=None):
     """Divides x by (k + alpha * mean of squares over neighbouring channels) ** beta.
 
@@ -359,8 +482,9 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
         2012, section 3.3.
     """
     if data_format not in _FORMATS[1:]:
-        raise ValueError(f"local_response_norm: data_format: got {data_format!r}; "
-                         f"allowed are {', '.join(_FORMATS[1:])}")
+        raise ValueError(
+            f"local_response_norm: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS[1:])}"
+        )
     if x.ndim < 3:
         raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; it must have at least 3 axes")
     axis = x.ndim - 1 if data_format[-1] == "C" else 1
@@ -370,8 +494,9 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
         raise TypeError(f"(InvalidType) local_response_norm: size: got {size!r}; it must be an int")
     if size < 1:
         raise ValueError(f"local_response_norm: size: got {size}; it must be at least 1")
-    squares = jnp.pad(jnp.square(x),
-                      [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)])
+    squares = jnp.pad(
+        jnp.square(x), [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]
+    )
     total = sum(lax.slice_in_dim(squares, i, i + x.shape[axis], axis=axis) for i in range(size))
     return x / jnp.power(k + alpha * total / size, beta)
 
@@ -383,11 +508,28 @@ def _normalized(x, p, axis, epsilon):
     return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)
 
 
-@composite(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"},
-           cases=["f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0",
-                  "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0", "f(2,3), p=-1.0", "f(2,3), p=3",
-                  "d(2,3), 2.5", "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)",
-                  "f(2,3), axis=np.int64(0)", "f(2,3), axis=const(0)"])
+@composite(
+    method=False,
+    alias={"input": "x", "dim": "axis", "eps": "epsilon"},
+    cases=[
+        "f(2,3)",
+        "f(2,3), p=1, axis=0",
+        "f(2,3), p=float('inf')",
+        "f(3)",
+        "f(3), axis=0",
+        "f(2,3), axis=[0,1]",
+        "f(2,3), axis=2",
+        "f(2,3), p=0",
+        "f(2,3), p=-1.0",
+        "f(2,3), p=3",
+        "d(2,3), 2.5",
+        "f(2,3), epsilon=3.0",
+        "paddle.zeros([2,3])",
+        "f(0,3)",
+        "f(2,3), axis=np.int64(0)",
+        "f(2,3), axis=const(0)",
+    ],
+)
 def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
     """Divides x by its p-norm along an axis.
 
@@ -411,8 +553,10 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
     if not isinstance(axis, int):
         raise TypeError(f"normalize: axis: got {axis!r}; it must be an int")
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"normalize: axis={axis} is out of range for x of shape {list(x.shape)}; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"normalize: axis={axis} is out of range for x of shape {list(x.shape)}; "
+            f"use {-x.ndim}..{x.ndim - 1}"
+        )
     result = _normalized(x, p, axis, float(epsilon))
     if out is None:
         return result

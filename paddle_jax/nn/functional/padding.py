@@ -12,8 +12,10 @@ _FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 def _spatial(x, pad, data_format):
     """Pairs for all axes when pad lists only the spatial ones, last axis first."""
     if data_format not in _FORMATS[x.ndim]:
-        raise AssertionError(f"pad: data_format: got {data_format!r}; "
-                             f"with {x.ndim} axes {' and '.join(_FORMATS[x.ndim])} are allowed")
+        raise AssertionError(
+            f"pad: data_format: got {data_format!r}; "
+            f"with {x.ndim} axes {' and '.join(_FORMATS[x.ndim])} are allowed"
+        )
     pairs = [(a, b) for a, b in zip(pad[::2], pad[1::2], strict=True)][::-1]
     return [(0, 0), *pairs, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *pairs]
 
@@ -35,26 +37,50 @@ def _checked(x, pairs, mode):
     for (before, after), size in zip(pairs, x.shape, strict=True):
         limit = size - 1 if mode == "reflect" else None
         if limit is not None and max(before, after) > limit and x.size:
-            raise ValueError(f"pad: pad: got ({before}, {after}) for an axis of length {size}; "
-                             "mode 'reflect' needs numbers below the length")
+            raise ValueError(
+                f"pad: pad: got ({before}, {after}) for an axis of length {size}; "
+                "mode 'reflect' needs numbers below the length"
+            )
         if size == 0 and before + after > 0 and mode != "constant":
-            raise ValueError(f"pad: x: got shape {list(x.shape)}; mode {mode!r} cannot extend an "
-                             "axis of length 0")
+            raise ValueError(
+                f"pad: x: got shape {list(x.shape)}; mode {mode!r} cannot extend an axis of length 0"
+            )
     return pairs
 
 
 @known_as(pir="pad3d mode:str pad_value:f64 data_format:str='NCDHW'", code="images:pad")
-@op(method=False, alias={"input": "x"}, cases=[
-    "f(2,3), [1,1]", "f(3), [1,2]", "f(2,3), [1,1,0,2]", "f(2,3), [1,1,0,2], pad_from_left_axis=False",
-    "f(2,3,4), [1,1,0,2], value=2.5", "f(2,3,4), [1,1], data_format='NLC'", "f(2,3,4,5), [1,2,3,4]",
-    "f(2,3,4,5), [1,2,0,1], data_format='NHWC'", "f(2,3,4,5), [1,2,3,1], mode='reflect'",
-    "f(2,3,4), [1,2], mode='replicate'", "f(1,1,3,4), [4,2,3,1], mode='circular'",
-    "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'",
-    "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'", "f(2,3,4,5), [1,2]",
-    "f(1,2,4), [-1,2], mode='reflect'", "f(1,2,3), [-1,1], mode='circular'", "f(2,3), [-1,1]",
-    "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'", "f(2,3,4), [1,1], mode='x'",
-    "f(2,3,4), [1,1], data_format='NCHW'", "i(2,3), [1,1,0,0], value=2", "d(0,3), [1,1,1,1]",
-    "f(2,3,4,5), [1,2,3,4,5,6,0,1]", "f(2,3,4,5), 1", "f(2,3,4), const([1,2],'int32')"])
+@op(
+    method=False,
+    alias={"input": "x"},
+    cases=[
+        "f(2,3), [1,1]",
+        "f(3), [1,2]",
+        "f(2,3), [1,1,0,2]",
+        "f(2,3), [1,1,0,2], pad_from_left_axis=False",
+        "f(2,3,4), [1,1,0,2], value=2.5",
+        "f(2,3,4), [1,1], data_format='NLC'",
+        "f(2,3,4,5), [1,2,3,4]",
+        "f(2,3,4,5), [1,2,0,1], data_format='NHWC'",
+        "f(2,3,4,5), [1,2,3,1], mode='reflect'",
+        "f(2,3,4), [1,2], mode='replicate'",
+        "f(1,1,3,4), [4,2,3,1], mode='circular'",
+        "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'",
+        "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'",
+        "f(2,3,4,5), [1,2]",
+        "f(1,2,4), [-1,2], mode='reflect'",
+        "f(1,2,3), [-1,1], mode='circular'",
+        "f(2,3), [-1,1]",
+        "f(2,3,4), [4,1], mode='reflect'",
+        "f(2,3), [1,1], mode='reflect'",
+        "f(2,3,4), [1,1], mode='x'",
+        "f(2,3,4), [1,1], data_format='NCHW'",
+        "i(2,3), [1,1,0,0], value=2",
+        "d(0,3), [1,1,1,1]",
+        "f(2,3,4,5), [1,2,3,4,5,6,0,1]",
+        "f(2,3,4,5), 1",
+        "f(2,3,4), const([1,2],'int32')",
+    ],
+)
 def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis=True, name=None):
     """Extends a tensor at its edges.
 
@@ -84,8 +110,10 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
         raise TypeError(f"pad: pad: got {type(pad).__name__}; it must be a list of ints")
     if x.ndim in _FORMATS and (len(pad) == 2 * (x.ndim - 2) or mode != "constant"):
         if len(pad) != 2 * (x.ndim - 2):
-            raise ValueError(f"pad: pad: got {len(pad)} numbers; mode {mode!r} takes {2 * (x.ndim - 2)} for "
-                             f"shape {list(x.shape)}")
+            raise ValueError(
+                f"pad: pad: got {len(pad)} numbers; mode {mode!r} takes {2 * (x.ndim - 2)} for "
+                f"shape {list(x.shape)}"
+            )
         return extended(x, _spatial(x, pad, data_format or _FORMATS[x.ndim][0]), mode, value)
     if mode != "constant":
         raise AssertionError(f"pad: x: got shape {list(x.shape)}; mode {mode!r} needs 3 to 5 axes")
@@ -95,19 +123,30 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
 def extended(x, pairs, mode, value):
     """x with pairs (before, after) added at both ends of each axis; negative numbers crop."""
     if any(n + a + b < 0 for (a, b), n in zip(pairs, x.shape, strict=True)):
-        raise ValueError(f"pad: pad: got {pairs} for shape {list(x.shape)}; "
-                         "no axis can get a negative length")
+        raise ValueError(
+            f"pad: pad: got {pairs} for shape {list(x.shape)}; no axis can get a negative length"
+        )
     more = _checked(x, [(max(a, 0), max(b, 0)) for a, b in pairs], mode)
     if mode == "constant":
         x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
     else:
         x = jnp.pad(x, more, mode=_MODES[mode])
-    return x[tuple(slice(max(-a, 0), max(n - max(-b, 0), 0))
-                   for (a, b), n in zip(pairs, x.shape, strict=True))]
+    return x[
+        tuple(slice(max(-a, 0), max(n - max(-b, 0), 0)) for (a, b), n in zip(pairs, x.shape, strict=True))
+    ]
 
 
-@composite(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]",
-                                "d(1,1,2,2), [0,0,1,1]", "f(0,1,2,2), [1,1,1,1]", "f(2,3,4), [1,2,3,4]"])
+@composite(
+    method=False,
+    cases=[
+        "f(1,2,3,4), [1,2,3,4]",
+        "f(1,3,4,2), [1,0,0,1], 'NHWC'",
+        "f(2,3), [1,1,1,1]",
+        "d(1,1,2,2), [0,0,1,1]",
+        "f(0,1,2,2), [1,1,1,1]",
+        "f(2,3,4), [1,2,3,4]",
+    ],
+)
 def zeropad2d(x, padding, data_format="NCHW", name=None):
     """Adds zeros round images.
 

@@ -35,14 +35,22 @@ class Windows:
         pads = paddings(op_name, padding, n, last)
         if pads == "VALID" and ceil_mode:
             raise ValueError(f"{op_name}: ceil_mode: got True; padding 'VALID' needs ceil_mode=False")
-        pads = (same_pads(self.sizes, self.kernel, self.strides) if pads == "SAME" else ((0, 0),) * n
-                if pads == "VALID" else pads)
+        pads = (
+            same_pads(self.sizes, self.kernel, self.strides)
+            if pads == "SAME"
+            else ((0, 0),) * n
+            if pads == "VALID"
+            else pads
+        )
         self.pads = pads
-        self.counts = tuple(self._count(op_name, *v, ceil_mode)
-                            for v in zip(self.sizes, self.kernel, self.strides, pads, strict=True))
+        self.counts = tuple(
+            self._count(op_name, *v, ceil_mode)
+            for v in zip(self.sizes, self.kernel, self.strides, pads, strict=True)
+        )
         spans = [(c - 1) * s + k for c, s, k in zip(self.counts, self.strides, self.kernel, strict=True)]
-        self.extra = tuple((b, span - size - b)
-                           for (b, _), span, size in zip(pads, spans, self.sizes, strict=True))
+        self.extra = tuple(
+            (b, span - size - b) for (b, _), span, size in zip(pads, spans, self.sizes, strict=True)
+        )
         self.ndim = x.ndim
 
     @staticmethod
@@ -53,8 +61,10 @@ class Windows:
         # towards zero: a window that overhangs by less than a stride counts, as in Paddle
         count = int(room / stride) + 1
         if count < 0:
-            raise ValueError(f"{op_name}: kernel_size: a window of {kernel} does not fit into length {size} "
-                             f"with padding {pad}")
+            raise ValueError(
+                f"{op_name}: kernel_size: a window of {kernel} does not fit into length {size} "
+                f"with padding {pad}"
+            )
         return count
 
     def spread(self, values, fill):
@@ -76,18 +86,22 @@ class Windows:
         The first of equal elements in row-major order stays first this way. A fold over all elements at once
         would compile for minutes.
         """
-        for axis, kernel, stride, count in reversed(list(zip(self.axes, self.kernel, self.strides,
-                                                             self.counts, strict=True))):
-            starts = [tuple(lax.slice_in_dim(a, o, o + stride * (count - 1) + 1, stride, axis)
-                            for a in arrays) for o in range(kernel)]
+        for axis, kernel, stride, count in reversed(
+            list(zip(self.axes, self.kernel, self.strides, self.counts, strict=True))
+        ):
+            starts = [
+                tuple(lax.slice_in_dim(a, o, o + stride * (count - 1) + 1, stride, axis) for a in arrays)
+                for o in range(kernel)
+            ]
             arrays = ft.reduce(function, starts)
         return arrays
 
     def empty(self, x, dtype=None):
         """The result when there is no window at all."""
-        return jnp.zeros([n if c is None else c
-                          for n, c in zip(x.shape, self.spread(self.counts, None), strict=True)],
-                         dtype or x.dtype)
+        return jnp.zeros(
+            [n if c is None else c for n, c in zip(x.shape, self.spread(self.counts, None), strict=True)],
+            dtype or x.dtype,
+        )
 
     def sliced(self):
         """Whether folding slices is the better lowering here."""
@@ -97,8 +111,14 @@ class Windows:
         """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX
         knows the gradient."""
         pads = self.spread(self.extra, (0, 0))
-        return lax.reduce_window(x, np.asarray(start, x.dtype)[()], function, self.spread(self.kernel, 1),
-                                 self.spread(self.strides, 1), pads)
+        return lax.reduce_window(
+            x,
+            np.asarray(start, x.dtype)[()],
+            function,
+            self.spread(self.kernel, 1),
+            self.spread(self.strides, 1),
+            pads,
+        )
 
 
 def max_values(x, windows):
@@ -108,8 +128,9 @@ def max_values(x, windows):
     if 0 in windows.counts:
         return windows.empty(x)
     if x.size == 0 or windows.sliced():
-        return windows.fold(lambda best, s: (jnp.where(s[0] > best[0], s[0], best[0]),),
-                            windows.padded(x, -jnp.inf))[0]
+        return windows.fold(
+            lambda best, s: (jnp.where(s[0] > best[0], s[0], best[0]),), windows.padded(x, -jnp.inf)
+        )[0]
     return windows.reduce(x, -jnp.inf, lax.max)
 
 
@@ -140,12 +161,14 @@ def lengths(windows, exclusive):
     counts at the end as if it were as long as at the beginning, as in Paddle. Shape of all axes, 1 where not
     spatial."""
     per_axis = []
-    for size, kernel, stride, (before, _), count in zip(windows.sizes, windows.kernel, windows.strides,
-                                                            windows.pads, windows.counts, strict=True):
+    for size, kernel, stride, (before, _), count in zip(
+        windows.sizes, windows.kernel, windows.strides, windows.pads, windows.counts, strict=True
+    ):
         first = np.arange(count) * stride - before
         last = np.minimum(first + kernel, size + before)
-        per_axis.append(np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive
-                        else last - first)
+        per_axis.append(
+            np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive else last - first
+        )
     total = ft.reduce(np.multiply.outer, per_axis)
     return total.reshape(windows.spread(windows.counts, 1))
 
@@ -159,5 +182,8 @@ def mean_values(x, windows, exclusive, divisor):
     if divisor is not None:
         total = total * (math.prod(windows.kernel) / divisor)
     counts = lengths(windows, exclusive)
-    return total / (int(counts.flat[0]) if (counts == counts.flat[0]).all()
-                    else jnp.asarray(np.maximum(counts, 1), x.dtype))
+    return total / (
+        int(counts.flat[0])
+        if (counts == counts.flat[0]).all()
+        else jnp.asarray(np.maximum(counts, 1), x.dtype)
+    )

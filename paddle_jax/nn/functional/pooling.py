@@ -26,23 +26,38 @@ from paddle_jax.nn.functional.windows import channel_last
 def _max(op_name, n, x, kernel, stride, padding, return_mask, ceil_mode, data_format):
     last = channel_last(op_name, n, data_format)
     if return_mask and last:
-        raise ValueError(f"{op_name}: return_mask: got True with data_format {data_format!r}; "
-                         "positions need channels on axis 1")
+        raise ValueError(
+            f"{op_name}: return_mask: got True with data_format {data_format!r}; "
+            "positions need channels on axis 1"
+        )
     windows = Windows(op_name, x, n, kernel, stride, padding, ceil_mode, last)
     return max_with_index(x, windows) if return_mask else max_values(x, windows)
 
 
 def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor, data_format):
-    windows = Windows(op_name, x, n, kernel, stride, padding, ceil_mode,
-                      channel_last(op_name, n, data_format))
+    windows = Windows(
+        op_name, x, n, kernel, stride, padding, ceil_mode, channel_last(op_name, n, data_format)
+    )
     return mean_values(x, windows, exclusive, divisor)
 
 
 @known_as(code="pooling:max_pool1d")
-@op(method=False,
-    cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), [2], [2], return_mask=True",
-           "f(1,2,7), 2, ceil_mode=True", "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8", "d(0,2,7), 2", "f(2,7), 2",
-           "f(1,2,7), 3, 2, 'VALID'", "f(1,2,7), 0", "f(1,2,7), 2, padding='X'"])
+@op(
+    method=False,
+    cases=[
+        "f(1,2,7), 2",
+        "f(1,2,7), 3, 2, 1",
+        "f(1,2,7), [2], [2], return_mask=True",
+        "f(1,2,7), 2, ceil_mode=True",
+        "f(1,2,7), 3, 2, 'SAME'",
+        "f(1,2,7), 8",
+        "d(0,2,7), 2",
+        "f(2,7), 2",
+        "f(1,2,7), 3, 2, 'VALID'",
+        "f(1,2,7), 0",
+        "f(1,2,7), 2, padding='X'",
+    ],
+)
 def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
     """Takes the maximum over windows of a sequence [N, C, L]. Arguments as for `max_pool2d`, with
     one spatial axis.
@@ -54,19 +69,39 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
-@known_as(pir="max_pool2d_with_index kernel_size:i32s strides:i32s paddings:i32s "
-              "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
-          code="pooling:max_pool2d")
-@op(method=False, cases=[
-    "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0]",
-    "f(1,2,7,5), 2, 2, return_mask=True", "f(1,1,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 2, ceil_mode=True",
-    "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, 'VALID'", "f(1,2,7,5), 3, 2, [1,0,0,1]",
-    "f(1,2,7,5), 3, 2, [[0,0],[0,0],[1,0],[0,1]]", "f(1,7,5,2), 3, 2, data_format='NHWC'", "d(0,2,6,6), 2",
-    "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,6,6), 2, data_format='X'", "f(1,2,6,6), 2, 2, [1,1,1]",
-    "f(1,2,6,6), 2, 2, 'VALID', ceil_mode=True", "f(1,2,9,9), 7, 1", "f(1,2,6,6), 2, 0",
-    "f(1,7,5,2), 3, 2, return_mask=True, data_format='NHWC'"])
-def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW",
-               name=None):
+@known_as(
+    pir="max_pool2d_with_index kernel_size:i32s strides:i32s paddings:i32s "
+    "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
+    code="pooling:max_pool2d",
+)
+@op(
+    method=False,
+    cases=[
+        "f(1,2,6,6), 2",
+        "f(1,2,7,5), 3, 2, 1",
+        "f(2,2,7,5), [3,2], [2,1], [1,0]",
+        "f(1,2,7,5), 2, 2, return_mask=True",
+        "f(1,1,7,5), 3, 2, 1, True, True",
+        "f(1,2,7,5), 2, ceil_mode=True",
+        "f(1,2,7,5), 3, 2, 'SAME'",
+        "f(1,2,7,5), 3, 2, 'VALID'",
+        "f(1,2,7,5), 3, 2, [1,0,0,1]",
+        "f(1,2,7,5), 3, 2, [[0,0],[0,0],[1,0],[0,1]]",
+        "f(1,7,5,2), 3, 2, data_format='NHWC'",
+        "d(0,2,6,6), 2",
+        "f(2,6,6), 2",
+        "f(1,2,6,6), 7",
+        "f(1,2,6,6), 2, data_format='X'",
+        "f(1,2,6,6), 2, 2, [1,1,1]",
+        "f(1,2,6,6), 2, 2, 'VALID', ceil_mode=True",
+        "f(1,2,9,9), 7, 1",
+        "f(1,2,6,6), 2, 0",
+        "f(1,7,5,2), 3, 2, return_mask=True, data_format='NHWC'",
+    ],
+)
+def max_pool2d(
+    x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW", name=None
+):
     """Takes the maximum over windows of an image.
 
     Args:
@@ -89,15 +124,27 @@ def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@known_as(pir="max_pool3d_with_index kernel_size:i32s strides:i32s paddings:i32s "
-              "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
-          code="pooling:max_pool3d")
-@op(method=False,
-    cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, return_mask=True",
-           "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2", "f(1,2,4,5,4), 3, 2, 'SAME'",
-           "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,5,4), 3, 2, [1,0,1,0,0,1]"])
-def max_pool3d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False,
-               data_format="NCDHW", name=None):
+@known_as(
+    pir="max_pool3d_with_index kernel_size:i32s strides:i32s paddings:i32s "
+    "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
+    code="pooling:max_pool3d",
+)
+@op(
+    method=False,
+    cases=[
+        "f(1,2,4,5,4), 2",
+        "f(1,2,4,5,4), [2,3,2], 2, 1",
+        "f(1,2,4,4,4), 2, return_mask=True",
+        "f(1,4,4,4,2), 2, data_format='NDHWC'",
+        "f(1,2,4,4), 2",
+        "f(1,2,4,5,4), 3, 2, 'SAME'",
+        "f(1,2,4,5,4), 3, 2, ceil_mode=True",
+        "f(1,2,4,5,4), 3, 2, [1,0,1,0,0,1]",
+    ],
+)
+def max_pool3d(
+    x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCDHW", name=None
+):
     """Takes the maximum over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `max_pool2d`, with three spatial axes.
 
@@ -109,9 +156,20 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
 
 
 @known_as(code="pooling:avg_pool1d")
-@op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), 3, 2, 1, exclusive=False",
-                         "f(1,2,7), 2, ceil_mode=True", "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8",
-                         "d(0,2,7), 2", "f(2,7), 2", "f(1,2,7), 3, 2, 1, False, True"])
+@op(
+    method=False,
+    cases=[
+        "f(1,2,7), 2",
+        "f(1,2,7), 3, 2, 1",
+        "f(1,2,7), 3, 2, 1, exclusive=False",
+        "f(1,2,7), 2, ceil_mode=True",
+        "f(1,2,7), 3, 2, 'SAME'",
+        "f(1,2,7), 8",
+        "d(0,2,7), 2",
+        "f(2,7), 2",
+        "f(1,2,7), 3, 2, 1, False, True",
+    ],
+)
 def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
     """Takes the mean over windows of a sequence [N, C, L]. Arguments as for `avg_pool2d`, with
     one spatial axis.
@@ -123,20 +181,47 @@ def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode
     return _mean("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
-@known_as(pir="pool2d strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True "
-              "data_format:str='NCHW' pooling_type:str global_pooling:bool=False adaptive:bool=False "
-              "padding_algorithm:str='EXPLICIT'", code="pooling:avg_pool2d")
-@op(method=False, cases=["f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1",
-                         "f(2,2,7,5), [3,2], [2,1], [1,0], exclusive=False", "f(1,2,7,5), 2, ceil_mode=True",
-                         "f(1,2,7,5), 3, 2, 1, True, False", "f(1,2,7,5), 3, 2, 1, True, True",
-                         "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, [1,0,0,1]",
-                         "f(1,7,5,2), 3, 2, 1, data_format='NHWC'", "f(1,2,7,5), 3, 2, 1, divisor_override=4",
-                         "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,8,8), 8", "f(1,2,9,9), 7, 1",
-                         "f(1,2,6,6), 2, data_format='X'", "f(1,2,7,5), 3, 2, 'SAME', exclusive=False",
-                         "f(1,2,4,4), 3, 2, 'SAME', exclusive=False",
-                         "f(1,1,4,4), 3, 2, [1,2,0,1], exclusive=False"])
-def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None,
-               data_format="NCHW", name=None):
+@known_as(
+    pir="pool2d strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True "
+    "data_format:str='NCHW' pooling_type:str global_pooling:bool=False adaptive:bool=False "
+    "padding_algorithm:str='EXPLICIT'",
+    code="pooling:avg_pool2d",
+)
+@op(
+    method=False,
+    cases=[
+        "f(1,2,6,6), 2",
+        "f(1,2,7,5), 3, 2, 1",
+        "f(2,2,7,5), [3,2], [2,1], [1,0], exclusive=False",
+        "f(1,2,7,5), 2, ceil_mode=True",
+        "f(1,2,7,5), 3, 2, 1, True, False",
+        "f(1,2,7,5), 3, 2, 1, True, True",
+        "f(1,2,7,5), 3, 2, 'SAME'",
+        "f(1,2,7,5), 3, 2, [1,0,0,1]",
+        "f(1,7,5,2), 3, 2, 1, data_format='NHWC'",
+        "f(1,2,7,5), 3, 2, 1, divisor_override=4",
+        "d(0,2,6,6), 2",
+        "f(2,6,6), 2",
+        "f(1,2,6,6), 7",
+        "f(1,2,8,8), 8",
+        "f(1,2,9,9), 7, 1",
+        "f(1,2,6,6), 2, data_format='X'",
+        "f(1,2,7,5), 3, 2, 'SAME', exclusive=False",
+        "f(1,2,4,4), 3, 2, 'SAME', exclusive=False",
+        "f(1,1,4,4), 3, 2, [1,2,0,1], exclusive=False",
+    ],
+)
+def avg_pool2d(
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    exclusive=True,
+    divisor_override=None,
+    data_format="NCHW",
+    name=None,
+):
     """Takes the mean over windows of an image.
 
     Args:
@@ -152,20 +237,41 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
         >>> paddle.nn.functional.avg_pool2d(paddle.to_tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
-    return _mean("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override,
-                 data_format)
+    return _mean(
+        "avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+    )
 
 
-@known_as(pir="pool3d kernel_size:i64s strides:i64s paddings:i64s ceil_mode:bool=False "
-              "exclusive:bool=True data_format:str='NCDHW' pooling_type:str "
-              "global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'",
-          code="pooling:avg_pool3d")
-@op(method=False,
-    cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, 2, 1, exclusive=False",
-           "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2", "f(1,2,4,5,4), 3, 2, 'SAME'",
-           "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,4,4), 2, divisor_override=3"])
-def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None,
-               data_format="NCDHW", name=None):
+@known_as(
+    pir="pool3d kernel_size:i64s strides:i64s paddings:i64s ceil_mode:bool=False "
+    "exclusive:bool=True data_format:str='NCDHW' pooling_type:str "
+    "global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'",
+    code="pooling:avg_pool3d",
+)
+@op(
+    method=False,
+    cases=[
+        "f(1,2,4,5,4), 2",
+        "f(1,2,4,5,4), [2,3,2], 2, 1",
+        "f(1,2,4,4,4), 2, 2, 1, exclusive=False",
+        "f(1,4,4,4,2), 2, data_format='NDHWC'",
+        "f(1,2,4,4), 2",
+        "f(1,2,4,5,4), 3, 2, 'SAME'",
+        "f(1,2,4,5,4), 3, 2, ceil_mode=True",
+        "f(1,2,4,4,4), 2, divisor_override=3",
+    ],
+)
+def avg_pool3d(
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    exclusive=True,
+    divisor_override=None,
+    data_format="NCDHW",
+    name=None,
+):
     """Takes the mean over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `avg_pool2d`, with three spatial axes.
 
@@ -173,5 +279,6 @@ def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
         >>> paddle.nn.functional.avg_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2).tolist()
         [[[[[1.0]]]]]
     """
-    return _mean("avg_pool3d", 3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override,
-                 data_format)
+    return _mean(
+        "avg_pool3d", 3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+    )

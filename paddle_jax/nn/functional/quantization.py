@@ -31,15 +31,17 @@ def _wide(x):
 
 def _along(scale, x, axis):
     """The scales of the channels of one axis, ready to be multiplied with x."""
-    return (scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)]) if axis >= 0
-            else scale.reshape(-1)[0])
+    return (
+        scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)]) if axis >= 0 else scale.reshape(-1)[0]
+    )
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _rounded(x, scale, bound):
     wide, scale = _wide(x), _wide(scale)
-    steps = lax.round(bound * _inverse(scale) * jnp.clip(wide, -scale, scale),
-                      lax.RoundingMethod.AWAY_FROM_ZERO)
+    steps = lax.round(
+        bound * _inverse(scale) * jnp.clip(wide, -scale, scale), lax.RoundingMethod.AWAY_FROM_ZERO
+    )
     return (steps * scale / bound).astype(x.dtype)
 
 
@@ -48,9 +50,11 @@ def _straight_through(bound, primals, tangents):
     return _rounded(*primals, bound), tangents[0]
 
 
-@known_as(pir="fake_quantize_dequantize_moving_average_abs_max(x,scale,_,_)->out,_,_,_ "
-              "moving_rate:f32=0.9 bit_length:i32=8 is_test:bool=True round_type:i32=1",
-          code="quantization:fake_quantize_dequantize")
+@known_as(
+    pir="fake_quantize_dequantize_moving_average_abs_max(x,scale,_,_)->out,_,_,_ "
+    "moving_rate:f32=0.9 bit_length:i32=8 is_test:bool=True round_type:i32=1",
+    code="quantization:fake_quantize_dequantize",
+)
 @op("x scale", register=False, method=False)
 def fake_quantize_dequantize(x, scale, bit_length=8, quant_axis=-1):
     """x rounded to the nearest number of `bit_length` bits and clipped to the scale (halves go away from
@@ -81,9 +85,12 @@ def moving_average_abs_max(x, scale, state, accum, moving_rate):
     return (accum / state).astype(scale.dtype), state, accum
 
 
-@known_as(pir="quantize_linear(x,scale,zero_point,_:f32=0.0,_:f32=0.0)->out,_,_,_ quant_axis:i32=-1 "
-              "bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 is_test:bool=True "
-              "only_observer:bool=False", code="quantization:quantize_linear")
+@known_as(
+    pir="quantize_linear(x,scale,zero_point,_:f32=0.0,_:f32=0.0)->out,_,_,_ quant_axis:i32=-1 "
+    "bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 is_test:bool=True "
+    "only_observer:bool=False",
+    code="quantization:quantize_linear",
+)
 @op("x scale zero_point", register=False, method=False, nondiff=True)
 def quantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128, qmax=127):
     """Integers (as floating numbers) that stand for x: round(x qmax / scale), halves to even,
@@ -102,9 +109,12 @@ def quantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128
     return jnp.clip(jnp.round(steps), qmin, qmax).astype(x.dtype)
 
 
-@known_as(pir="dequantize_linear(x,scale,zero_point,_:f32=0.0,_:f32=0.0)->out,_,_,_ "
-              "quant_axis:i32=-1 bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 "
-              "is_test:bool=True only_observer:bool=False", code="quantization:dequantize_linear")
+@known_as(
+    pir="dequantize_linear(x,scale,zero_point,_:f32=0.0,_:f32=0.0)->out,_,_,_ "
+    "quant_axis:i32=-1 bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 "
+    "is_test:bool=True only_observer:bool=False",
+    code="quantization:dequantize_linear",
+)
 @op("x scale zero_point", register=False, method=False, nondiff=True)
 def dequantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128, qmax=127):
     """The numbers that integers stand for: x scale / qmax. Arguments as for `quantize_linear`."""

@@ -13,8 +13,10 @@ def check_shapes(op_name, name, label, shape, kind="(InvalidArgument) "):
     """Raises unless a label, or whatever else is compared with the scores, has their shape: [N, 1] and [N]
     would give N x N losses."""
     if label.shape != shape:
-        raise ValueError(f"{kind}{op_name}: {name}: got shape {list(label.shape)}; "
-                         f"it must be that of the scores, {list(shape)}")
+        raise ValueError(
+            f"{kind}{op_name}: {name}: got shape {list(label.shape)}; "
+            f"it must be that of the scores, {list(shape)}"
+        )
 
 
 def reduced(op_name, loss, reduction):

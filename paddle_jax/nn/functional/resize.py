@@ -9,8 +9,14 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
 
-_NDIM = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (4, 5),
-         "area": (3, 4, 5)}
+_NDIM = {
+    "linear": (3,),
+    "bilinear": (4,),
+    "bicubic": (4,),
+    "trilinear": (5,),
+    "nearest": (4, 5),
+    "area": (3, 4, 5),
+}
 _DENSE = 64 * 64  # up to this matrix size a matrix product beats gathering, whose gradient is a scatter
 _PERIODIC = 1024  # length up to which it is looked whether an enlargement has a pattern that repeats
 
@@ -19,15 +25,19 @@ def _source(out, ratio, half_pixel):
     """Where output positions lie on the input axis, in single precision as the rest of the
     world computes it."""
     place = np.arange(out, dtype=np.float32)
-    return (np.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5) if half_pixel
-            else np.float32(ratio) * place)
+    return (
+        np.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5)
+        if half_pixel
+        else np.float32(ratio) * place
+    )
 
 
 def _cubic(distance):
     """Keys' cubic convolution kernel with a = -0.75."""
     a, d = -0.75, np.abs(distance)
-    return np.where(d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1,
-                    np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0))
+    return np.where(
+        d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
+    )
 
 
 def _taps(size, out, mode, align_corners, align_mode, scale):
@@ -57,8 +67,9 @@ def _taps(size, out, mode, align_corners, align_mode, scale):
 def _antialias_matrix(size, out, mode, align_corners, scale):
     """Row-normalised weights of a triangle or cubic filter that is as wide as an output
     pixel when shrinking."""
-    ratio = (((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else 1 / scale if scale
-             else size / out)
+    ratio = (
+        ((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else 1 / scale if scale else size / out
+    )
     stretch = max(ratio, 1.0)
     centre = ratio * (np.arange(out) + 0.5)
     distance = (np.arange(size)[None] + 0.5 - centre[:, None]) / stretch
@@ -68,8 +79,9 @@ def _antialias_matrix(size, out, mode, align_corners, scale):
 
 def _antialias_cubic(distance):
     a, d = -0.5, np.abs(distance)
-    return np.where(d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1,
-                    np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0))
+    return np.where(
+        d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
+    )
 
 
 def _apply(x, axis, index, weights):
@@ -87,8 +99,10 @@ def _apply(x, axis, index, weights):
         np.add.at(matrix, (np.arange(out)[:, None], index), weights)
         return _multiply(x, axis, matrix)
     shape = [-1 if a == axis else 1 for a in range(x.ndim)]
-    return sum(jnp.take(x, index[:, t], axis) * jnp.asarray(weights[:, t], x.dtype).reshape(shape)
-               for t in range(index.shape[1]))
+    return sum(
+        jnp.take(x, index[:, t], axis) * jnp.asarray(weights[:, t], x.dtype).reshape(shape)
+        for t in range(index.shape[1])
+    )
 
 
 def _periodic(index, weights, period, size):
@@ -101,8 +115,11 @@ def _periodic(index, weights, period, size):
     dense = np.zeros((2, index.shape[0], size))
     rows = np.arange(index.shape[0])[:, None]
     np.add.at(dense[0], (rows, limit(index)), weights)
-    np.add.at(dense[1], (rows, limit(shifted.reshape(index.shape))),
-              np.tile(weights[middle : middle + period], (size, 1)))
+    np.add.at(
+        dense[1],
+        (rows, limit(shifted.reshape(index.shape))),
+        np.tile(weights[middle : middle + period], (size, 1)),
+    )
     return np.allclose(dense[0], dense[1], atol=1e-5)
 
 
@@ -113,11 +130,16 @@ def _by_phase(x, axis, index, weights, period):
     middle = (size // 2) * period
     offsets, w = index[middle : middle + period] - size // 2, weights[middle : middle + period]
     before, after = max(0, -int(offsets.min())), max(0, int(offsets.max()))
-    edge = (jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge")
-            if before or after else x)
+    edge = (
+        jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge")
+        if before or after
+        else x
+    )
     moved = {o: _window(edge, axis, o + before, size) for o in set(offsets.ravel().tolist())}
-    phases = [sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c)
-              for row in zip(offsets.tolist(), w.tolist(), strict=True)]
+    phases = [
+        sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c)
+        for row in zip(offsets.tolist(), w.tolist(), strict=True)
+    ]
     joined = jnp.stack(phases, axis + 1)
     return joined.reshape(*x.shape[:axis], size * period, *x.shape[axis + 1 :])
 
@@ -137,18 +159,24 @@ def _sizes(x, axes, size, scale_factor):
         raise ValueError("interpolate: size, scale_factor: exactly one of them must be given")
     if size is not None:
         if isinstance(size, int | float | str):
-            raise TypeError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape "
-                            f"{list(x.shape)}")
+            raise TypeError(
+                f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}"
+            )
         if len(size) != n:
-            raise ValueError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape "
-                             f"{list(x.shape)}")
+            raise ValueError(
+                f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}"
+            )
         sizes, scales = [int(s) for s in size], [None] * n
     else:
-        scales = ([scale_factor] * n if isinstance(scale_factor, int | float)
-                  else list(scale_factor) * (n if len(scale_factor) == 1 else 1))
+        scales = (
+            [scale_factor] * n
+            if isinstance(scale_factor, int | float)
+            else list(scale_factor) * (n if len(scale_factor) == 1 else 1)
+        )
         if len(scales) != n:
-            raise ValueError(f"interpolate: scale_factor: got {scale_factor}; "
-                             f"it must be a number or a list of {n} numbers")
+            raise ValueError(
+                f"interpolate: scale_factor: got {scale_factor}; it must be a number or a list of {n} numbers"
+            )
         if any(s <= 0 for s in scales):
             raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
         sizes = [int(x.shape[a] * s) for a, s in zip(axes, scales, strict=True)]
@@ -158,10 +186,13 @@ def _sizes(x, axes, size, scale_factor):
     return sizes, scales
 
 
-@known_as(amp="bilinear_interp_v2",
-          pir="bilinear_interp|nearest_interp|linear_interp|trilinear_interp|bicubic_interp "
-              "data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s "
-              "interp_method:str align_corners:bool=False align_mode:i32=0", code="images:resize")
+@known_as(
+    amp="bilinear_interp_v2",
+    pir="bilinear_interp|nearest_interp|linear_interp|trilinear_interp|bicubic_interp "
+    "data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s "
+    "interp_method:str align_corners:bool=False align_mode:i32=0",
+    code="images:resize",
+)
 @op(method=False, register=False)
 def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recompute, antialias):
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)
@@ -177,33 +208,76 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     return y.astype(dtype)
 
 
-@composite(alias={"input": "x"}, method=False, cases=[
-    "f(1,2,3,4), [6,8]", "f(1,2,3,4), [5,7]", "f(1,2,4,6), [2,3]", "f(1,2,3,4), scale_factor=2",
-    "f(1,2,3,4), scale_factor=1.5", "f(1,2,3,4), scale_factor=[2,3]", "f(1,2,3,4), [6,8], mode='bilinear'",
-    "f(1,2,3,4), [5,3], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear', align_corners=True",
-    "f(1,2,3,4), [5,9], mode='bilinear', align_mode=1", "f(1,2,3,4), scale_factor=2.5, mode='bilinear'",
-    "f(1,2,3,4), [6,8], mode='bicubic'", "f(1,2,3,4), [5,3], mode='bicubic', align_corners=True",
-    "f(1,2,5,4), [2,3], mode='bicubic'", "f(1,2,5), [8], mode='linear'", "f(1,2,5), 10, mode='linear'",
-    "f(1,5,2), [8], mode='linear', data_format='NWC'", "f(1,5,2), [8], mode='linear', data_format='NLC'",
-    "f(1,2,3,4), 6, mode='area'",
-    "f(1,1,3,4), scale_factor=1.7, mode='bilinear', recompute_scale_factor=True",
-    "f(1,2,3,4), [2,3], mode='bilinear', antialias=True", "f(1,2,7,6), [2,3], mode='bicubic', antialias=True",
-    "f(1,1,4,4), scale_factor=4, mode='bicubic'", "f(1,2,5,6), scale_factor=3, mode='bilinear', align_mode=1",
-    "f(1,2,5), [4]", "f(1,2,3,4), scale_factor=2, mode='area'",
-    "f(1,1,5,4), [7,9], mode='bilinear', antialias=True",
-    "f(1,2,3,4), [4,4], mode='bilinear', recompute_scale_factor=True",
-    "f(1,2,2,3,4), [4,6,5], mode='trilinear'", "f(1,2,2,3,4), [3,3,3]", "f(1,2,4,6), [2,3], mode='area'",
-    "f(1,2,5,7), [2,3], mode='area'", "f(1,3,4,2), [6,8], mode='bilinear', data_format='NHWC'",
-    "d(1,2,2,2), [4,4], mode='bilinear'", "f(1,2,3,4), [6,8], mode='x'", "f(1,2,3), [6,8], mode='bilinear'",
-    "f(1,2,3,4), mode='bilinear'", "f(1,2,3,4), [2], mode='bilinear'", "f(1,2,3,4), [2,2], 2",
-    "f(1,2,3,4), [0,2]", "f(1,2,3,4), [6,8], align_corners=True", "f(1,2,1,1), [3,3], mode='bilinear'",
-    "f(1,1,3,4), scale_factor=-1.0", "f(1,2,3,4), const([6,8],'int32')",
-    "f(1,2,5,6), [1,1], mode='bilinear'", "f(1,2,5,6), [1,3], mode='bilinear'",
-    "f(1,2,5,6), [3,1], mode='bicubic'", "f(1,2,5,6), scale_factor=.3, mode='bicubic'",
-    "f(1,2,5,6), [1,3], mode='bilinear', align_mode=1", "f(1,1,3,5,6), [1,2,1], mode='trilinear'",
-    "f(1,2,5,6), scale_factor=.1", "f(1,2,5,6), [1,3], mode='bilinear', antialias=True"])
-def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0,
-                data_format=None, recompute_scale_factor=None, antialias=False, name=None):
+@composite(
+    alias={"input": "x"},
+    method=False,
+    cases=[
+        "f(1,2,3,4), [6,8]",
+        "f(1,2,3,4), [5,7]",
+        "f(1,2,4,6), [2,3]",
+        "f(1,2,3,4), scale_factor=2",
+        "f(1,2,3,4), scale_factor=1.5",
+        "f(1,2,3,4), scale_factor=[2,3]",
+        "f(1,2,3,4), [6,8], mode='bilinear'",
+        "f(1,2,3,4), [5,3], mode='bilinear'",
+        "f(1,2,3,4), [5,3], mode='bilinear', align_corners=True",
+        "f(1,2,3,4), [5,9], mode='bilinear', align_mode=1",
+        "f(1,2,3,4), scale_factor=2.5, mode='bilinear'",
+        "f(1,2,3,4), [6,8], mode='bicubic'",
+        "f(1,2,3,4), [5,3], mode='bicubic', align_corners=True",
+        "f(1,2,5,4), [2,3], mode='bicubic'",
+        "f(1,2,5), [8], mode='linear'",
+        "f(1,2,5), 10, mode='linear'",
+        "f(1,5,2), [8], mode='linear', data_format='NWC'",
+        "f(1,5,2), [8], mode='linear', data_format='NLC'",
+        "f(1,2,3,4), 6, mode='area'",
+        "f(1,1,3,4), scale_factor=1.7, mode='bilinear', recompute_scale_factor=True",
+        "f(1,2,3,4), [2,3], mode='bilinear', antialias=True",
+        "f(1,2,7,6), [2,3], mode='bicubic', antialias=True",
+        "f(1,1,4,4), scale_factor=4, mode='bicubic'",
+        "f(1,2,5,6), scale_factor=3, mode='bilinear', align_mode=1",
+        "f(1,2,5), [4]",
+        "f(1,2,3,4), scale_factor=2, mode='area'",
+        "f(1,1,5,4), [7,9], mode='bilinear', antialias=True",
+        "f(1,2,3,4), [4,4], mode='bilinear', recompute_scale_factor=True",
+        "f(1,2,2,3,4), [4,6,5], mode='trilinear'",
+        "f(1,2,2,3,4), [3,3,3]",
+        "f(1,2,4,6), [2,3], mode='area'",
+        "f(1,2,5,7), [2,3], mode='area'",
+        "f(1,3,4,2), [6,8], mode='bilinear', data_format='NHWC'",
+        "d(1,2,2,2), [4,4], mode='bilinear'",
+        "f(1,2,3,4), [6,8], mode='x'",
+        "f(1,2,3), [6,8], mode='bilinear'",
+        "f(1,2,3,4), mode='bilinear'",
+        "f(1,2,3,4), [2], mode='bilinear'",
+        "f(1,2,3,4), [2,2], 2",
+        "f(1,2,3,4), [0,2]",
+        "f(1,2,3,4), [6,8], align_corners=True",
+        "f(1,2,1,1), [3,3], mode='bilinear'",
+        "f(1,1,3,4), scale_factor=-1.0",
+        "f(1,2,3,4), const([6,8],'int32')",
+        "f(1,2,5,6), [1,1], mode='bilinear'",
+        "f(1,2,5,6), [1,3], mode='bilinear'",
+        "f(1,2,5,6), [3,1], mode='bicubic'",
+        "f(1,2,5,6), scale_factor=.3, mode='bicubic'",
+        "f(1,2,5,6), [1,3], mode='bilinear', align_mode=1",
+        "f(1,1,3,5,6), [1,2,1], mode='trilinear'",
+        "f(1,2,5,6), scale_factor=.1",
+        "f(1,2,5,6), [1,3], mode='bilinear', antialias=True",
+    ],
+)
+def interpolate(
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=False,
+    align_mode=0,
+    data_format=None,
+    recompute_scale_factor=None,
+    antialias=False,
+    name=None,
+):
     """Resizes the spatial axes of a batch of sequences, images or volumes.
 
     Args:
@@ -230,22 +304,36 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=F
     if mode not in _NDIM:
         raise ValueError(f"interpolate: mode: got {mode!r}; allowed are {', '.join(_NDIM)}")
     if x.ndim not in _NDIM[mode]:
-        raise ValueError(f"interpolate: x: got shape {list(x.shape)}; "
-                         f"mode {mode!r} takes {' or '.join(map(str, _NDIM[mode]))} axes")
+        raise ValueError(
+            f"interpolate: x: got shape {list(x.shape)}; "
+            f"mode {mode!r} takes {' or '.join(map(str, _NDIM[mode]))} axes"
+        )
     last = _channel_last(x.ndim, data_format)
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError(f"interpolate: antialias: mode {mode!r} has none; "
-                         "it is for 'bilinear' and 'bicubic'")
+        raise ValueError(
+            f"interpolate: antialias: mode {mode!r} has none; it is for 'bilinear' and 'bicubic'"
+        )
     if align_corners and mode == "nearest":
-        raise ValueError("interpolate: align_corners: mode 'nearest' has none; "
-                         "it is for the linear and cubic modes")
+        raise ValueError(
+            "interpolate: align_corners: mode 'nearest' has none; it is for the linear and cubic modes"
+        )
     if recompute_scale_factor and size is not None:
-        raise ValueError("interpolate: recompute_scale_factor: it has no meaning with size; "
-                         "give scale_factor")
+        raise ValueError(
+            "interpolate: recompute_scale_factor: it has no meaning with size; give scale_factor"
+        )
     if mode == "area":
         return _area(x, size, last)
-    return _resize(x, size, scale_factor, mode, bool(align_corners), int(align_mode), last,
-                   bool(recompute_scale_factor), bool(antialias))
+    return _resize(
+        x,
+        size,
+        scale_factor,
+        mode,
+        bool(align_corners),
+        int(align_mode),
+        last,
+        bool(recompute_scale_factor),
+        bool(antialias),
+    )
 
 
 def _channel_last(ndim, data_format):
@@ -253,8 +341,10 @@ def _channel_last(ndim, data_format):
     if data_format is None:
         return False
     if data_format not in allowed:
-        raise ValueError(f"interpolate: data_format: got {data_format!r}; "
-                         f"with {ndim} axes {', '.join(allowed)} are allowed")
+        raise ValueError(
+            f"interpolate: data_format: got {data_format!r}; "
+            f"with {ndim} axes {', '.join(allowed)} are allowed"
+        )
     return data_format[-1] == "C"
 
 
@@ -264,10 +354,25 @@ def _area(x, size, last):
     return adaptive_mean(x, freeze(size), last)
 
 
-@composite(method=False, cases=["f(1,2,3,4), [6,8]", "f(1,2,3,4), scale_factor=2, mode='bilinear'",
-                                "f(1,2,3), [6], mode='linear'", "f(1,2,3,4), [6,8], mode='x'"])
-def upsample(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0,
-             data_format=None, name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(1,2,3,4), [6,8]",
+        "f(1,2,3,4), scale_factor=2, mode='bilinear'",
+        "f(1,2,3), [6], mode='linear'",
+        "f(1,2,3,4), [6,8], mode='x'",
+    ],
+)
+def upsample(
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=False,
+    align_mode=0,
+    data_format=None,
+    name=None,
+):
     """Resizes the spatial axes: the older name of `interpolate`, with the same arguments.
 
     Example:

@@ -88,43 +88,94 @@ def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
 
 
 @known_as(code="sequences:recurrent")
-@op("inputs h weight_ih weight_hh bias_ih bias_hh length",
-    alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
-def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, activation="tanh",
-               reverse=False, time_major=False, zero_padding=True):
+@op(
+    "inputs h weight_ih weight_hh bias_ih bias_hh length",
+    alike="inputs h weight_ih weight_hh bias_ih bias_hh",
+    method=False,
+    register=False,
+)
+def simple_rnn(
+    inputs,
+    h,
+    weight_ih,
+    weight_hh,
+    bias_ih=None,
+    bias_hh=None,
+    length=None,
+    activation="tanh",
+    reverse=False,
+    time_major=False,
+    zero_padding=True,
+):
     """All steps of a simple recurrent network in one direction: (outputs, last h)."""
 
     def step(gates, h):
         return (_simple_step(gates, h, weight_hh, bias_hh, activation),)
 
-    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major,
-                     zero_padding)
+    return _sequence(
+        step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding
+    )
 
 
-@known_as(pir="rnn dropout_prob:f32 is_bidirec:bool input_size:i32 hidden_size:i32 num_layers:i32 "
-              "mode:str seed:i32=0 is_test:bool=True", code="sequences:long_memory")
-@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length",
-    alike="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", method=False, register=False)
-def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None, length=None,
-         reverse=False, time_major=False, zero_padding=True):
+@known_as(
+    pir="rnn dropout_prob:f32 is_bidirec:bool input_size:i32 hidden_size:i32 num_layers:i32 "
+    "mode:str seed:i32=0 is_test:bool=True",
+    code="sequences:long_memory",
+)
+@op(
+    "inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length",
+    alike="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho",
+    method=False,
+    register=False,
+)
+def lstm(
+    inputs,
+    h,
+    c,
+    weight_ih,
+    weight_hh,
+    bias_ih=None,
+    bias_hh=None,
+    weight_ho=None,
+    length=None,
+    reverse=False,
+    time_major=False,
+    zero_padding=True,
+):
     """All steps of an LSTM in one direction: (outputs, last h, last c)."""
 
     def step(gates, h, c):
         return _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho)
 
-    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major,
-                     zero_padding)
+    return _sequence(
+        step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major, zero_padding
+    )
 
 
 @known_as(code="sequences:gated")
-@op("inputs h weight_ih weight_hh bias_ih bias_hh length",
-    alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
-def gru(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, reverse=False,
-        time_major=False, zero_padding=True):
+@op(
+    "inputs h weight_ih weight_hh bias_ih bias_hh length",
+    alike="inputs h weight_ih weight_hh bias_ih bias_hh",
+    method=False,
+    register=False,
+)
+def gru(
+    inputs,
+    h,
+    weight_ih,
+    weight_hh,
+    bias_ih=None,
+    bias_hh=None,
+    length=None,
+    reverse=False,
+    time_major=False,
+    zero_padding=True,
+):
     """All steps of a GRU in one direction: (outputs, last h)."""
 
     def step(gates, h):
         return (_gru_step(gates, h, weight_hh, bias_hh),)
 
-    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major,
-                     zero_padding)
+    return _sequence(
+        step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding
+    )

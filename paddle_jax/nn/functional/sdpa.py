@@ -32,14 +32,21 @@ def _masked(scores, mask, causal, first=0):
     groups = scores.shape[1:3]
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
-        mask = (mask[:, :, None] if mask.shape[1] == 1
-                else mask.reshape(mask.shape[0], *groups, *mask.shape[2:]))
-        scores = (jnp.where(mask, scores, -jnp.inf) if mask.dtype == jnp.bool_
-                  else scores + mask.astype(scores.dtype))
+        mask = (
+            mask[:, :, None] if mask.shape[1] == 1 else mask.reshape(mask.shape[0], *groups, *mask.shape[2:])
+        )
+        scores = (
+            jnp.where(mask, scores, -jnp.inf)
+            if mask.dtype == jnp.bool_
+            else scores + mask.astype(scores.dtype)
+        )
     if causal:
         shape = scores.shape[-2:]
-        scores = jnp.where(lax.broadcasted_iota(jnp.int32, shape, 1) <= first + lax.broadcasted_iota(
-            jnp.int32, shape, 0), scores, -jnp.inf)
+        scores = jnp.where(
+            lax.broadcasted_iota(jnp.int32, shape, 1) <= first + lax.broadcasted_iota(jnp.int32, shape, 0),
+            scores,
+            -jnp.inf,
+        )
     return scores
 
 
@@ -66,8 +73,14 @@ def _block(q, k, v, mask, causal, scale, extra, drop, first):
     out = _mixed(weights, v, q.dtype)
     if extra is None:
         return out
-    return (out, (_flat(weights).astype(q.dtype) if extra == "weights"
-                  else _flat(jax.nn.logsumexp(scores, -1, keepdims=True))[..., 0]))
+    return (
+        out,
+        (
+            _flat(weights).astype(q.dtype)
+            if extra == "weights"
+            else _flat(jax.nn.logsumexp(scores, -1, keepdims=True))[..., 0]
+        ),
+    )
 
 
 def _blocks(q, k):
@@ -101,14 +114,26 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     @jax.checkpoint
     def one(block):
         number, queries, part = block
-        return _block(queries, k, v, part if parted else mask, causal, scale, extra,
-                      lambda weights: drop(weights, number), number * rows)
+        return _block(
+            queries,
+            k,
+            v,
+            part if parted else mask,
+            causal,
+            scale,
+            extra,
+            lambda weights: drop(weights, number),
+            number * rows,
+        )
 
     made = lax.map(one, (jnp.arange(count), cut(q, 1), cut(mask, 2) if parted else None))
     out, lse = made if extra == "lse" else (made, None)
     out = jnp.moveaxis(out, 0, 1).reshape(q.shape[0], count * rows, *out.shape[3:])[:, :length]
-    return (out if lse is None
-            else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length]))
+    return (
+        out
+        if lse is None
+        else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
+    )
 
 
 @known_as(amp="flash_attn", code="sequences:attend")
@@ -135,16 +160,26 @@ def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0
 def attention(op_name, q, k, v, mask, dropout, causal, scale, extra):
     """Checks shapes and runs attention on Tensors."""
     if not q.ndim == k.ndim == v.ndim == 4:
-        raise ValueError(f"{op_name}: got shapes {list(q.shape)}, {list(k.shape)}, {list(v.shape)}; "
-                         "all must be [batch, sequence, heads, width]")
-    if (k.shape[1:3] != v.shape[1:3] or q.shape[3] != k.shape[3] or k.shape[0] != q.shape[0]
-            or v.shape[0] != q.shape[0]):
-        raise ValueError(f"(InvalidArgument) {op_name}: got shapes {list(q.shape)}, {list(k.shape)}, "
-                         f"{list(v.shape)}; batch, width of query and key, length of key and "
-                         "value must agree")
+        raise ValueError(
+            f"{op_name}: got shapes {list(q.shape)}, {list(k.shape)}, {list(v.shape)}; "
+            "all must be [batch, sequence, heads, width]"
+        )
+    if (
+        k.shape[1:3] != v.shape[1:3]
+        or q.shape[3] != k.shape[3]
+        or k.shape[0] != q.shape[0]
+        or v.shape[0] != q.shape[0]
+    ):
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: got shapes {list(q.shape)}, {list(k.shape)}, "
+            f"{list(v.shape)}; batch, width of query and key, length of key and "
+            "value must agree"
+        )
     if k.shape[2] == 0 or q.shape[2] % k.shape[2]:
-        raise ValueError(f"{op_name}: query has {q.shape[2]} heads; they must be a multiple of the "
-                         f"{k.shape[2]} heads of key")
+        raise ValueError(
+            f"{op_name}: query has {q.shape[2]} heads; they must be a multiple of the "
+            f"{k.shape[2]} heads of key"
+        )
     scale = None if scale is None else float(scale)
     if not 0 <= dropout <= 1:
         raise ValueError(f"{op_name}: dropout: got {dropout}; a probability lies between 0 and 1")

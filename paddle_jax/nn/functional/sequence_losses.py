@@ -43,18 +43,33 @@ def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, 
 
 @guarded(_check_ctc)
 @known_as(code="paths:ctc")
-@op("log_probs labels input_lengths label_lengths", method=False, cases=[
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])",
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='sum'",
-    ("f(5,2,4), const([[1,1],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none', "
-     "norm_by_times=True"),
-    "f(2,2,4), const([[1,1],[3,1]],'int32'), const([2,2]), const([2,1]), reduction='none'",
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=3, reduction='none'",
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=5",
-    "d(6,1,5), const([[1,2,2]],'int32'), const([6]), const([3])"])
-def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False,
-             zero_infinity=False):
+@op(
+    "log_probs labels input_lengths label_lengths",
+    method=False,
+    cases=[
+        "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])",
+        "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
+        "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='sum'",
+        (
+            "f(5,2,4), const([[1,1],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none', "
+            "norm_by_times=True"
+        ),
+        "f(2,2,4), const([[1,1],[3,1]],'int32'), const([2,2]), const([2,1]), reduction='none'",
+        "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=3, reduction='none'",
+        "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=5",
+        "d(6,1,5), const([[1,2,2]],'int32'), const([6]), const([3])",
+    ],
+)
+def ctc_loss(
+    log_probs,
+    labels,
+    input_lengths,
+    label_lengths,
+    blank=0,
+    reduction="mean",
+    norm_by_times=False,
+    zero_infinity=False,
+):
     """Connectionist temporal classification: -log of the probability of all alignments of the labels.
 
     Args:
@@ -82,16 +97,20 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
 
     check_reduction("ctc_loss", reduction)
     if log_probs.ndim != 3 or 0 in log_probs.shape or not jnp.issubdtype(log_probs.dtype, jnp.floating):
-        raise ValueError(f"ctc_loss: log_probs: got {log_probs.dtype}{list(log_probs.shape)}; "
-                         "it must be floating [T, N, classes], and not empty")
+        raise ValueError(
+            f"ctc_loss: log_probs: got {log_probs.dtype}{list(log_probs.shape)}; "
+            "it must be floating [T, N, classes], and not empty"
+        )
     if not 0 <= blank < log_probs.shape[2]:
         raise ValueError(f"ctc_loss: blank: got {blank}; it must be one of the {log_probs.shape[2]} classes")
     batch = log_probs.shape[1:2]
     if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape == batch:
         names = {"labels": labels, "input_lengths": input_lengths, "label_lengths": label_lengths}
         shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in names.items())
-        raise ValueError(f"ctc_loss: got {shapes} for scores of shape {list(log_probs.shape)}; "
-                         f"they must be [N, L], [N] and [N] with N = {batch[0]}")
+        raise ValueError(
+            f"ctc_loss: got {shapes} for scores of shape {list(log_probs.shape)}; "
+            f"they must be [N, L], [N] and [N] with N = {batch[0]}"
+        )
     frames, count = log_probs.shape[0], labels.shape[1]
     beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
     unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)
@@ -108,15 +127,25 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
 
 @guarded(_check_rnnt)
 @known_as(code="paths:rnnt")
-@op("input label input_lengths label_lengths", method=False, cases=[
-    "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
-    ("f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), "
-     "fastemit_lambda=0.0"),
-    ("f(2,4,3,5), const([[1,4],[1,3]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='sum', "
-     "blank=2, fastemit_lambda=0.0"),
-    "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='x'"])
-def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean",
-              name=None):
+@op(
+    "input label input_lengths label_lengths",
+    method=False,
+    cases=[
+        "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
+        (
+            "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), "
+            "fastemit_lambda=0.0"
+        ),
+        (
+            "f(2,4,3,5), const([[1,4],[1,3]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='sum', "
+            "blank=2, fastemit_lambda=0.0"
+        ),
+        "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='x'",
+    ],
+)
+def rnnt_loss(
+    input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None
+):
     """Transducer loss: -log of the probability of all ways through the grid of frames and labels.
 
     Args:
@@ -142,19 +171,24 @@ def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lamb
     if reduction not in ("none", "mean", "sum"):
         raise AssertionError(f"rnnt_loss: reduction: got {reduction!r}; allowed are 'none', 'mean' and 'sum'")
     if input.ndim != 4 or 0 in input.shape:
-        raise ValueError(f"rnnt_loss: input: got shape {list(input.shape)}; it must be [N, T, U + 1, "
-                         "classes], and not empty")
+        raise ValueError(
+            f"rnnt_loss: input: got shape {list(input.shape)}; it must be [N, T, U + 1, "
+            "classes], and not empty"
+        )
     lengths = {"input_lengths": input_lengths, "label_lengths": label_lengths}
     for name, value in {"label": label, **lengths}.items():
         wanted = (input.shape[0],) if name in lengths else (input.shape[0], input.shape[2] - 1)
         if value.shape != wanted or value.dtype.kind not in "iu":
-            raise ValueError(f"rnnt_loss: {name}: got {value.dtype}{list(value.shape)}; "
-                             f"it must have integers of shape {list(wanted)}")
+            raise ValueError(
+                f"rnnt_loss: {name}: got {value.dtype}{list(value.shape)}; "
+                f"it must have integers of shape {list(wanted)}"
+            )
     if not 0 <= blank < input.shape[3]:
         raise ValueError(f"rnnt_loss: blank: got {blank}; it must be one of the {input.shape[3]} classes")
     stay = input[..., blank]
-    emit = jnp.take_along_axis(input[:, :, :-1], jnp.broadcast_to(
-        label[:, None, :, None], (*input.shape[:2], label.shape[1], 1)), 3)[..., 0]
+    emit = jnp.take_along_axis(
+        input[:, :, :-1], jnp.broadcast_to(label[:, None, :, None], (*input.shape[:2], label.shape[1], 1)), 3
+    )[..., 0]
     emit = emit * (1 + fastemit_lambda) - lax.stop_gradient(emit * fastemit_lambda)
     loss = jax.vmap(_grid)(stay, emit, input_lengths, label_lengths)
     return reduced("rnnt_loss", loss, reduction)

@@ -11,9 +11,20 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
 
-CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2",
-         "f(2,3), dtype='float64'", "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",
-         "i(3), dtype='float32'", "i(3)"]
+CASES = [
+    "f(2,3)",
+    "f(2,3), 0",
+    "d(2,3), axis=-2",
+    "f()",
+    "f(0,3)",
+    "f(2,0)",
+    "f(2,3), 2",
+    "f(2,3), dtype='float64'",
+    "const([1000.0, 0.0, -1000.0], 'float32')",
+    "f(2,3), -3",
+    "i(3), dtype='float32'",
+    "i(3)",
+]
 
 
 def _prepare(op_name, x, axis, dtype):
@@ -24,8 +35,10 @@ def _prepare(op_name, x, axis, dtype):
     if x.ndim == 0 and axis in (-1, 0):
         return x, None
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"{op_name}: axis={axis} is out of range for x of shape {list(x.shape)}; "
-                         f"use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"{op_name}: axis={axis} is out of range for x of shape {list(x.shape)}; "
+            f"use {-x.ndim}..{x.ndim - 1}"
+        )
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise RuntimeError(f"{op_name}: x: got {x.dtype}; it must be floating; pass dtype='float32'")
     return x, axis
@@ -95,8 +108,11 @@ def log_softmax(x, axis=-1, dtype=None, name=None):
 
 
 @known_as(pir="gumbel_softmax temperature:f32 hard:bool axis:i32")
-@op(random=True, method=False,
-    cases=["~f(2,3)", "~f(2,3), 0.5, axis=0", "~f(2,3), hard=True", "~d(3)", "f(2,3), axis=2", "f(2,3), 0.0"])
+@op(
+    random=True,
+    method=False,
+    cases=["~f(2,3)", "~f(2,3), 0.5, axis=0", "~f(2,3), hard=True", "~d(3)", "f(2,3), axis=2", "f(2,3), 0.0"],
+)
 def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
     """Draws from a relaxed categorical distribution with logits x: softmax((x + Gumbel noise) / temperature).
 

@@ -25,8 +25,11 @@ from paddle_jax.tensor.creation import zeros
 def _scatter_back(x, indices, sizes):
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
     n, c = jnp.ogrid[: x.shape[0], : x.shape[1]]
-    return flat.at[n[..., None], c[..., None], indices.reshape(*x.shape[:2], -1)].set(
-        x.reshape(*x.shape[:2], -1)).reshape(*x.shape[:2], *sizes)
+    return (
+        flat.at[n[..., None], c[..., None], indices.reshape(*x.shape[:2], -1)]
+        .set(x.reshape(*x.shape[:2], -1))
+        .reshape(*x.shape[:2], *sizes)
+    )
 
 
 def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, output_size):
@@ -34,25 +37,34 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
     if data_format != allowed:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed is {allowed!r}")
     if x.ndim != n + 2 or list(indices.shape) != list(x.shape):
-        raise ValueError(f"{op_name}: got indices of shape {list(indices.shape)} for x of shape "
-                         f"{list(x.shape)}; both must have {n + 2} axes")
+        raise ValueError(
+            f"{op_name}: got indices of shape {list(indices.shape)} for x of shape "
+            f"{list(x.shape)}; both must have {n + 2} axes"
+        )
     kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
     strides = kernel if stride is None else ints(op_name, "stride", _listed(stride), n)
     pads = ints(op_name, "padding", _listed(padding), n, 0)
     sizes = [(s - 1) * t - 2 * p + k for s, t, p, k in zip(x.shape[2:], strides, pads, kernel, strict=True)]
     if output_size is not None:
         wanted = [to_int(s) for s in output_size][-n:]
-        if (len(wanted) != n
-                or any(not s - t < w < s + t for w, s, t in zip(wanted, sizes, strides, strict=True))):
-            raise ValueError(f"{op_name}: output_size: got {list(output_size)}; "
-                             f"each length must be within one stride {list(strides)} of {sizes}")
+        if len(wanted) != n or any(
+            not s - t < w < s + t for w, s, t in zip(wanted, sizes, strides, strict=True)
+        ):
+            raise ValueError(
+                f"{op_name}: output_size: got {list(output_size)}; "
+                f"each length must be within one stride {list(strides)} of {sizes}"
+            )
         sizes = wanted
     if 0 in x.shape:
-        return (x.reshape([*x.shape[:2], *sizes]) if math.prod([*x.shape[:2], *sizes]) == 0
-                else zeros([*x.shape[:2], *sizes], x.dtype))
+        return (
+            x.reshape([*x.shape[:2], *sizes])
+            if math.prod([*x.shape[:2], *sizes]) == 0
+            else zeros([*x.shape[:2], *sizes], x.dtype)
+        )
     if indices._raw.dtype.kind not in "iu":
-        raise ValueError(f"{op_name}: indices: got {indices.dtype}; they must be integers; "
-                         "cast them with astype")
+        raise ValueError(
+            f"{op_name}: indices: got {indices.dtype}; they must be integers; cast them with astype"
+        )
     check_ids(op_name, "indices", indices, math.prod(sizes))
     return _scatter_back(x, indices, tuple(sizes))
 
@@ -63,11 +75,18 @@ def _listed(value):
     return tuple(int(v) if isinstance(v, np.integer) else v for v in value)
 
 
-@composite(method=False, cases=[
-    "f(1,1,3), const([[[0,3,4]]],'int32'), 2", "f(1,1,3), const([[[0,3,4]]],'int32'), 2, output_size=[1,1,7]",
-    "f(1,1,3), const([[[0,3,9]]],'int32'), 2", "f(1,3), const([[0,3,4]],'int32'), 2"])
-def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None,
-                 name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,3), const([[[0,3,4]]],'int32'), 2",
+        "f(1,1,3), const([[[0,3,4]]],'int32'), 2, output_size=[1,1,7]",
+        "f(1,1,3), const([[[0,3,9]]],'int32'), 2",
+        "f(1,3), const([[0,3,4]],'int32'), 2",
+    ],
+)
+def max_unpool1d(
+    x, indices, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None
+):
     """Puts the maxima of a sequence back where `max_pool1d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
@@ -79,18 +98,23 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@composite(method=False, cases=[
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2",
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]]), 2, output_size=[5,5]",
-    "f(1,1,2,2), const([[[[0,3],[9,99]]]],'int32'), 2",
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, output_size=[9,9]",
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, data_format='NHWC'",
-    "f(1,1,2,2), const([[[0,3],[9,14]]],'int32'), 2",
-    "d(2,1,2,2), const([[[[0,3],[5,8]]],[[[1,2],[4,7]]]],'int32'), 2, 2, [1,0], output_size=[2,4]",
-    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]",
-    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [np.int64(2),np.int64(2)]"])
-def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None,
-                 name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2",
+        "f(1,1,2,2), const([[[[0,3],[9,14]]]]), 2, output_size=[5,5]",
+        "f(1,1,2,2), const([[[[0,3],[9,99]]]],'int32'), 2",
+        "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, output_size=[9,9]",
+        "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, data_format='NHWC'",
+        "f(1,1,2,2), const([[[0,3],[9,14]]],'int32'), 2",
+        "d(2,1,2,2), const([[[[0,3],[5,8]]],[[[1,2],[4,7]]]],'int32'), 2, 2, [1,0], output_size=[2,4]",
+        "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]",
+        "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [np.int64(2),np.int64(2)]",
+    ],
+)
+def max_unpool2d(
+    x, indices, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None
+):
     """Puts maxima back where `max_pool2d(..., return_mask=True)` found them; zeros elsewhere.
 
     Args:
@@ -112,11 +136,17 @@ def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@composite(method=False, cases=["f(1,1,1,1,2), const([[[[[0,3]]]]],'int32'), 2",
-                                "f(1,1,1,2), const([[[[0,3]]]],'int32'), 2",
-                                "f(1,1,1,1,2), const([[[[[0,15]]]]],'int32'), 2, output_size=[2,2,4]"])
-def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None,
-                 name=None):
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,1,1,2), const([[[[[0,3]]]]],'int32'), 2",
+        "f(1,1,1,2), const([[[[0,3]]]],'int32'), 2",
+        "f(1,1,1,1,2), const([[[[[0,15]]]]],'int32'), 2, output_size=[2,2,4]",
+    ],
+)
+def max_unpool3d(
+    x, indices, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None
+):
     """Puts the maxima of a volume back where `max_pool3d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
@@ -143,8 +173,9 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     p = float(norm_type)
     if p == 0:
         raise ValueError(f"{op_name}: norm_type: got 0; it must not be 0")
-    windows = Windows(op_name, x, n, kernel_size, stride, padding, ceil_mode,
-                      channel_last(op_name, n, data_format))
+    windows = Windows(
+        op_name, x, n, kernel_size, stride, padding, ceil_mode, channel_last(op_name, n, data_format)
+    )
     if p == math.inf:
         return max_values(x, windows)
     if p == -math.inf:  # every root of degree -inf is 1
@@ -156,11 +187,21 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
 
 
 @known_as(code="pooling:lp_pool1d")
-@op(alias={"input": "x"}, method=False,
-    cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2",
-                         "f(1,2,6), 0, 2", "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])
-def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL",
-              name=None):
+@op(
+    alias={"input": "x"},
+    method=False,
+    cases=[
+        "f(1,2,6), 2, 2",
+        "pos(1,2,7), 2.5, 3, 2, 1, True",
+        "f(1,2,7), float('inf'), 3, 2",
+        "f(1,2,6), 0, 2",
+        "pos(1,7,2), 3, 3, data_format='NLC'",
+        "d(1,2,6), 2, 3, 1",
+    ],
+)
+def lp_pool1d(
+    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
+):
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of a sequence. Arguments as for `lp_pool2d`.
 
     Example:
@@ -173,15 +214,26 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
 lp_pool1d = _fifth_is_ceil_mode(lp_pool1d)
 
 
-@known_as(pir="lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False "
-              "exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False "
-              "adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32",
-          code="pooling:lp_pool2d")
-@op(alias={"input": "x"}, method=False,
-    cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2",
-                         "d(1,4,4,2), 2, 2, data_format='NHWC'", "f(1,1,4,4), float('inf'), 2"])
-def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW",
-              name=None):
+@known_as(
+    pir="lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False "
+    "exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False "
+    "adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32",
+    code="pooling:lp_pool2d",
+)
+@op(
+    alias={"input": "x"},
+    method=False,
+    cases=[
+        "f(1,1,4,4), 2, 2",
+        "pos(1,1,5,5), 3.0, [2,3], [2,1], 1",
+        "f(1,1,4,4), 0, 2",
+        "d(1,4,4,2), 2, 2, data_format='NHWC'",
+        "f(1,1,4,4), float('inf'), 2",
+    ],
+)
+def lp_pool2d(
+    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
+):
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of an image.
 
     Args:
@@ -235,26 +287,46 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
         u = float(random_u)
     else:
         raise ValueError(f"{op_name}: random_u: got {random_u!r}; it must be a float between 0 and 1")
-    sizes = ([output_size] * n if isinstance(output_size, int)
-             else [s if s is not None else k for s, k in zip(output_size, x.shape[2:], strict=True)])
+    sizes = (
+        [output_size] * n
+        if isinstance(output_size, int)
+        else [s if s is not None else k for s, k in zip(output_size, x.shape[2:], strict=True)]
+    )
     kernel = [None] * n if kernel_size is None else ints(op_name, "kernel_size", _listed(kernel_size), n)
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
         if not 1 <= out <= size or k is not None and out + k - 1 > size:
-            raise ValueError(f"{op_name}: output_size: got {output_size} for shape {list(x.shape)}; "
-                             "there must be that many regions")
+            raise ValueError(
+                f"{op_name}: output_size: got {output_size} for shape {list(x.shape)}; "
+                "there must be that many regions"
+            )
     tables = []  # operands, so that new regions need no new compilation
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
-        tables.append(wrap(jnp.asarray(positions(*_random_cells(size, out, k, u),
-                                                 size // out + 2 if k is None else k))))
-    return _fractional(x, tables, bool(return_mask), tuple(sizes),
-                       None if kernel_size is None else tuple(kernel), None if random_u is None else u)
+        tables.append(
+            wrap(jnp.asarray(positions(*_random_cells(size, out, k, u), size // out + 2 if k is None else k)))
+        )
+    return _fractional(
+        x,
+        tables,
+        bool(return_mask),
+        tuple(sizes),
+        None if kernel_size is None else tuple(kernel),
+        None if random_u is None else u,
+    )
 
 
-@composite(method=False,
-           cases=["f(1,1,6,6), 3, random_u=0.3", "f(1,2,7,7), [3,4], 2, 0.3, True", "~f(1,1,7,7), [3,4]",
-                  "f(1,1,7,7), [3,None], random_u=0.5", "f(1,1,7,7), 3, random_u=1.5",
-                  "f(1,7,7), 3, random_u=.5",
-                  "f(1,1,6,6), 3, random_u=np.float32(0.3)", "d(1,1,9,8), 4, random_u=0.8, return_mask=True"])
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,6,6), 3, random_u=0.3",
+        "f(1,2,7,7), [3,4], 2, 0.3, True",
+        "~f(1,1,7,7), [3,4]",
+        "f(1,1,7,7), [3,None], random_u=0.5",
+        "f(1,1,7,7), 3, random_u=1.5",
+        "f(1,7,7), 3, random_u=.5",
+        "f(1,1,6,6), 3, random_u=np.float32(0.3)",
+        "d(1,1,9,8), 4, random_u=0.8, return_mask=True",
+    ],
+)
 def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
     """Takes maxima over pseudo-random regions whose number is given.
 
@@ -277,8 +349,15 @@ def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, retur
     return _fractional_pool("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
 
 
-@composite(method=False, cases=["f(1,1,5,5,5), 2, random_u=0.6", "f(1,2,5,6,7), [2,3,4], 2, 0.3, True",
-                                "~f(1,1,5,5,5), 2", "f(1,5,5,5), 2, random_u=.5"])
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,5,5,5), 2, random_u=0.6",
+        "f(1,2,5,6,7), [2,3,4], 2, 0.3, True",
+        "~f(1,1,5,5,5), 2",
+        "f(1,5,5,5), 2, random_u=.5",
+    ],
+)
 def fractional_max_pool3d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
     """Takes maxima over pseudo-random regions of volumes [N, C, D, H, W]. Arguments as for
     `fractional_max_pool2d`.

@@ -26,10 +26,23 @@ def _positive(op_name, what, value):
     return value
 
 
-@known_as(pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'",
-          onnx="DepthToSpace(x, blocksize=upscale_factor, mode='CRD')")
-@op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2",
-                         "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'", "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
+@known_as(
+    pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'",
+    onnx="DepthToSpace(x, blocksize=upscale_factor, mode='CRD')",
+)
+@op(
+    method=False,
+    cases=[
+        "f(1,4,2,2), 2",
+        "f(1,2,3,8), 2, 'NHWC'",
+        "f(1,3,2,2), 2",
+        "f(4,2,2), 2",
+        "f(1,4,2,2), 'a'",
+        "f(1,4,2,2), 2, 'X'",
+        "d(2,9,1,2), 3",
+        "f(0,4,2,2), 2",
+    ],
+)
 def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     """Turns groups of r * r channels into r times larger images.
 
@@ -49,8 +62,10 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
 
     See: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
     """
-    r, last = (_positive("pixel_shuffle", "upscale_factor", upscale_factor),
-               _image("pixel_shuffle", x, data_format))
+    r, last = (
+        _positive("pixel_shuffle", "upscale_factor", upscale_factor),
+        _image("pixel_shuffle", x, data_format),
+    )
     channels = x.shape[-1] if last else x.shape[1]
     if channels % (r * r):
         raise ValueError(f"pixel_shuffle: x: got {channels} channels; they must be a multiple of {r * r}")
@@ -63,8 +78,19 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
 
 
 @known_as(pir="pixel_unshuffle downscale_factor:i32 data_format:str='NCHW'")
-@op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2",
-                         "f(1,1,4,4), -1", "f(1,1,4,4), 2.0", "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
+@op(
+    method=False,
+    cases=[
+        "f(1,1,4,4), 2",
+        "f(1,4,4,2), 2, 'NHWC'",
+        "f(1,1,3,4), 2",
+        "f(1,3,4), 2",
+        "f(1,1,4,4), -1",
+        "f(1,1,4,4), 2.0",
+        "d(2,1,3,6), 3",
+        "f(1,1,4,4), 2, 'X'",
+    ],
+)
 def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     """The inverse of `pixel_shuffle`: turns blocks of r * r pixels into channels.
 
@@ -80,24 +106,44 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
         >>> paddle.nn.functional.pixel_unshuffle(paddle.ones([1, 1, 2, 2]), 2).shape
         paddle.Size([1, 4, 1, 1])
     """
-    r, last = (_positive("pixel_unshuffle", "downscale_factor", downscale_factor),
-               _image("pixel_unshuffle", x, data_format))
+    r, last = (
+        _positive("pixel_unshuffle", "downscale_factor", downscale_factor),
+        _image("pixel_unshuffle", x, data_format),
+    )
     h, w = x.shape[1:3] if last else x.shape[2:]
     if h % r or w % r:
-        raise ValueError(f"(InvalidArgument) pixel_unshuffle: x: got height {h} and width {w}; "
-                         f"they must be multiples of {r}")
+        raise ValueError(
+            f"(InvalidArgument) pixel_unshuffle: x: got height {h} and width {w}; "
+            f"they must be multiples of {r}"
+        )
     if last:
         n, _, _, c = x.shape
-        return x.reshape(n, h // r, r, w // r, r,
-                         c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // r, w // r, c * r * r)
+        return (
+            x.reshape(n, h // r, r, w // r, r, c)
+            .transpose(0, 1, 3, 5, 2, 4)
+            .reshape(n, h // r, w // r, c * r * r)
+        )
     n, c = x.shape[:2]
-    return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2,
-                                                           4).reshape(n, c * r * r, h // r, w // r)
+    return (
+        x.reshape(n, c, h // r, r, w // r, r)
+        .transpose(0, 1, 3, 5, 2, 4)
+        .reshape(n, c * r * r, h // r, w // r)
+    )
 
 
 @known_as(pir="channel_shuffle groups:i32=1 data_format:str='NCHW'")
-@op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2",
-                         "f(1,4,2,1), 2.0", "f(1,4,2,1), -2", "d(2,6,1,1), 3"])
+@op(
+    method=False,
+    cases=[
+        "f(1,4,2,1), 2",
+        "f(1,2,1,4), 2, 'NHWC'",
+        "f(1,4,2,1), 3",
+        "f(4,2,1), 2",
+        "f(1,4,2,1), 2.0",
+        "f(1,4,2,1), -2",
+        "d(2,6,1,1), 3",
+    ],
+)
 def channel_shuffle(x, groups, data_format="NCHW", name=None):
     """Cuts the channels into groups and interleaves them.
 
@@ -117,8 +163,9 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     g, last = _positive("channel_shuffle", "groups", groups), _image("channel_shuffle", x, data_format)
     channels = x.shape[-1] if last else x.shape[1]
     if channels % g:
-        raise ValueError(f"(InvalidArgument) channel_shuffle: groups: got {g}; "
-                         f"it must divide the {channels} channels")
+        raise ValueError(
+            f"(InvalidArgument) channel_shuffle: groups: got {g}; it must divide the {channels} channels"
+        )
     if last:
         return x.reshape(*x.shape[:3], g, channels // g).swapaxes(3, 4).reshape(x.shape)
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
@@ -132,10 +179,19 @@ def _steps(n, align_corners):
 
 
 @known_as(pir="affine_grid(theta,out_shape:ints) align_corners:bool=True")
-@op("theta", method=False,
-    cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]",
-           "d(2,3,4), [2,1,2,3,4], False", "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
-           "f(2,2,3), [2,3,4,4]"])
+@op(
+    "theta",
+    method=False,
+    cases=[
+        "f(1,2,3), [1,1,2,3]",
+        "f(1,2,3), [1,1,2,3], False",
+        "f(1,3,4), [1,1,2,2,2]",
+        "d(2,3,4), [2,1,2,3,4], False",
+        "f(2,3), [1,1,2,2]",
+        "f(1,2,3), const([1,1,2,3],'int32')",
+        "f(2,2,3), [2,3,4,4]",
+    ],
+)
 def affine_grid(theta, out_shape, align_corners=True, name=None):
     """Sampling positions of an affine map, for `grid_sample`.
 
@@ -156,8 +212,10 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
     """
     n = len(out_shape) - 2
     if n not in (2, 3) or theta.ndim != 3 or theta.shape[1:] != (n, n + 1):
-        raise ValueError(f"affine_grid: theta: got shape {list(theta.shape)} for out_shape "
-                         f"{list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths")
+        raise ValueError(
+            f"affine_grid: theta: got shape {list(theta.shape)} for out_shape "
+            f"{list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths"
+        )
     axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
     points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
     return jnp.einsum("...k,njk->n...j", points, theta)
@@ -185,30 +243,46 @@ def _pixel(at, size, padding_mode, align_corners):
 def _fetch(x, corner):
     """x at integer positions (one array per spatial axis), 0 outside."""
     sizes = x.shape[2:]
-    inside = math.prod([(c >= 0) & (c < s) for c, s in zip(corner, sizes, strict=True)],
-                       start=jnp.ones((), bool))
+    inside = math.prod(
+        [(c >= 0) & (c < s) for c, s in zip(corner, sizes, strict=True)], start=jnp.ones((), bool)
+    )
     flat = 0
     for c, s in zip(corner, sizes, strict=True):
         flat = flat * s + jnp.clip(c, 0, s - 1)
     rows = x.reshape(*x.shape[:2], math.prod(sizes))
-    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])),
-                                2).reshape(*x.shape[:2], *flat.shape[1:])
+    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])), 2).reshape(
+        *x.shape[:2], *flat.shape[1:]
+    )
     return jnp.where(inside[:, None], found, 0)
 
 
-@known_as(pir="grid_sample mode:str padding_mode:str align_corners:bool=False",
-          onnx="GridSample mode padding_mode align_corners")
-@op("x grid", alias={"input": "x"}, alike=True, out="unlisted", method=False, cases=[
-    "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
-    "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
-    "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'",
-    "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",
-    "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
-    "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)",
-    "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
-    "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False",
-    "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
-    "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)"])
+@known_as(
+    pir="grid_sample mode:str padding_mode:str align_corners:bool=False",
+    onnx="GridSample mode padding_mode align_corners",
+)
+@op(
+    "x grid",
+    alias={"input": "x"},
+    alike=True,
+    out="unlisted",
+    method=False,
+    cases=[
+        "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)",
+        "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
+        "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
+        "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'",
+        "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",
+        "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
+        "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False",
+        "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)",
+        "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
+        "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False",
+        "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'",
+        "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
+        "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)",
+        "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)",
+    ],
+)
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
     """Samples images or volumes at given positions.
 
@@ -230,13 +304,17 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     """
     n = x.ndim - 2
     if mode not in ("bilinear", "nearest") or padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"grid_sample: got mode {mode!r} and padding_mode {padding_mode!r}; "
-                         "modes are bilinear and nearest, paddings zeros, border and reflection")
+        raise ValueError(
+            f"grid_sample: got mode {mode!r} and padding_mode {padding_mode!r}; "
+            "modes are bilinear and nearest, paddings zeros, border and reflection"
+        )
     if not isinstance(align_corners, bool):
         raise TypeError(f"grid_sample: align_corners: got {align_corners!r}; it must be a bool")
     if n not in (2, 3) or grid.ndim != x.ndim or grid.shape[0] != x.shape[0] or grid.shape[-1] != n:
-        raise ValueError(f"grid_sample: grid: got shape {list(grid.shape)} for x of shape {list(x.shape)}; "
-                         "it must be [N, H, W, 2] or [N, D, H, W, 3]")
+        raise ValueError(
+            f"grid_sample: grid: got shape {list(grid.shape)} for x of shape {list(x.shape)}; "
+            "it must be [N, H, W, 2] or [N, D, H, W, 3]"
+        )
     at = [_pixel(grid[..., n - 1 - a], x.shape[2 + a], padding_mode, align_corners) for a in range(n)]
     if mode == "nearest":
         return _fetch(x, [jnp.round(a).astype(jnp.int32) for a in at])

@@ -9,22 +9,25 @@ FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 def channel_last(op_name, n, data_format):
     """Whether a data format has channels on the last axis."""
     if data_format not in FORMATS[n]:
-        raise ValueError(f"{op_name}: data_format: got {data_format!r}; "
-                         f"allowed are {' and '.join(FORMATS[n])}")
+        raise ValueError(
+            f"{op_name}: data_format: got {data_format!r}; allowed are {' and '.join(FORMATS[n])}"
+        )
     return data_format == FORMATS[n][1]
 
 
 def check_ndim(op_name, x, *allowed):
     """Raises unless x has one of the allowed numbers of axes."""
     if x.ndim not in allowed:
-        raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; "
-                         f"it must have {' or '.join(map(str, allowed))} axes")
+        raise ValueError(
+            f"{op_name}: x: got shape {list(x.shape)}; it must have {' or '.join(map(str, allowed))} axes"
+        )
 
 
 def ints(op_name, what, value, n, least=1):
     """A size argument as n ints: one number for all axes or one for each."""
-    values = ((value,) * n if isinstance(value, int) else tuple(value) if isinstance(value, tuple | list)
-              else None)
+    values = (
+        (value,) * n if isinstance(value, int) else tuple(value) if isinstance(value, tuple | list) else None
+    )
     if values is not None and len(values) == 1:
         values *= n
     if values is None or len(values) != n or not all(isinstance(v, int) for v in values):
@@ -54,8 +57,9 @@ def paddings(op_name, value, n, last):
     elif len(value) in (1, n):
         value = tuple((v, v) for v in value) * (n // len(value))
     else:
-        raise ValueError(f"{op_name}: padding: got {value}; it must be an int, {n} ints, {2 * n} ints "
-                         f"or {n + 2} pairs")
+        raise ValueError(
+            f"{op_name}: padding: got {value}; it must be an int, {n} ints, {2 * n} ints or {n + 2} pairs"
+        )
     return tuple((int(a), int(b)) for a, b in value)
 
 
@@ -64,8 +68,9 @@ def _pairs(op_name, value, n, last):
         return value
     outer, inner = (value[0], value[-1] if last else value[1]), value[1:-1] if last else value[2:]
     if len(value) != n + 2 or any(len(v) != 2 for v in value) or any(any(v) for v in outer):
-        raise ValueError(f"{op_name}: padding: got {value}; give {n + 2} pairs with zeros for "
-                         "batch and channel")
+        raise ValueError(
+            f"{op_name}: padding: got {value}; give {n + 2} pairs with zeros for batch and channel"
+        )
     return inner
 
 

@@ -42,8 +42,9 @@ class Assign(Initializer):
 
     def __init__(self, value, name=None):
         if not isinstance(value, np.ndarray | list | tuple | Tensor):
-            raise AssertionError(f"Assign: value: got {type(value).__name__}; it must be a Tensor, "
-                                 "NumPy array, list or tuple")
+            raise AssertionError(
+                f"Assign: value: got {type(value).__name__}; it must be a Tensor, NumPy array, list or tuple"
+            )
         self._value = np.asarray(value)
 
     def _values(self, shape, dtype):
@@ -71,11 +72,14 @@ class Dirac(Initializer):
 
     def _values(self, shape, dtype):
         if not 3 <= len(shape) <= 5:
-            raise AssertionError(f"Dirac: got a tensor of shape {list(shape)}; only convolution weights with "
-                                 "3, 4 or 5 axes can be filled")
+            raise AssertionError(
+                f"Dirac: got a tensor of shape {list(shape)}; only convolution weights with "
+                "3, 4 or 5 axes can be filled"
+            )
         if shape[0] % self._groups:
-            raise AssertionError(f"Dirac: got {shape[0]} output channels; "
-                                 f"they must be a multiple of groups={self._groups}")
+            raise AssertionError(
+                f"Dirac: got {shape[0]} output channels; they must be a multiple of groups={self._groups}"
+            )
         out, part = np.zeros(shape, dtype), shape[0] // self._groups
         centre = tuple(n // 2 for n in shape[2:])
         channels = np.arange(min(part, shape[1]))

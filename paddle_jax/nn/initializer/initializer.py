@@ -31,8 +31,9 @@ class Initializer:
             AssertionError: param is not a Tensor.
         """
         if not isinstance(param, Tensor):
-            raise AssertionError(f"{type(self).__name__}: param: got {type(param).__name__}; "
-                                 "it must be a Tensor")
+            raise AssertionError(
+                f"{type(self).__name__}: param: got {type(param).__name__}; it must be a Tensor"
+            )
         return self.forward(param, block)
 
     def forward(self, var, block=None):
@@ -78,8 +79,9 @@ def check_inexact(name, dtype):
     """
     paddle_dtype = dtypes.convert(dtype)
     if not (paddle_dtype.is_floating or paddle_dtype.is_complex):
-        raise RuntimeError(f"{name}: dtype: got {paddle_dtype._key}; random values need a floating "
-                           "or complex dtype")
+        raise RuntimeError(
+            f"{name}: dtype: got {paddle_dtype._key}; random values need a floating or complex dtype"
+        )
     return "c" if paddle_dtype.is_complex else "f"
 
 
@@ -116,12 +118,14 @@ def calculate_gain(nonlinearity, param=None):
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise AssertionError(f"calculate_gain: param: got {type(slope).__name__}; "
-                                 "the negative slope must be a number")
+            raise AssertionError(
+                f"calculate_gain: param: got {type(slope).__name__}; the negative slope must be a number"
+            )
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"calculate_gain: nonlinearity: got {nonlinearity!r}; allowed are leaky_relu, "
-                         f"{', '.join(_GAINS)}")
+        raise ValueError(
+            f"calculate_gain: nonlinearity: got {nonlinearity!r}; allowed are leaky_relu, {', '.join(_GAINS)}"
+        )
     return _GAINS[nonlinearity]
 
 
@@ -141,6 +145,8 @@ def set_global_initializer(weight_init, bias_init=None):
     """
     for value in (weight_init, bias_init):
         if value is not None and not isinstance(value, Initializer):
-            raise TypeError(f"set_global_initializer: got {type(value).__name__}; "
-                            "use an initializer from paddle.nn.initializer, or None")
+            raise TypeError(
+                f"set_global_initializer: got {type(value).__name__}; "
+                "use an initializer from paddle.nn.initializer, or None"
+            )
     Defaults.weight, Defaults.bias = weight_init, bias_init

@@ -58,11 +58,14 @@ class TruncatedNormal(Initializer):
 
     def __init__(self, mean=0.0, std=1.0, a=-2.0, b=2.0, name=None):
         if any(v is None for v in (mean, std, a, b)):
-            raise AssertionError(f"TruncatedNormal: got mean={mean}, std={std}, a={a}, b={b}; "
-                                 "all must be numbers")
+            raise AssertionError(
+                f"TruncatedNormal: got mean={mean}, std={std}, a={a}, b={b}; all must be numbers"
+            )
         if a > b:
-            raise ValueError(f"TruncatedNormal: got a={a} above b={b}; the lower bound a must not be above "
-                             "the upper bound b")
+            raise ValueError(
+                f"TruncatedNormal: got a={a} above b={b}; the lower bound a must not be above "
+                "the upper bound b"
+            )
         self._mean, self._std_dev, self._a, self._b = mean, std, a, b
 
     def _values(self, shape, dtype):
@@ -119,8 +122,9 @@ class Uniform(Initializer):
 
     def __init__(self, low=-1.0, high=1.0, name=None):
         if low is None or high is None or high < low:
-            raise AssertionError(f"Uniform: got low={low}, high={high}; "
-                                 "both must be numbers and low not above high")
+            raise AssertionError(
+                f"Uniform: got low={low}, high={high}; both must be numbers and low not above high"
+            )
         self._low, self._high = low, high
 
     def _values(self, shape, dtype):
@@ -146,14 +150,16 @@ class XavierInitializer(Initializer):
 
     def __init__(self, uniform=True, fan_in=None, fan_out=None, seed=0, gain=1.0):
         if uniform is None or seed is None:
-            raise AssertionError(f"{type(self).__name__}: got uniform={uniform}, seed={seed}; "
-                                 "neither may be None")
+            raise AssertionError(
+                f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
+            )
         self._uniform, self._fan_in, self._fan_out, self._gain = uniform, fan_in, fan_out, gain
 
     def _scale(self, shape):
         fan_in, fan_out = fans(shape)
-        total = ((fan_in if self._fan_in is None else self._fan_in)
-                 + (fan_out if self._fan_out is None else self._fan_out))
+        total = (fan_in if self._fan_in is None else self._fan_in) + (
+            fan_out if self._fan_out is None else self._fan_out
+        )
         return self._gain * math.sqrt(2.0 / total) if total else 0.0
 
     def _values(self, shape, dtype):
@@ -217,18 +223,21 @@ class MSRAInitializer(Initializer):
         True
     """
 
-    def __init__(self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu",
-                 mode="fan_in"):
+    def __init__(
+        self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu", mode="fan_in"
+    ):
         if uniform is None or seed is None:
-            raise AssertionError(f"{type(self).__name__}: got uniform={uniform}, seed={seed}; "
-                                 "neither may be None")
+            raise AssertionError(
+                f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
+            )
         self._uniform, self._fan_in, self._negative_slope = uniform, fan_in, negative_slope
         self._nonlinearity, self._mode = nonlinearity, mode
 
     def _scale(self, shape):
         if self._mode not in ("fan_in", "fan_out"):
-            raise ValueError(f"{type(self).__name__}: mode: got {self._mode!r}; "
-                             "allowed are 'fan_in' and 'fan_out'")
+            raise ValueError(
+                f"{type(self).__name__}: mode: got {self._mode!r}; allowed are 'fan_in' and 'fan_out'"
+            )
         fan_in, fan_out = fans(shape)
         fan = fan_out if self._mode == "fan_out" else fan_in if self._fan_in is None else self._fan_in
         gain = calculate_gain(self._nonlinearity, self._negative_slope)
@@ -310,8 +319,9 @@ class Orthogonal(Initializer):
 
     def _values(self, shape, dtype):
         if len(shape) < 2:
-            raise AssertionError(f"Orthogonal: got a tensor of shape {list(shape)}; "
-                                 "it must have 2 axes or more")
+            raise AssertionError(
+                f"Orthogonal: got a tensor of shape {list(shape)}; it must have 2 axes or more"
+            )
         check_inexact("Orthogonal", dtype)
         rows, columns = shape[0], math.prod(shape[1:])
         q, r = np.linalg.qr(generator().standard_normal((max(rows, columns), min(rows, columns))))
@@ -319,5 +329,13 @@ class Orthogonal(Initializer):
         return (self._gain * (q.T if rows < columns else q)).reshape(shape).astype(dtype)
 
 
-__all__ = ["KaimingNormal", "KaimingUniform", "Normal", "Orthogonal", "TruncatedNormal", "Uniform",
-           "XavierNormal", "XavierUniform"]
+__all__ = [
+    "KaimingNormal",
+    "KaimingUniform",
+    "Normal",
+    "Orthogonal",
+    "TruncatedNormal",
+    "Uniform",
+    "XavierNormal",
+    "XavierUniform",
+]

@@ -449,16 +449,30 @@ class PReLU(Layer):
     def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
         super().__init__()
         self._num_parameters, self._init, self._weight_attr, self._name, self._data_format = (
-            num_parameters, init, weight_attr, name, data_format)
-        self._weight = self.create_parameter([num_parameters], attr=weight_attr, dtype=get_default_dtype(),
-                                             default_initializer=Constant(float(init)))
+            num_parameters,
+            init,
+            weight_attr,
+            name,
+            data_format,
+        )
+        self._weight = self.create_parameter(
+            [num_parameters],
+            attr=weight_attr,
+            dtype=get_default_dtype(),
+            default_initializer=Constant(float(init)),
+        )
 
     def forward(self, x):
         return F.prelu(x, self._weight, self._data_format)
 
     def extra_repr(self):
-        return show(self._name, num_parameters=self._num_parameters, data_format=self._data_format,
-                    init=self._init, dtype=self._dtype)
+        return show(
+            self._name,
+            num_parameters=self._num_parameters,
+            data_format=self._data_format,
+            init=self._init,
+            dtype=self._dtype,
+        )
 
 
 class RReLU(Layer):
@@ -482,8 +496,9 @@ class RReLU(Layer):
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self):
-        return show(self._name, lower=self._lower, upper=self._upper, training=self.training,
-                    dtype=self._dtype)
+        return show(
+            self._name, lower=self._lower, upper=self._upper, training=self.training, dtype=self._dtype
+        )
 
 
 class Silu(Layer):
@@ -526,8 +541,34 @@ class Softmax2D(_Named):
 SiLU = Silu
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
-    "LogSigmoid", "LogSoftmax", "Maxout", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU",
-    "Sigmoid", "Silu", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh",
-    "Tanhshrink", "ThresholdedReLU",
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Maxout",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Sigmoid",
+    "Silu",
+    "Softmax",
+    "Softmax2D",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Swish",
+    "Tanh",
+    "Tanhshrink",
+    "ThresholdedReLU",
 ]

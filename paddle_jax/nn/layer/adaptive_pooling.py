@@ -175,9 +175,15 @@ class MaxUnPool1D(Layer):
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
-        return F.max_unpool1d(x, indices, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                              data_format=self.data_format,
-                              output_size=self.output_size if output_size is None else output_size)
+        return F.max_unpool1d(
+            x,
+            indices,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            data_format=self.data_format,
+            output_size=self.output_size if output_size is None else output_size,
+        )
 
     def extra_repr(self):
         return show(output_size=self.output_size)
@@ -205,9 +211,15 @@ class MaxUnPool2D(Layer):
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
-        return F.max_unpool2d(x, indices, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                              data_format=self.data_format,
-                              output_size=self.output_size if output_size is None else output_size)
+        return F.max_unpool2d(
+            x,
+            indices,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            data_format=self.data_format,
+            output_size=self.output_size if output_size is None else output_size,
+        )
 
     def extra_repr(self):
         return show(output_size=self.output_size)
@@ -235,9 +247,15 @@ class MaxUnPool3D(Layer):
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
-        return F.max_unpool3d(x, indices, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                              data_format=self.data_format,
-                              output_size=self.output_size if output_size is None else output_size)
+        return F.max_unpool3d(
+            x,
+            indices,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            data_format=self.data_format,
+            output_size=self.output_size if output_size is None else output_size,
+        )
 
     def extra_repr(self):
         return show(output_size=self.output_size)
@@ -263,8 +281,9 @@ class FractionalMaxPool2D(Layer):
         self._return_mask, self._name = return_mask, name
 
     def forward(self, x):
-        return F.fractional_max_pool2d(x, self._output_size, self._kernel_size, self._random_u,
-                                       self._return_mask)
+        return F.fractional_max_pool2d(
+            x, self._output_size, self._kernel_size, self._random_u, self._return_mask
+        )
 
     def extra_repr(self):
         return show(output_size=self._output_size, return_mask=self._return_mask)
@@ -290,15 +309,24 @@ class FractionalMaxPool3D(Layer):
         self._return_mask, self._name = return_mask, name
 
     def forward(self, x):
-        return F.fractional_max_pool3d(x, self._output_size, self._kernel_size, self._random_u,
-                                       self._return_mask)
+        return F.fractional_max_pool3d(
+            x, self._output_size, self._kernel_size, self._random_u, self._return_mask
+        )
 
     def extra_repr(self):
         return show(output_size=self._output_size, return_mask=self._return_mask)
 
 
 __all__ = [
-    "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D",
-    "AdaptiveMaxPool3D", "FractionalMaxPool2D", "FractionalMaxPool3D", "MaxUnPool1D", "MaxUnPool2D",
+    "AdaptiveAvgPool1D",
+    "AdaptiveAvgPool2D",
+    "AdaptiveAvgPool3D",
+    "AdaptiveMaxPool1D",
+    "AdaptiveMaxPool2D",
+    "AdaptiveMaxPool3D",
+    "FractionalMaxPool2D",
+    "FractionalMaxPool3D",
+    "MaxUnPool1D",
+    "MaxUnPool2D",
     "MaxUnPool3D",
 ]

@@ -47,16 +47,34 @@ class MultiHeadAttention(Layer):
 
     Cache, StaticCache = Cache, StaticCache
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, kdim=None, vdim=None, need_weights=False,
-                 weight_attr=None, bias_attr=None):
+    def __init__(
+        self,
+        embed_dim,
+        num_heads,
+        dropout=0.0,
+        kdim=None,
+        vdim=None,
+        need_weights=False,
+        weight_attr=None,
+        bias_attr=None,
+    ):
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise AssertionError(f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
-                                 "both must be above 0 and num_heads must divide embed_dim")
-        self.embed_dim, self.kdim, self.vdim = (embed_dim, embed_dim if kdim is None else kdim,
-                                                embed_dim if vdim is None else vdim)
-        self.num_heads, self.dropout, self.need_weights, self.head_dim = (num_heads, dropout, need_weights,
-                                                                          embed_dim // num_heads)
+            raise AssertionError(
+                f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
+                "both must be above 0 and num_heads must divide embed_dim"
+            )
+        self.embed_dim, self.kdim, self.vdim = (
+            embed_dim,
+            embed_dim if kdim is None else kdim,
+            embed_dim if vdim is None else vdim,
+        )
+        self.num_heads, self.dropout, self.need_weights, self.head_dim = (
+            num_heads,
+            dropout,
+            need_weights,
+            embed_dim // num_heads,
+        )
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
         self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
         self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
@@ -64,8 +82,10 @@ class MultiHeadAttention(Layer):
 
     def _heads(self, x):
         if x.ndim != 3:
-            raise ValueError("MultiHeadAttention: query, key and value must have 3 axes [batch, length, "
-                             f"features]; got one of {x.ndim}, which is {list(x.shape)} after its projection")
+            raise ValueError(
+                "MultiHeadAttention: query, key and value must have 3 axes [batch, length, "
+                f"features]; got one of {x.ndim}, which is {list(x.shape)} after its projection"
+            )
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
 
     def compute_kv(self, key, value):
@@ -101,8 +121,9 @@ class MultiHeadAttention(Layer):
                 floats that are added.
             cache: from `gen_cache`.
         """
-        q, k, v, *rest = self._prepare_qkv(query, query if key is None else key,
-                                           query if value is None else value, cache)
+        q, k, v, *rest = self._prepare_qkv(
+            query, query if key is None else key, query if value is None else value, cache
+        )
         cache = rest[0] if rest else None
         out, weights = self._attend(q, k, v, attn_mask)
         extra = [weights] if self.need_weights else []

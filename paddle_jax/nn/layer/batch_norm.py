@@ -25,8 +25,9 @@ def layout(data_format, ndim):
     last = len(data_format) > 2 and data_format.endswith("C")
     names = _LAST if last else _FIRST
     if ndim not in names:
-        raise ValueError(f"batch_norm: x: got a tensor of {ndim} axes; "
-                         f"it must have {min(names)} to {max(names)}")
+        raise ValueError(
+            f"batch_norm: x: got a tensor of {ndim} axes; it must have {min(names)} to {max(names)}"
+        )
     return names[ndim]
 
 
@@ -35,27 +36,47 @@ class _BatchNormBase(Layer):
 
     _ndims, _formats = (2, 3, 4, 5), ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
-                 data_format="NCHW", use_global_stats=None, name=None):
+    def __init__(
+        self,
+        num_features,
+        momentum=0.9,
+        epsilon=1e-5,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+        use_global_stats=None,
+        name=None,
+    ):
         super().__init__()
         self._num_features, self._weight_attr, self._bias_attr, self._use_global_stats = (
-            num_features, weight_attr, bias_attr, use_global_stats)
+            num_features,
+            weight_attr,
+            bias_attr,
+            use_global_stats,
+        )
         self._dtype = "float32" if get_default_dtype() == "float16" else get_default_dtype()
-        self.weight = self.create_parameter([num_features], attr=weight_attr, dtype=self._dtype,
-                                            default_initializer=Constant(1.0))
+        self.weight = self.create_parameter(
+            [num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0)
+        )
         self.bias = self.create_parameter([num_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
-        running_statistics(self, num_features, self._dtype,
-                           *(None if name is None else name + end for end in ("_mean", "_variance")))
+        running_statistics(
+            self,
+            num_features,
+            self._dtype,
+            *(None if name is None else name + end for end in ("_mean", "_variance")),
+        )
         self._data_format, self._momentum, self._epsilon, self._name = data_format, momentum, epsilon, name
 
     def _check_input(self, input):
         name = type(self).__name__
         if self._data_format not in self._formats:
-            raise ValueError(f"{name}: data_format: got {self._data_format!r}; "
-                             f"allowed are {', '.join(self._formats)}")
+            raise ValueError(
+                f"{name}: data_format: got {self._data_format!r}; allowed are {', '.join(self._formats)}"
+            )
         if input.ndim not in self._ndims:
-            raise ValueError(f"{name}: input: got {input.ndim} axes; "
-                             f"it must have {' or '.join(map(str, self._ndims))}")
+            raise ValueError(
+                f"{name}: input: got {input.ndim} axes; it must have {' or '.join(map(str, self._ndims))}"
+            )
 
     def forward(self, input):
         self._check_input(input)
@@ -63,15 +84,28 @@ class _BatchNormBase(Layer):
         # as Paddle's after a call; a compiled function would have to do it at each
         if self._data_format != shown and local.ctx.frame.eager:
             self._data_format = shown
-        return F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias,
-                            training=self.training, momentum=self._momentum, epsilon=self._epsilon,
-                            data_format=layout(self._data_format, input.ndim),
-                            use_global_stats=self._use_global_stats)
+        return F.batch_norm(
+            input,
+            self._mean,
+            self._variance,
+            weight=self.weight,
+            bias=self.bias,
+            training=self.training,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=layout(self._data_format, input.ndim),
+            use_global_stats=self._use_global_stats,
+        )
 
     def extra_repr(self):
         form = {} if self._data_format == "NCHW" else {"data_format": self._data_format}
-        return show(self._name, num_features=self._num_features, momentum=self._momentum,
-                    epsilon=self._epsilon, **form)
+        return show(
+            self._name,
+            num_features=self._num_features,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            **form,
+        )
 
 
 class BatchNorm1D(_BatchNormBase):
@@ -100,10 +134,20 @@ class BatchNorm1D(_BatchNormBase):
 
     _ndims, _formats = (2, 3), ("NC", "NCL", "NCHW", "NLC", "NHWC")
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
-                 data_format="NCL", use_global_stats=None, name=None):
-        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format,
-                         use_global_stats, name)
+    def __init__(
+        self,
+        num_features,
+        momentum=0.9,
+        epsilon=1e-5,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCL",
+        use_global_stats=None,
+        name=None,
+    ):
+        super().__init__(
+            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
+        )
 
 
 class BatchNorm2D(_BatchNormBase):
@@ -151,10 +195,20 @@ class BatchNorm3D(_BatchNormBase):
 
     _ndims, _formats = (5,), ("NCDHW", "NDHWC", "NCHW", "NHWC")
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
-                 data_format="NCDHW", use_global_stats=None, name=None):
-        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format,
-                         use_global_stats, name)
+    def __init__(
+        self,
+        num_features,
+        momentum=0.9,
+        epsilon=1e-5,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCDHW",
+        use_global_stats=None,
+        name=None,
+    ):
+        super().__init__(
+            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
+        )
 
 
 class SyncBatchNorm(_BatchNormBase):
@@ -177,8 +231,16 @@ class SyncBatchNorm(_BatchNormBase):
         paddle.Size([2, 3, 4, 4])
     """
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
-                 data_format="NCHW", name=None):
+    def __init__(
+        self,
+        num_features,
+        momentum=0.9,
+        epsilon=1e-5,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+        name=None,
+    ):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x):
@@ -188,8 +250,16 @@ class SyncBatchNorm(_BatchNormBase):
         self._check_input(x)
         form = layout(self._data_format, x.ndim)
         axis = x.ndim - 1 if form.endswith("C") and len(form) > 2 else 1
-        return synced.normalised(x, axis, (self._mean, self._variance), self.weight, self.bias,
-                                 float(self._momentum), float(self._epsilon), form)
+        return synced.normalised(
+            x,
+            axis,
+            (self._mean, self._variance),
+            self.weight,
+            self.bias,
+            float(self._momentum),
+            float(self._epsilon),
+            form,
+        )
 
     @classmethod
     def convert_sync_batchnorm(cls, layer):
@@ -252,26 +322,54 @@ class BatchNorm(Layer):
         True
     """
 
-    def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-5, param_attr=None,
-                 bias_attr=None, dtype="float32", data_layout="NCHW", in_place=False, moving_mean_name=None,
-                 moving_variance_name=None, do_model_average_for_mean_and_var=True, use_global_stats=False,
-                 trainable_statistics=False):
+    def __init__(
+        self,
+        num_channels,
+        act=None,
+        is_test=False,
+        momentum=0.9,
+        epsilon=1e-5,
+        param_attr=None,
+        bias_attr=None,
+        dtype="float32",
+        data_layout="NCHW",
+        in_place=False,
+        moving_mean_name=None,
+        moving_variance_name=None,
+        do_model_average_for_mean_and_var=True,
+        use_global_stats=False,
+        trainable_statistics=False,
+    ):
         super().__init__()
         self._param_attr, self._bias_attr, self._act, self._in_place, self._data_layout = (
-            param_attr, bias_attr, act, in_place, data_layout)
+            param_attr,
+            bias_attr,
+            act,
+            in_place,
+            data_layout,
+        )
         self._dtype = "float32" if dtype == "float16" else dtype
-        self.weight = self.create_parameter([num_channels], attr=param_attr, dtype=self._dtype,
-                                            default_initializer=Constant(1.0))
+        self.weight = self.create_parameter(
+            [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
+        )
         self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
         running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
         self._momentum, self._epsilon, self._is_test, self.training = momentum, epsilon, is_test, not is_test
         self._use_global_stats, self._trainable_statistics = use_global_stats, trainable_statistics
 
     def forward(self, input):
-        out = F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias,
-                           training=self.training or self._trainable_statistics, momentum=self._momentum,
-                           epsilon=self._epsilon, data_format=layout(self._data_layout, input.ndim),
-                           use_global_stats=True if self._use_global_stats else None)
+        out = F.batch_norm(
+            input,
+            self._mean,
+            self._variance,
+            weight=self.weight,
+            bias=self.bias,
+            training=self.training or self._trainable_statistics,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=layout(self._data_layout, input.ndim),
+            use_global_stats=True if self._use_global_stats else None,
+        )
         return getattr(F, self._act)(out) if self._act else out
 
 

@@ -25,26 +25,52 @@ class HSigmoidLoss(Layer):
     See: Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, 2005.
     """
 
-    def __init__(self, feature_size, num_classes, weight_attr=None, bias_attr=None, is_custom=False,
-                 is_sparse=False, name=None):
+    def __init__(
+        self,
+        feature_size,
+        num_classes,
+        weight_attr=None,
+        bias_attr=None,
+        is_custom=False,
+        is_sparse=False,
+        name=None,
+    ):
         super().__init__()
         if num_classes < 2 and not is_custom:
-            raise ValueError(f"HSigmoidLoss: num_classes: got {num_classes}; "
-                             "the default tree needs 2 or more")
-        self._feature_size, self._num_classes, self._is_custom, self._is_sparse = (feature_size, num_classes,
-                                                                                   is_custom, is_sparse)
-        self._weight_attr, self._bias_attr, self._name, self._dtype = (weight_attr, bias_attr, name,
-                                                                       get_default_dtype())
+            raise ValueError(
+                f"HSigmoidLoss: num_classes: got {num_classes}; the default tree needs 2 or more"
+            )
+        self._feature_size, self._num_classes, self._is_custom, self._is_sparse = (
+            feature_size,
+            num_classes,
+            is_custom,
+            is_sparse,
+        )
+        self._weight_attr, self._bias_attr, self._name, self._dtype = (
+            weight_attr,
+            bias_attr,
+            name,
+            get_default_dtype(),
+        )
         nodes = num_classes if is_custom else num_classes - 1
         self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
         self.bias = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
     def forward(self, input, label, path_table=None, path_code=None):
         if self._is_custom and (path_table is None or path_code is None):
-            raise ValueError("HSigmoidLoss: path_table, path_code: got None; "
-                             "with is_custom=True both must be given")
-        return F.hsigmoid_loss(input, label, self._num_classes, self.weight, self.bias, path_table=path_table,
-                               path_code=path_code, is_sparse=self._is_sparse)
+            raise ValueError(
+                "HSigmoidLoss: path_table, path_code: got None; with is_custom=True both must be given"
+            )
+        return F.hsigmoid_loss(
+            input,
+            label,
+            self._num_classes,
+            self.weight,
+            self.bias,
+            path_table=path_table,
+            path_code=path_code,
+            is_sparse=self._is_sparse,
+        )
 
 
 class AdaptiveLogSoftmaxWithLoss(Layer):
@@ -72,30 +98,52 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
     See: Grave et al., Efficient softmax approximation for GPUs, 2016.
     """
 
-    def __init__(self, in_features, n_classes, cutoffs, weight_attr=None, bias_attr=None, div_value=4.0,
-                 head_bias=False, name=None):
+    def __init__(
+        self,
+        in_features,
+        n_classes,
+        cutoffs,
+        weight_attr=None,
+        bias_attr=None,
+        div_value=4.0,
+        head_bias=False,
+        name=None,
+    ):
         super().__init__()
         self._dtype = get_default_dtype()
         self.in_features, self.n_classes, self.cutoffs, self.div_value = (
-            in_features, n_classes, _checked(list(cutoffs), n_classes), div_value)
+            in_features,
+            n_classes,
+            _checked(list(cutoffs), n_classes),
+            div_value,
+        )
         self._weight_attr, self._bias_attr, self.is_head_bias = weight_attr, bias_attr, head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head_weight = self.create_parameter([in_features, self.head_size], attr=weight_attr,
-                                                 dtype=self._dtype)
-        self.head_bias = self.create_parameter([self.head_size], attr=bias_attr, dtype=self._dtype,
-                                               is_bias=True) if head_bias else None
+        self.head_weight = self.create_parameter(
+            [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
+        )
+        self.head_bias = (
+            self.create_parameter([self.head_size], attr=bias_attr, dtype=self._dtype, is_bias=True)
+            if head_bias
+            else None
+        )
         self.tail_weights = [self._cluster(i, weight_attr) for i in range(self.n_clusters)]
 
     def _cluster(self, i, weight_attr):
-        hidden, size = (int(self.in_features // self.div_value ** (i + 1)),
-                        self.cutoffs[i + 1] - self.cutoffs[i])
-        return [self.create_parameter(shape, attr=weight_attr, dtype=self._dtype)
-                for shape in ([self.in_features, hidden], [hidden, size])]
+        hidden, size = (
+            int(self.in_features // self.div_value ** (i + 1)),
+            self.cutoffs[i + 1] - self.cutoffs[i],
+        )
+        return [
+            self.create_parameter(shape, attr=weight_attr, dtype=self._dtype)
+            for shape in ([self.in_features, hidden], [hidden, size])
+        ]
 
     def forward(self, input, label):
-        return F.adaptive_log_softmax_with_loss(input, label, self.head_weight, self.tail_weights,
-                                                self.cutoffs, self.head_bias)
+        return F.adaptive_log_softmax_with_loss(
+            input, label, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias
+        )
 
     def log_prob(self, input):
         """Computes the log probabilities of all classes: [N, in_features] -> [N, n_classes]."""
@@ -116,8 +164,9 @@ def _checked(cutoffs, n_classes):
         raise ValueError("AdaptiveLogSoftmaxWithLoss: cutoffs: got an empty list; give at least one")
     increasing = all(a < b for a, b in zip(cutoffs, cutoffs[1:], strict=False))
     if not increasing or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1 or any(int(c) != c for c in cutoffs):
-        raise ValueError(f"AdaptiveLogSoftmaxWithLoss: cutoffs: got {cutoffs}; "
-                         f"use increasing ints in 1..{n_classes - 1}")
+        raise ValueError(
+            f"AdaptiveLogSoftmaxWithLoss: cutoffs: got {cutoffs}; use increasing ints in 1..{n_classes - 1}"
+        )
     return [*cutoffs, n_classes]
 
 

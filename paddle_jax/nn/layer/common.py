@@ -58,8 +58,11 @@ class Linear(Layer):
         paddle.Size([2, 4])
     """
 
-    @refuses("bias device dtype", "use bias_attr, or paddle.compat.nn.Linear, which takes torch's names and "
-             "whose weight is [out_features, in_features]")
+    @refuses(
+        "bias device dtype",
+        "use bias_attr, or paddle.compat.nn.Linear, which takes torch's names and "
+        "whose weight is [out_features, in_features]",
+    )
     def __init__(self, in_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
         self._dtype, self._weight_attr, self._bias_attr = get_default_dtype(), weight_attr, bias_attr
@@ -71,8 +74,9 @@ class Linear(Layer):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):
-        return show(self.name, in_features=self.weight.shape[0], out_features=self.weight.shape[1],
-                    dtype=self._dtype)
+        return show(
+            self.name, in_features=self.weight.shape[0], out_features=self.weight.shape[1], dtype=self._dtype
+        )
 
 
 class Bilinear(Layer):
@@ -91,19 +95,29 @@ class Bilinear(Layer):
 
     def __init__(self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
-        self._dtype, self._weight_attr, self._bias_attr, self._name = (get_default_dtype(), weight_attr,
-                                                                       bias_attr, name)
+        self._dtype, self._weight_attr, self._bias_attr, self._name = (
+            get_default_dtype(),
+            weight_attr,
+            bias_attr,
+            name,
+        )
         self._in1_features, self._in2_features, self._out_features = in1_features, in2_features, out_features
-        self.weight = self.create_parameter([out_features, in1_features, in2_features], attr=weight_attr,
-                                            dtype=self._dtype)
+        self.weight = self.create_parameter(
+            [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
+        )
         self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
     def forward(self, x1, x2):
         return F.bilinear(x1, x2, self.weight, self.bias)
 
     def extra_repr(self):
-        return show(self._name, in1_features=self._in1_features, in2_features=self._in2_features,
-                    out_features=self._out_features, dtype=self._dtype)
+        return show(
+            self._name,
+            in1_features=self._in1_features,
+            in2_features=self._in2_features,
+            out_features=self._out_features,
+            dtype=self._dtype,
+        )
 
 
 class Embedding(Layer):
@@ -131,21 +145,46 @@ class Embedding(Layer):
         paddle.Size([3, 4])
     """
 
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, *,
-                 scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None,
-                 weight_attr=None, name=None):
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        *,
+        scale_grad_by_freq=False,
+        sparse=False,
+        _weight=None,
+        _freeze=False,
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        name=None,
+    ):
         super().__init__()
         if num_embeddings <= 0 or embedding_dim <= 0:
-            raise ValueError(f"Embedding: got num_embeddings={num_embeddings}, "
-                             f"embedding_dim={embedding_dim}; both must be above 0")
+            raise ValueError(
+                f"Embedding: got num_embeddings={num_embeddings}, "
+                f"embedding_dim={embedding_dim}; both must be above 0"
+            )
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"Embedding: padding_idx: got {padding_idx}; "
-                             f"use {-num_embeddings}..{num_embeddings - 1}")
+            raise ValueError(
+                f"Embedding: padding_idx: got {padding_idx}; use {-num_embeddings}..{num_embeddings - 1}"
+            )
         self._num_embeddings, self._embedding_dim, self._sparse, self._padding_idx = (
-            num_embeddings, embedding_dim, sparse, padding_idx)
+            num_embeddings,
+            embedding_dim,
+            sparse,
+            padding_idx,
+        )
         self._max_norm, self._norm_type, self._scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self._device, self._size, self._weight_attr, self._name = (device, [num_embeddings, embedding_dim],
-                                                                   weight_attr, name)
+        self._device, self._size, self._weight_attr, self._name = (
+            device,
+            [num_embeddings, embedding_dim],
+            weight_attr,
+            name,
+        )
         self._dtype = get_default_dtype() if dtype is None else dtype
         self.weight = self._table(_weight)
         if _freeze:
@@ -156,11 +195,13 @@ class Embedding(Layer):
     def _table(self, given):
         if given is not None:
             if list(given.shape) != self._size:
-                raise AssertionError(f"Embedding: _weight: got shape {list(given.shape)}; "
-                                     f"it must be {self._size}")
+                raise AssertionError(
+                    f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}"
+                )
             return given if isinstance(given, Parameter) else Parameter(given._raw)
-        weight = self.create_parameter(self._size, attr=self._weight_attr, dtype=self._dtype,
-                                       device=self._device)
+        weight = self.create_parameter(
+            self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device
+        )
         # a static program fills the row as any other, and the lookup gives zeros for it
         recorded = weight is not None and type(weight._raw) is Symbol
         if weight is not None and self._padding_idx is not None and not recorded:
@@ -172,13 +213,21 @@ class Embedding(Layer):
 
     @alias(input="x")
     def forward(self, x):
-        return F.embedding(x, self.weight, self._padding_idx, self._max_norm, self._norm_type, self._sparse,
-                           self._scale_grad_by_freq)
+        return F.embedding(
+            x,
+            self.weight,
+            self._padding_idx,
+            self._max_norm,
+            self._norm_type,
+            self._sparse,
+            self._scale_grad_by_freq,
+        )
 
     def extra_repr(self):
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         return f"{self._num_embeddings}, {self._embedding_dim}{padding}, " + show(
-            self._name, sparse=self._sparse, scale_grad_by_freq=self._scale_grad_by_freq)
+            self._name, sparse=self._sparse, scale_grad_by_freq=self._scale_grad_by_freq
+        )
 
 
 class Flatten(Layer):
@@ -238,22 +287,52 @@ class Upsample(Layer):
         paddle.Size([1, 1, 4, 4])
     """
 
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0,
-                 data_format=None, recompute_scale_factor=None, name=None):
+    def __init__(
+        self,
+        size=None,
+        scale_factor=None,
+        mode="nearest",
+        align_corners=False,
+        align_mode=0,
+        data_format=None,
+        recompute_scale_factor=None,
+        name=None,
+    ):
         super().__init__()
-        self.size, self.scale_factor, self.mode, self.align_corners = (size, scale_factor, mode.lower(),
-                                                                       align_corners)
+        self.size, self.scale_factor, self.mode, self.align_corners = (
+            size,
+            scale_factor,
+            mode.lower(),
+            align_corners,
+        )
         self.align_mode, self.data_format, self.recompute_scale_factor, self.name = (
-            align_mode, data_format, recompute_scale_factor, name)
+            align_mode,
+            data_format,
+            recompute_scale_factor,
+            name,
+        )
 
     def forward(self, x):
-        return F.interpolate(x, size=self.size, scale_factor=self.scale_factor, mode=self.mode,
-                             align_corners=self.align_corners, align_mode=self.align_mode,
-                             data_format=self.data_format, recompute_scale_factor=self.recompute_scale_factor)
+        return F.interpolate(
+            x,
+            size=self.size,
+            scale_factor=self.scale_factor,
+            mode=self.mode,
+            align_corners=self.align_corners,
+            align_mode=self.align_mode,
+            data_format=self.data_format,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )
 
     def extra_repr(self):
-        return show(self.name, **_resize(self), mode=self.mode, align_corners=self.align_corners,
-                    align_mode=self.align_mode, data_format=self.data_format)
+        return show(
+            self.name,
+            **_resize(self),
+            mode=self.mode,
+            align_corners=self.align_corners,
+            align_mode=self.align_mode,
+            data_format=self.data_format,
+        )
 
 
 def _resize(layer):
@@ -280,8 +359,15 @@ class UpsamplingNearest2D(Layer):
 
     @alias(input="x")
     def forward(self, x):
-        return F.interpolate(x, size=self.size, scale_factor=self.scale_factor, mode=self._mode,
-                             align_corners=self._align_corners, align_mode=0, data_format=self.data_format)
+        return F.interpolate(
+            x,
+            size=self.size,
+            scale_factor=self.scale_factor,
+            mode=self._mode,
+            align_corners=self._align_corners,
+            align_mode=0,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
         return show(self.name, **_resize(self), data_format=self.data_format)
@@ -340,20 +426,38 @@ class Unfold(Layer):
         paddle.Size([1, 12, 9])
     """
 
-    @refuses("kernel_size dilation padding stride", "use kernel_sizes, dilations, paddings and strides, or "
-             "paddle.compat.nn.Unfold, which takes torch's names")
+    @refuses(
+        "kernel_size dilation padding stride",
+        "use kernel_sizes, dilations, paddings and strides, or "
+        "paddle.compat.nn.Unfold, which takes torch's names",
+    )
     def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
-        self.kernel_sizes, self.dilations, self.paddings, self.strides, self.name = (kernel_sizes, dilations,
-                                                                                     paddings, strides, name)
+        self.kernel_sizes, self.dilations, self.paddings, self.strides, self.name = (
+            kernel_sizes,
+            dilations,
+            paddings,
+            strides,
+            name,
+        )
 
     def forward(self, input):
-        return F.unfold(input, kernel_sizes=self.kernel_sizes, strides=self.strides, paddings=self.paddings,
-                        dilations=self.dilations)
+        return F.unfold(
+            input,
+            kernel_sizes=self.kernel_sizes,
+            strides=self.strides,
+            paddings=self.paddings,
+            dilations=self.dilations,
+        )
 
     def extra_repr(self):
-        return show(self.name, kernel_size=self.kernel_sizes, dilation=self.dilations, padding=self.paddings,
-                    stride=self.strides)
+        return show(
+            self.name,
+            kernel_size=self.kernel_sizes,
+            dilation=self.dilations,
+            padding=self.paddings,
+            stride=self.strides,
+        )
 
 
 class Fold(Layer):
@@ -370,8 +474,13 @@ class Fold(Layer):
         paddle.Size([1, 3, 4, 4])
     """
 
-    @alias(output_size="output_sizes", kernel_size="kernel_sizes", dilation="dilations", padding="paddings",
-           stride="strides")
+    @alias(
+        output_size="output_sizes",
+        kernel_size="kernel_sizes",
+        dilation="dilations",
+        padding="paddings",
+        stride="strides",
+    )
     def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
         self.output_sizes, self.kernel_sizes, self.dilations = output_sizes, kernel_sizes, dilations
@@ -384,19 +493,59 @@ class Fold(Layer):
     stride = linked("strides", "strides, under its other name.")
 
     def forward(self, input):
-        return F.fold(input, output_sizes=self.output_sizes, kernel_sizes=self.kernel_sizes,
-                      strides=self.strides, paddings=self.paddings, dilations=self.dilations)
+        return F.fold(
+            input,
+            output_sizes=self.output_sizes,
+            kernel_sizes=self.kernel_sizes,
+            strides=self.strides,
+            paddings=self.paddings,
+            dilations=self.dilations,
+        )
 
     def extra_repr(self):
-        return show(self.name, kernel_size=self.kernel_sizes, dilation=self.dilations, padding=self.paddings,
-                    stride=self.strides)
+        return show(
+            self.name,
+            kernel_size=self.kernel_sizes,
+            dilation=self.dilations,
+            padding=self.paddings,
+            stride=self.strides,
+        )
 
 
 __all__ = [
-    "AlphaDropout", "Bilinear", "CircularPad1D", "CircularPad2D", "CircularPad3D", "ConstantPad1D",
-    "ConstantPad2D", "ConstantPad3D", "CosineSimilarity", "Dropout", "Dropout2D", "Dropout3D", "Embedding",
-    "FeatureAlphaDropout", "Flatten", "Fold", "Identity", "Linear", "Pad1D", "Pad2D", "Pad3D",
-    "ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D", "ReplicationPad1D", "ReplicationPad2D",
-    "ReplicationPad3D", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D",
-    "ZeroPad1D", "ZeroPad2D", "ZeroPad3D",
+    "AlphaDropout",
+    "Bilinear",
+    "CircularPad1D",
+    "CircularPad2D",
+    "CircularPad3D",
+    "ConstantPad1D",
+    "ConstantPad2D",
+    "ConstantPad3D",
+    "CosineSimilarity",
+    "Dropout",
+    "Dropout2D",
+    "Dropout3D",
+    "Embedding",
+    "FeatureAlphaDropout",
+    "Flatten",
+    "Fold",
+    "Identity",
+    "Linear",
+    "Pad1D",
+    "Pad2D",
+    "Pad3D",
+    "ReflectionPad1D",
+    "ReflectionPad2D",
+    "ReflectionPad3D",
+    "ReplicationPad1D",
+    "ReplicationPad2D",
+    "ReplicationPad3D",
+    "Unflatten",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2D",
+    "UpsamplingNearest2D",
+    "ZeroPad1D",
+    "ZeroPad2D",
+    "ZeroPad3D",
 ]

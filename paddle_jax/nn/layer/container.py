@@ -15,8 +15,9 @@ def _position(index, length, what):
         IndexError: it is out of range.
     """
     if not -length <= index < length:
-        raise IndexError(f"{what}: index {index} is out of range; there are {length} layers, "
-                         f"use {-length}..{length - 1}")
+        raise IndexError(
+            f"{what}: index {index} is out of range; there are {length} layers, use {-length}..{length - 1}"
+        )
     return index % length
 
 
@@ -39,8 +40,9 @@ def _check_pair(position, pair):
     if not isinstance(pair, list | tuple):
         raise AssertionError(f"{got} {pair!r}; the first is a (name, Layer) pair, so all must be")
     if len(pair) != 2:
-        raise ValueError(f"{got} a {type(pair).__name__} of {len(pair)}; it must be a (name, Layer) pair; "
-                         f"{unpack}")
+        raise ValueError(
+            f"{got} a {type(pair).__name__} of {len(pair)}; it must be a (name, Layer) pair; {unpack}"
+        )
     if not isinstance(pair[0], str) and isinstance(pair[1], Layer):
         raise TypeError(f"{got} a name of type {type(pair[0]).__name__}; it must be a str; {unpack}")
 
@@ -87,8 +89,10 @@ class Sequential(Layer):
 
     def __delitem__(self, name):
         if str(name) not in self._sub_layers:
-            raise AssertionError(f"Sequential: {name!r} is no name of a layer; "
-                                 f"names are {', '.join(map(str, self._sub_layers))}")
+            raise AssertionError(
+                f"Sequential: {name!r} is no name of a layer; "
+                f"names are {', '.join(map(str, self._sub_layers))}"
+            )
         del self._sub_layers[str(name)]
 
     def __len__(self):
@@ -114,12 +118,14 @@ class Sequential(Layer):
             IndexError: the index is out of range.
         """
         if not isinstance(module, Layer):
-            raise AssertionError(f"Sequential.insert: module: got {type(module).__name__}; "
-                                 "it must be a Layer")
+            raise AssertionError(
+                f"Sequential.insert: module: got {type(module).__name__}; it must be a Layer"
+            )
         position = _insert_position(index, len(self))
         if position is None:
-            raise IndexError(f"Sequential.insert: index {index} is out of range; "
-                             f"use {-len(self)}..{len(self)}")
+            raise IndexError(
+                f"Sequential.insert: index {index} is out of range; use {-len(self)}..{len(self)}"
+            )
         layers = list(self._sub_layers.values())
         layers.insert(position, module)
         names = [*self._sub_layers, str(len(self))]
@@ -212,8 +218,10 @@ class LayerList(Layer):
         """
         position = _insert_position(index, len(self))
         if not isinstance(sublayer, Layer) or position is None:
-            raise AssertionError(f"LayerList.insert: got index {index} and {type(sublayer).__name__}; "
-                                 f"use a Layer and an index in {-len(self)}..{len(self)}")
+            raise AssertionError(
+                f"LayerList.insert: got index {index} and {type(sublayer).__name__}; "
+                f"use a Layer and an index in {-len(self)}..{len(self)}"
+            )
         layers = list(self._sub_layers.values())
         layers.insert(position, sublayer)
         _rename(self, layers)
@@ -243,13 +251,15 @@ def _pairs(items, what):
     if isinstance(items, LayerDict | collections.abc.Mapping):
         return list(items.items())
     if not isinstance(items, collections.abc.Iterable):
-        raise AssertionError(f"{what}: got {type(items).__name__}; it must be a dict or an iterable of "
-                             "(key, value) pairs")
+        raise AssertionError(
+            f"{what}: got {type(items).__name__}; it must be a dict or an iterable of (key, value) pairs"
+        )
     items = list(items)
     for position, item in enumerate(items):
         if len(item) != 2:
-            raise ValueError(f"{what}: element {position} has length {len(item)}; "
-                             "it must be a (key, value) pair")
+            raise ValueError(
+                f"{what}: element {position} has length {len(item)}; it must be a (key, value) pair"
+            )
     return items
 
 

@@ -16,24 +16,51 @@ class _ConvNd(Layer):
 
     _spatial, _transposed = 2, False
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation,
-                 groups, padding_mode, weight_attr, bias_attr, data_format, device=None, dtype=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride,
+        padding,
+        output_padding,
+        dilation,
+        groups,
+        padding_mode,
+        weight_attr,
+        bias_attr,
+        data_format,
+        device=None,
+        dtype=None,
+    ):
         super().__init__(dtype=dtype)
         self._check(in_channels, groups, padding, padding_mode, weight_attr, data_format)
-        self._param_attr, self._bias_attr, self._data_format, self._device = (weight_attr, bias_attr,
-                                                                              data_format, device)
+        self._param_attr, self._bias_attr, self._data_format, self._device = (
+            weight_attr,
+            bias_attr,
+            data_format,
+            device,
+        )
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
         self._channel_dim = len(data_format) - 1 if data_format.endswith("C") else 1
-        self._kernel_size, self._stride, self._dilation = (self._ints(value, name) for value, name in (
-            (kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation")))
+        self._kernel_size, self._stride, self._dilation = (
+            self._ints(value, name)
+            for value, name in ((kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation"))
+        )
         self._padding, self._padding_mode, self.output_padding = padding, padding_mode, output_padding
         self._updated_padding = self._explicit_padding()
         if padding_mode != "zeros":
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
-        self.weight = self.create_parameter(self._weight_shape(), attr=weight_attr, dtype=dtype,
-                                            default_initializer=self._default(), device=device)
-        self.bias = self.create_parameter([out_channels], attr=bias_attr, dtype=dtype, is_bias=True,
-                                          device=device)
+        self.weight = self.create_parameter(
+            self._weight_shape(),
+            attr=weight_attr,
+            dtype=dtype,
+            default_initializer=self._default(),
+            device=device,
+        )
+        self.bias = self.create_parameter(
+            [out_channels], attr=bias_attr, dtype=dtype, is_bias=True, device=device
+        )
 
     def _check(self, in_channels, groups, padding, padding_mode, weight_attr, data_format):
         name = type(self).__name__
@@ -44,8 +71,9 @@ class _ConvNd(Layer):
         if padding_mode not in _MODES:
             raise ValueError(f"{name}: padding_mode: got {padding_mode!r}; allowed are {', '.join(_MODES)}")
         if padding_mode != "zeros" and not isinstance(padding, int):
-            raise TypeError(f"{name}: padding: got {padding!r}; with padding_mode={padding_mode!r} "
-                            "it must be an int")
+            raise TypeError(
+                f"{name}: padding: got {padding!r}; with padding_mode={padding_mode!r} it must be an int"
+            )
         if in_channels % groups:
             raise ValueError(f"{name}: groups: got {groups}; it must divide in_channels={in_channels}")
 
@@ -53,11 +81,15 @@ class _ConvNd(Layer):
         if isinstance(value, int):
             return [value] * self._spatial
         if isinstance(value, float):
-            raise ValueError(f"{type(self).__name__}: {name}: got {value}; it must be an int or a list of "
-                             f"{self._spatial} ints")
+            raise ValueError(
+                f"{type(self).__name__}: {name}: got {value}; it must be an int or a list of "
+                f"{self._spatial} ints"
+            )
         if isinstance(value, str) or len(value) != self._spatial:
-            raise ValueError(f"{type(self).__name__}: {name}: got {value!r}; it must be an int or a list of "
-                             f"{self._spatial} ints")
+            raise ValueError(
+                f"{type(self).__name__}: {name}: got {value!r}; it must be an int or a list of "
+                f"{self._spatial} ints"
+            )
         return list(value)
 
     def _explicit_padding(self):
@@ -66,8 +98,9 @@ class _ConvNd(Layer):
         padding, n = self._padding, self._spatial
         if isinstance(padding, str):
             if padding.upper() not in ("SAME", "VALID"):
-                raise ValueError(f"{type(self).__name__}: padding: got {padding!r}; allowed are 'SAME', "
-                                 "'VALID' and ints")
+                raise ValueError(
+                    f"{type(self).__name__}: padding: got {padding!r}; allowed are 'SAME', 'VALID' and ints"
+                )
             return [0] * n
         if isinstance(padding, int):
             sides = [padding] * n
@@ -77,8 +110,10 @@ class _ConvNd(Layer):
         elif len(padding) in (n, 2 * n) and not isinstance(padding[0], list | tuple):
             sides = list(padding)
         else:
-            raise ValueError(f"{type(self).__name__}: padding: got {padding}; "
-                             f"it must be an int, {n} or {2 * n} ints, or {n + 2} pairs")
+            raise ValueError(
+                f"{type(self).__name__}: padding: got {padding}; "
+                f"it must be an int, {n} or {2 * n} ints, or {n + 2} pairs"
+            )
         if any(side < 0 for side in sides):
             raise ValueError(f"{type(self).__name__}: padding: got {padding}; it must not be negative")
         return sides[::2] if len(sides) == 2 * n and sides[::2] == sides[1::2] else sides
@@ -91,36 +126,68 @@ class _ConvNd(Layer):
     def _default(self):
         if self._transposed:
             return None
-        return (Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))
-                if self._in_channels else None)
+        return (
+            Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))
+            if self._in_channels
+            else None
+        )
 
     @alias(input="x")
     def forward(self, x):
         if x.ndim != self._spatial + 2 and self._spatial > 1:
-            raise ValueError(f"(InvalidArgument) {type(self).__name__}: x: got shape {list(x.shape)}; "
-                             f"it must have {self._spatial + 2} axes")
+            raise ValueError(
+                f"(InvalidArgument) {type(self).__name__}: x: got shape {list(x.shape)}; "
+                f"it must have {self._spatial + 2} axes"
+            )
         padding = self._padding
         if self._padding_mode != "zeros":
-            x = F.pad(x, self._reversed_padding_repeated_twice, mode=self._padding_mode,
-                      data_format=self._data_format)
+            x = F.pad(
+                x,
+                self._reversed_padding_repeated_twice,
+                mode=self._padding_mode,
+                data_format=self._data_format,
+            )
             padding = 0
-        return self._convolve(x, self.weight, bias=self.bias, stride=self._stride, padding=padding,
-                              dilation=self._dilation, groups=self._groups, data_format=self._data_format)
+        return self._convolve(
+            x,
+            self.weight,
+            bias=self.bias,
+            stride=self._stride,
+            padding=padding,
+            dilation=self._dilation,
+            groups=self._groups,
+            data_format=self._data_format,
+        )
 
     def _transpose(self, function, x, output_size):
-        return function(x, self.weight, bias=self.bias, stride=self._stride, padding=self._padding,
-                        output_padding=self.output_padding if output_size is None else 0,
-                        dilation=self._dilation, groups=self._groups, output_size=output_size,
-                        data_format=self._data_format)
+        return function(
+            x,
+            self.weight,
+            bias=self.bias,
+            stride=self._stride,
+            padding=self._padding,
+            output_padding=self.output_padding if output_size is None else 0,
+            dilation=self._dilation,
+            groups=self._groups,
+            output_size=output_size,
+            data_format=self._data_format,
+        )
 
     def extra_repr(self):
         ones = [1] * self._spatial
-        settings = [("stride", self._stride, ones), ("padding", self._padding, 0),
-                    ("padding_mode", self._padding_mode, "zeros"), ("output_padding", self.output_padding, 0),
-                    ("dilation", self._dilation, ones), ("groups", self._groups, 1)]
+        settings = [
+            ("stride", self._stride, ones),
+            ("padding", self._padding, 0),
+            ("padding_mode", self._padding_mode, "zeros"),
+            ("output_padding", self.output_padding, 0),
+            ("dilation", self._dilation, ones),
+            ("groups", self._groups, 1),
+        ]
         shown = "".join(f", {key}={value}" for key, value, usual in settings if value != usual)
-        return (f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}{shown}, "
-                f"data_format={self._data_format}")
+        return (
+            f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}{shown}, "
+            f"data_format={self._data_format}"
+        )
 
 
 class Conv1D(_ConvNd):
@@ -151,11 +218,40 @@ class Conv1D(_ConvNd):
 
     _spatial = 1
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, *,
-                 bias=True, padding_mode="zeros", device=None, dtype=None, weight_attr=None, bias_attr=None,
-                 data_format="NCL"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups,
-                         padding_mode, weight_attr, bias_attr if bias else False, data_format, device, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        *,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCL",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            dilation,
+            groups,
+            padding_mode,
+            weight_attr,
+            bias_attr if bias else False,
+            data_format,
+            device,
+            dtype,
+        )
 
     _convolve = staticmethod(F.conv1d)
 
@@ -186,11 +282,40 @@ class Conv2D(_ConvNd):
         paddle.Size([1, 4, 5, 5])
     """
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, *,
-                 bias=True, padding_mode="zeros", device=None, dtype=None, weight_attr=None, bias_attr=None,
-                 data_format="NCHW"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups,
-                         padding_mode, weight_attr, bias_attr if bias else False, data_format, device, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        *,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            dilation,
+            groups,
+            padding_mode,
+            weight_attr,
+            bias_attr if bias else False,
+            data_format,
+            device,
+            dtype,
+        )
 
     _convolve = staticmethod(F.conv2d)
 
@@ -223,11 +348,40 @@ class Conv3D(_ConvNd):
 
     _spatial = 3
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, *,
-                 bias=True, padding_mode="zeros", device=None, dtype=None, weight_attr=None, bias_attr=None,
-                 data_format="NCDHW"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups,
-                         padding_mode, weight_attr, bias_attr if bias else False, data_format, device, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        *,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCDHW",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            dilation,
+            groups,
+            padding_mode,
+            weight_attr,
+            bias_attr if bias else False,
+            data_format,
+            device,
+            dtype,
+        )
 
     _convolve = staticmethod(F.conv3d)
 
@@ -257,10 +411,34 @@ class Conv1DTranspose(_ConvNd):
 
     _spatial, _transposed = 1, True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0,
-                 groups=1, dilation=1, weight_attr=None, bias_attr=None, data_format="NCL"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation,
-                         groups, "zeros", weight_attr, bias_attr, data_format)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        dilation=1,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCL",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
+        )
 
     def forward(self, x, output_size=None):
         return self._transpose(F.conv1d_transpose, x, output_size)
@@ -291,10 +469,34 @@ class Conv2DTranspose(_ConvNd):
 
     _transposed = True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0,
-                 dilation=1, groups=1, weight_attr=None, bias_attr=None, data_format="NCHW"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation,
-                         groups, "zeros", weight_attr, bias_attr, data_format)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
+        )
 
     def forward(self, x, output_size=None):
         return self._transpose(F.conv2d_transpose, x, output_size)
@@ -325,10 +527,34 @@ class Conv3DTranspose(_ConvNd):
 
     _spatial, _transposed = 3, True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0,
-                 dilation=1, groups=1, weight_attr=None, bias_attr=None, data_format="NCDHW"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation,
-                         groups, "zeros", weight_attr, bias_attr, data_format)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCDHW",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
+        )
 
     def forward(self, x, output_size=None):
         return self._transpose(F.conv3d_transpose, x, output_size)

@@ -128,8 +128,9 @@ def _types(excluded):
         return (excluded,)
     if isinstance(excluded, list | tuple):
         return tuple(e for e in excluded if isinstance(e, type))
-    raise TypeError(f"excluded_layers: got {type(excluded).__name__}; "
-                    "it must be a Layer class or a list of them")
+    raise TypeError(
+        f"excluded_layers: got {type(excluded).__name__}; it must be a Layer class or a list of them"
+    )
 
 
 def convert_tensor(tensor, np_dtype, device, floating_only):

@@ -30,8 +30,11 @@ class PairwiseDistance(Layer):
         return F.pairwise_distance(x, y, self.p, self.epsilon, self.keepdim)
 
     def extra_repr(self):
-        settings = [("epsilon", self.epsilon, 1e-6), ("keepdim", self.keepdim, False),
-                    ("name", self.name, None)]
+        settings = [
+            ("epsilon", self.epsilon, 1e-6),
+            ("keepdim", self.keepdim, False),
+            ("name", self.name, None),
+        ]
         return f"p={self.p}" + "".join(f", {key}={value}" for key, value, usual in settings if value != usual)
 
 

@@ -27,8 +27,9 @@ class Dropout(Layer):
         self.p, self.inplace, self.axis, self.mode, self.name = p, inplace, axis, mode, name
 
     def forward(self, input):
-        return F.dropout(input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace,
-                         mode=self.mode)
+        return F.dropout(
+            input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode
+        )
 
     def extra_repr(self):
         return show(self.name, p=self.p, axis=self.axis, mode=self.mode) + f", inplace={self.inplace}"

@@ -15,8 +15,10 @@ def alias(**names):
                 for extra, name in names.items():
                     if extra in kwargs:
                         if name in kwargs:
-                            raise TypeError(f"{function.__qualname__}: got both '{extra}' and '{name}', "
-                                            "which are the same argument")
+                            raise TypeError(
+                                f"{function.__qualname__}: got both '{extra}' and '{name}', "
+                                "which are the same argument"
+                            )
                         kwargs[name] = kwargs.pop(extra)
             return function(*args, **kwargs)
 
@@ -35,8 +37,9 @@ def refuses(names, why):
         def call(*args, **kwargs):
             if not refused.isdisjoint(kwargs):
                 wrong = sorted(refused & kwargs.keys())
-                raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument "
-                                f"'{wrong[0]}'; {why}")
+                raise TypeError(
+                    f"{function.__qualname__}() got an unexpected keyword argument '{wrong[0]}'; {why}"
+                )
             return function(*args, **kwargs)
 
         return call
@@ -47,8 +50,10 @@ def refuses(names, why):
 def length_of(tensor, axis):
     """The length of an axis; in a static program where it is not known, a Tensor of it."""
     if not -tensor.ndim <= axis < tensor.ndim:
-        raise IndexError(f"batch_ref: got shape {list(tensor.shape)}; it must have at least {axis + 1} axes, "
-                         f"of which number {axis} is the batch's")
+        raise IndexError(
+            f"batch_ref: got shape {list(tensor.shape)}; it must have at least {axis + 1} axes, "
+            f"of which number {axis} is the batch's"
+        )
     length = tensor.shape[axis]
     if length < 0:
         from paddle_jax.tensor.attribute import shape

@@ -28,9 +28,14 @@ class HookMixin:
     """What Layer has to do with hooks."""
 
     def _init_hooks(self):
-        for name in ("_forward_pre_hooks", "_forward_post_hooks", "_forward_pre_hooks_with_kwargs_flag",
-                     "_forward_post_hooks_with_kwargs_flag", "_forward_post_hooks_always_called",
-                     "_state_dict_hooks"):
+        for name in (
+            "_forward_pre_hooks",
+            "_forward_post_hooks",
+            "_forward_pre_hooks_with_kwargs_flag",
+            "_forward_post_hooks_with_kwargs_flag",
+            "_forward_post_hooks_always_called",
+            "_state_dict_hooks",
+        ):
             self.__dict__[name] = Store()
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
@@ -110,8 +115,10 @@ class HookMixin:
             if key in self._forward_pre_hooks_with_kwargs_flag:
                 got = hook(self, inputs, kwargs)
                 if got is not None and not (isinstance(got, tuple) and len(got) == 2):
-                    raise RuntimeError(f"forward pre-hook: got {type(got).__name__}; "
-                                       "it must return None or a tuple (args, kwargs)")
+                    raise RuntimeError(
+                        f"forward pre-hook: got {type(got).__name__}; "
+                        "it must return None or a tuple (args, kwargs)"
+                    )
                 inputs, kwargs = (inputs, kwargs) if got is None else got
             else:
                 got = hook(self, inputs)

@@ -54,8 +54,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     def __init__(self, name_scope=None, dtype="float32"):
         full_name = unique_name.generate(snake(type(self).__name__) if name_scope is None else name_scope)
         self.__dict__.update(
-            training=True, _full_name=full_name, _dtype=dtype, _parameters=Store(), _buffers=Store(),
-            _non_persistable_buffer_names_set=set(), _sub_layers=Store())
+            training=True,
+            _full_name=full_name,
+            _dtype=dtype,
+            _parameters=Store(),
+            _buffers=Store(),
+            _non_persistable_buffer_names_set=set(),
+            _sub_layers=Store(),
+        )
         self._init_hooks()
 
     def __init_subclass__(cls, **kwargs):
@@ -152,8 +158,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """The name of the layer, e.g. "linear_0"; it begins the names of its parameters."""
         return self._full_name
 
-    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None,
-                         device=None):
+    def create_parameter(
+        self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None, device=None
+    ):
         """Makes a parameter named after this layer; assign it to an attribute to add it.
 
         Args:
@@ -173,11 +180,15 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """Makes an empty Tensor named after this layer."""
-        dtype = (dtypes.convert(self._dtype or dtypes.get_default_dtype()) if dtype is None
-                 else dtypes.convert(dtype))
+        dtype = (
+            dtypes.convert(self._dtype or dtypes.get_default_dtype())
+            if dtype is None
+            else dtypes.convert(dtype)
+        )
         tensor = wrap(kept(np.zeros((0,), dtype.np)))
-        tensor.name = (f"{self._full_name}.{name}" if name
-                       else unique_name.generate(f"{self._full_name}._generated_var"))
+        tensor.name = (
+            f"{self._full_name}.{name}" if name else unique_name.generate(f"{self._full_name}._generated_var")
+        )
         tensor.persistable = bool(persistable)
         return tensor
 
@@ -195,8 +206,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         self._check_name("add_parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise TypeError(f"add_parameter: parameter: got {type(parameter).__name__}; "
-                            "it must be a Parameter or None")
+            raise TypeError(
+                f"add_parameter: parameter: got {type(parameter).__name__}; it must be a Parameter or None"
+            )
         self._changes()
         self._parameters[name] = parameter
         return parameter
@@ -212,8 +224,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             AssertionError: sublayer is neither a Layer nor None.
         """
         if sublayer is not None and not isinstance(sublayer, Layer):
-            raise AssertionError(f"add_sublayer: sublayer: got {type(sublayer).__name__}; "
-                                 "it must be a Layer or None")
+            raise AssertionError(
+                f"add_sublayer: sublayer: got {type(sublayer).__name__}; it must be a Layer or None"
+            )
         self._changes()
         self._sub_layers[name] = sublayer
         return sublayer
@@ -243,12 +256,16 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         self._check_name("register_buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"register_buffer: tensor: got {type(tensor).__name__}; "
-                            "it must be a Tensor or None")
+            raise TypeError(
+                f"register_buffer: tensor: got {type(tensor).__name__}; it must be a Tensor or None"
+            )
         self._changes()
         self._buffers[name] = tensor
-        (self._non_persistable_buffer_names_set.discard if persistable
-         else self._non_persistable_buffer_names_set.add)(name)
+        (
+            self._non_persistable_buffer_names_set.discard
+            if persistable
+            else self._non_persistable_buffer_names_set.add
+        )(name)
 
     def _changes(self):
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
@@ -319,8 +336,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             attributes["_sub_layers"][name] = None
         elif name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"{name}: got {type(value).__name__}; "
-                                "a buffer can be replaced by a Tensor or None")
+                raise TypeError(
+                    f"{name}: got {type(value).__name__}; a buffer can be replaced by a Tensor or None"
+                )
             attributes["_buffers"][name] = value
         else:
             return False
@@ -328,8 +346,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def _refuse(self, name, value, store, kind, allowed):
         if value is not None and name in self.__dict__.get(store, ()):
-            raise TypeError(f"{name}: got {type(value).__name__}; a {kind} can be replaced by a "
-                            f"{allowed} or None")
+            raise TypeError(
+                f"{name}: got {type(value).__name__}; a {kind} can be replaced by a {allowed} or None"
+            )
 
     def __delattr__(self, name):
         Changes.count += 1
@@ -357,19 +376,19 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         Raises:
             RuntimeError: always.
         """
-        raise RuntimeError(f"{type(self).__name__}.get_extra_state is not defined; "
-                           "define it in the class before calling it")
+        raise RuntimeError(
+            f"{type(self).__name__}.get_extra_state is not defined; define it in the class before calling it"
+        )
 
     def __repr__(self):
         lines = self.extra_repr().split("\n")
         text = lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines) + "\n"
         if self._sub_layers:
-            children = [f"({name}): " + repr(layer).replace("\n", "\n  ")
-                        for name, layer in self._sub_layers.items()]
+            children = [
+                f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()
+            ]
             text += "\n  " + "\n  ".join(children) + "\n"
         return f"{type(self).__name__}({text})"
-
-
 
 
 __all__ = ["Layer"]

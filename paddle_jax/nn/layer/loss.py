@@ -37,19 +37,44 @@ class CrossEntropyLoss(Layer):
         True
     """
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1,
-                 use_softmax=True, label_smoothing=0.0, name=None):
+    def __init__(
+        self,
+        weight=None,
+        ignore_index=-100,
+        reduction="mean",
+        soft_label=False,
+        axis=-1,
+        use_softmax=True,
+        label_smoothing=0.0,
+        name=None,
+    ):
         super().__init__()
-        self.weight, self.reduction, self.ignore_index, self.soft_label = (weight, reduction, ignore_index,
-                                                                           soft_label)
-        self.axis, self.use_softmax, self.label_smoothing, self.name = (axis, use_softmax, label_smoothing,
-                                                                        name)
+        self.weight, self.reduction, self.ignore_index, self.soft_label = (
+            weight,
+            reduction,
+            ignore_index,
+            soft_label,
+        )
+        self.axis, self.use_softmax, self.label_smoothing, self.name = (
+            axis,
+            use_softmax,
+            label_smoothing,
+            name,
+        )
 
     @alias(target="label")
     def forward(self, input, label):
-        return F.cross_entropy(input, label, weight=self.weight, ignore_index=self.ignore_index,
-                               reduction=self.reduction, soft_label=self.soft_label, axis=self.axis,
-                               use_softmax=self.use_softmax, label_smoothing=self.label_smoothing)
+        return F.cross_entropy(
+            input,
+            label,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            soft_label=self.soft_label,
+            axis=self.axis,
+            use_softmax=self.use_softmax,
+            label_smoothing=self.label_smoothing,
+        )
 
 
 class NLLLoss(Layer):
@@ -72,8 +97,9 @@ class NLLLoss(Layer):
         self._weight, self._ignore_index, self._reduction, self._name = weight, ignore_index, reduction, name
 
     def forward(self, input, label):
-        return F.nll_loss(input, label, weight=self._weight, ignore_index=self._ignore_index,
-                          reduction=self._reduction)
+        return F.nll_loss(
+            input, label, weight=self._weight, ignore_index=self._ignore_index, reduction=self._reduction
+        )
 
 
 class BCELoss(Layer):
@@ -181,8 +207,9 @@ class SmoothL1Loss(Layer):
 
     @alias(target="label")
     def forward(self, input, label):
-        return F.smooth_l1_loss(input, label, reduction=self.reduction, delta=self.delta,
-                                is_huber=self.is_huber)
+        return F.smooth_l1_loss(
+            input, label, reduction=self.reduction, delta=self.delta, is_huber=self.is_huber
+        )
 
 
 class KLDivLoss(Layer):
@@ -224,12 +251,23 @@ class PoissonNLLLoss(Layer):
         if epsilon <= 0:
             raise ValueError(f"PoissonNLLLoss: epsilon: got {epsilon}; it must be above 0")
         check_reduction("PoissonNLLLoss", reduction)
-        self._log_input, self._full, self._epsilon, self._reduction, self._name = (log_input, full, epsilon,
-                                                                                   reduction, name)
+        self._log_input, self._full, self._epsilon, self._reduction, self._name = (
+            log_input,
+            full,
+            epsilon,
+            reduction,
+            name,
+        )
 
     def forward(self, input, label):
-        return F.poisson_nll_loss(input, label, log_input=self._log_input, full=self._full,
-                                  epsilon=self._epsilon, reduction=self._reduction)
+        return F.poisson_nll_loss(
+            input,
+            label,
+            log_input=self._log_input,
+            full=self._full,
+            epsilon=self._epsilon,
+            reduction=self._reduction,
+        )
 
 
 class GaussianNLLLoss(Layer):
@@ -275,9 +313,16 @@ class CTCLoss(Layer):
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
     def forward(self, log_probs, labels, input_lengths, label_lengths, norm_by_times=False):
-        return F.ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=self.blank,
-                          reduction=self.reduction, norm_by_times=norm_by_times,
-                          zero_infinity=self.zero_infinity)
+        return F.ctc_loss(
+            log_probs,
+            labels,
+            input_lengths,
+            label_lengths,
+            blank=self.blank,
+            reduction=self.reduction,
+            norm_by_times=norm_by_times,
+            zero_infinity=self.zero_infinity,
+        )
 
 
 class RNNTLoss(Layer):
@@ -300,14 +345,39 @@ class RNNTLoss(Layer):
         self.blank, self.reduction, self.fastemit_lambda, self.name = blank, reduction, fastemit_lambda, name
 
     def forward(self, input, label, input_lengths, label_lengths):
-        return F.rnnt_loss(input, label, input_lengths, label_lengths, blank=self.blank,
-                           fastemit_lambda=self.fastemit_lambda, reduction=self.reduction)
+        return F.rnnt_loss(
+            input,
+            label,
+            input_lengths,
+            label_lengths,
+            blank=self.blank,
+            fastemit_lambda=self.fastemit_lambda,
+            reduction=self.reduction,
+        )
 
 
 __all__ = [
-    "AdaptiveLogSoftmaxWithLoss", "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss",
-    "CrossEntropyLoss", "GaussianNLLLoss", "HSigmoidLoss", "HingeEmbeddingLoss", "KLDivLoss", "L1Loss",
-    "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
-    "NLLLoss", "PoissonNLLLoss", "RNNTLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "AdaptiveLogSoftmaxWithLoss",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HSigmoidLoss",
+    "HingeEmbeddingLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "RNNTLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]

@@ -95,12 +95,26 @@ class TripletMarginLoss(Layer):
     def __init__(self, margin=1.0, p=2.0, epsilon=1e-6, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginLoss", reduction)
-        self.margin, self.p, self.epsilon, self.swap, self.reduction, self.name = (margin, p, epsilon, swap,
-                                                                                   reduction, name)
+        self.margin, self.p, self.epsilon, self.swap, self.reduction, self.name = (
+            margin,
+            p,
+            epsilon,
+            swap,
+            reduction,
+            name,
+        )
 
     def forward(self, input, positive, negative):
-        return F.triplet_margin_loss(input, positive, negative, margin=self.margin, p=self.p,
-                                     epsilon=self.epsilon, swap=self.swap, reduction=self.reduction)
+        return F.triplet_margin_loss(
+            input,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            epsilon=self.epsilon,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
 
 
 class TripletMarginWithDistanceLoss(Layer):
@@ -123,13 +137,24 @@ class TripletMarginWithDistanceLoss(Layer):
     def __init__(self, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginWithDistanceLoss", reduction)
-        self.margin, self.swap, self.reduction, self.distance_function, self.name = (margin, swap, reduction,
-                                                                                     distance_function, name)
+        self.margin, self.swap, self.reduction, self.distance_function, self.name = (
+            margin,
+            swap,
+            reduction,
+            distance_function,
+            name,
+        )
 
     def forward(self, input, positive, negative):
         return F.triplet_margin_with_distance_loss(
-            input, positive, negative, distance_function=self.distance_function, margin=self.margin,
-            swap=self.swap, reduction=self.reduction)
+            input,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
 
 
 class MultiLabelSoftMarginLoss(Layer):
@@ -198,8 +223,9 @@ class MultiMarginLoss(Layer):
         self.p, self.margin, self.weight, self.reduction, self.name = p, margin, weight, reduction, name
 
     def forward(self, input, label):
-        return F.multi_margin_loss(input, label, p=self.p, margin=self.margin, weight=self.weight,
-                                   reduction=self.reduction)
+        return F.multi_margin_loss(
+            input, label, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
+        )
 
 
 class SoftMarginLoss(Layer):
@@ -224,7 +250,13 @@ class SoftMarginLoss(Layer):
 
 
 __all__ = [
-    "CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "SoftMarginLoss", "TripletMarginLoss",
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]

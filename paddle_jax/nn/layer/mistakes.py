@@ -13,12 +13,14 @@ def note(layer, error):
     if isinstance(error, TRACING) or without_jax_note(error):
         return
     with contextlib.suppress(Exception):  # a class of the user's describes itself
-        shapes = ", ".join(f"{name} {list(p.shape)}" for name, p in layer._parameters.items()
-                           if p is not None)
+        shapes = ", ".join(
+            f"{name} {list(p.shape)}" for name, p in layer._parameters.items() if p is not None
+        )
         kind = type(layer)
         own = next(cls for cls in kind.__mro__ if "extra_repr" in cls.__dict__)
-        what = (kind.__name__
-                + (f"({', '.join(layer.extra_repr().splitlines())})" if own.__name__ != "Layer" else ""))
+        what = kind.__name__ + (
+            f"({', '.join(layer.extra_repr().splitlines())})" if own.__name__ != "Layer" else ""
+        )
         error.add_note(f"in the layer {layer.full_name()}: {what}" + (f" with {shapes}" if shapes else ""))
 
 
@@ -26,8 +28,12 @@ def no_tensor(layer, error, inputs, kwargs):
     """The exception for an AttributeError that came up because an argument of a layer of ours is no Tensor;
     the same one where that is not so."""
     thing = error.obj
-    if (error.name is None or isinstance(thing, Tensor) or not is_ours(origin(error))
-            or not is_ours(type(layer).__module__)):
+    if (
+        error.name is None
+        or isinstance(thing, Tensor)
+        or not is_ours(origin(error))
+        or not is_ours(type(layer).__module__)
+    ):
         return error
     try:
         given = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
@@ -37,8 +43,9 @@ def no_tensor(layer, error, inputs, kwargs):
     if name is None:
         return error
     got = "None" if thing is None else f"{type(thing).__name__} ({repr(thing)[:40]})"
-    return ArgumentError(f"{type(layer).__name__}: {name}: got {got}; it must be a Tensor; "
-                         "make one with paddle.to_tensor")
+    return ArgumentError(
+        f"{type(layer).__name__}: {name}: got {got}; it must be a Tensor; make one with paddle.to_tensor"
+    )
 
 
 __all__ = ["no_tensor", "note"]

@@ -40,23 +40,41 @@ class LayerNorm(Layer):
     """
 
     @alias(eps="epsilon")
-    def __init__(self, normalized_shape, epsilon=1e-5, *, elementwise_affine=True, bias=True, device=None,
-                 dtype=None, weight_attr=None, bias_attr=None, name=None):
+    def __init__(
+        self,
+        normalized_shape,
+        epsilon=1e-5,
+        *,
+        elementwise_affine=True,
+        bias=True,
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        bias_attr=None,
+        name=None,
+    ):
         super().__init__()
-        self._normalized_shape = ([normalized_shape] if isinstance(normalized_shape, int)
-                                  else list(normalized_shape))
+        self._normalized_shape = (
+            [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        )
         self._epsilon, self._device = epsilon, device
         self._weight_attr = weight_attr if elementwise_affine else False
         self._bias_attr = bias_attr if elementwise_affine and bias else False
         self._dtype = get_default_dtype() if dtype is None else dtype
         shape = [math.prod(self._normalized_shape)]
-        self.weight = self.create_parameter(shape, self._weight_attr, self._dtype,
-                                            default_initializer=Constant(1.0), device=device)
+        self.weight = self.create_parameter(
+            shape, self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
+        )
         self.bias = self.create_parameter(shape, self._bias_attr, self._dtype, is_bias=True, device=device)
 
     def forward(self, input):
-        return F.layer_norm(input, normalized_shape=self._normalized_shape, weight=self.weight,
-                            bias=self.bias, epsilon=self._epsilon)
+        return F.layer_norm(
+            input,
+            normalized_shape=self._normalized_shape,
+            weight=self.weight,
+            bias=self.bias,
+            epsilon=self._epsilon,
+        )
 
     def extra_repr(self):
         return show(normalized_shape=self._normalized_shape, epsilon=self._epsilon)
@@ -85,25 +103,50 @@ class GroupNorm(Layer):
     """
 
     @alias(eps="epsilon")
-    def __init__(self, num_groups, num_channels, epsilon=1e-5, *, affine=True, device=None, dtype=None,
-                 weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        num_groups,
+        num_channels,
+        epsilon=1e-5,
+        *,
+        affine=True,
+        device=None,
+        dtype=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+        name=None,
+    ):
         super().__init__()
         if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
-            raise ValueError(f"GroupNorm: data_format: got {data_format!r}; allowed are NCL, NCHW, NCDHW, "
-                             "NLC, NHWC, NDHWC")
-        self._epsilon, self._num_channels, self._num_groups, self._device = (epsilon, num_channels,
-                                                                             num_groups, device)
+            raise ValueError(
+                f"GroupNorm: data_format: got {data_format!r}; allowed are NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
+            )
+        self._epsilon, self._num_channels, self._num_groups, self._device = (
+            epsilon,
+            num_channels,
+            num_groups,
+            device,
+        )
         self._data_format = data_format
         self._weight_attr, self._bias_attr = (weight_attr, bias_attr) if affine else (False, False)
         self._dtype = get_default_dtype() if dtype is None else dtype
-        self.weight = self.create_parameter([num_channels], self._weight_attr, self._dtype,
-                                            default_initializer=Constant(1.0), device=device)
-        self.bias = self.create_parameter([num_channels], self._bias_attr, self._dtype, is_bias=True,
-                                          device=device)
+        self.weight = self.create_parameter(
+            [num_channels], self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
+        )
+        self.bias = self.create_parameter(
+            [num_channels], self._bias_attr, self._dtype, is_bias=True, device=device
+        )
 
     def forward(self, input):
-        return F.group_norm(input, self._num_groups, epsilon=self._epsilon, weight=self.weight,
-                            bias=self.bias, data_format=self._data_format)
+        return F.group_norm(
+            input,
+            self._num_groups,
+            epsilon=self._epsilon,
+            weight=self.weight,
+            bias=self.bias,
+            data_format=self._data_format,
+        )
 
     def extra_repr(self):
         return show(num_groups=self._num_groups, num_channels=self._num_channels, epsilon=self._epsilon)
@@ -114,25 +157,48 @@ class _InstanceNormBase(Layer):
 
     _ndims, _format = (4,), "NCHW"
 
-    def __init__(self, num_features, epsilon=1e-5, momentum=0.9, weight_attr=None, bias_attr=None,
-                 data_format="NCHW", name=None):
+    def __init__(
+        self,
+        num_features,
+        epsilon=1e-5,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+        name=None,
+    ):
         super().__init__()
         if (weight_attr is False) != (bias_attr is False):
-            raise AssertionError(f"{type(self).__name__}: got weight_attr={weight_attr}, "
-                                 f"bias_attr={bias_attr}; set both to False or none")
-        self._momentum, self._epsilon, self._weight_attr, self._bias_attr = (momentum, epsilon, weight_attr,
-                                                                             bias_attr)
+            raise AssertionError(
+                f"{type(self).__name__}: got weight_attr={weight_attr}, "
+                f"bias_attr={bias_attr}; set both to False or none"
+            )
+        self._momentum, self._epsilon, self._weight_attr, self._bias_attr = (
+            momentum,
+            epsilon,
+            weight_attr,
+            bias_attr,
+        )
         self._num_features, self._data_format = num_features, data_format
-        self.scale = self.create_parameter([num_features], attr=weight_attr,
-                                           default_initializer=Constant(1.0))
+        self.scale = self.create_parameter(
+            [num_features], attr=weight_attr, default_initializer=Constant(1.0)
+        )
         self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
 
     def forward(self, input):
         if input.ndim not in self._ndims:
-            raise ValueError(f"{type(self).__name__}: input: got {input.ndim} axes; "
-                             f"it must have {' or '.join(map(str, self._ndims))}")
-        return F.instance_norm(input, weight=self.scale, bias=self.bias, momentum=self._momentum,
-                               eps=self._epsilon, data_format=self._data_format)
+            raise ValueError(
+                f"{type(self).__name__}: input: got {input.ndim} axes; "
+                f"it must have {' or '.join(map(str, self._ndims))}"
+            )
+        return F.instance_norm(
+            input,
+            weight=self.scale,
+            bias=self.bias,
+            momentum=self._momentum,
+            eps=self._epsilon,
+            data_format=self._data_format,
+        )
 
     def extra_repr(self):
         return show(num_features=self._num_features, epsilon=self._epsilon)
@@ -160,8 +226,16 @@ class InstanceNorm1D(_InstanceNormBase):
 
     _ndims = (2, 3)
 
-    def __init__(self, num_features, epsilon=1e-5, momentum=0.9, weight_attr=None, bias_attr=None,
-                 data_format="NCL", name=None):
+    def __init__(
+        self,
+        num_features,
+        epsilon=1e-5,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCL",
+        name=None,
+    ):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
 
@@ -200,8 +274,16 @@ class InstanceNorm3D(_InstanceNormBase):
 
     _ndims = (5,)
 
-    def __init__(self, num_features, epsilon=1e-5, momentum=0.9, weight_attr=None, bias_attr=None,
-                 data_format="NCDHW", name=None):
+    def __init__(
+        self,
+        num_features,
+        epsilon=1e-5,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCDHW",
+        name=None,
+    ):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
 
@@ -225,8 +307,14 @@ class LocalResponseNorm(Layer):
 
     def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
         super().__init__()
-        self.size, self.alpha, self.beta, self.k, self.data_format, self.name = (size, alpha, beta, k,
-                                                                                 data_format, name)
+        self.size, self.alpha, self.beta, self.k, self.data_format, self.name = (
+            size,
+            alpha,
+            beta,
+            k,
+            data_format,
+            name,
+        )
 
     def forward(self, input):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
@@ -259,15 +347,21 @@ class SpectralNorm(Layer):
             raise AssertionError(f"SpectralNorm: weight_shape: got {list(weight_shape)}; no length may be 0")
         if not 0 <= dim < len(weight_shape):
             raise AssertionError(f"SpectralNorm: dim: got {dim}; it must be in 0..{len(weight_shape) - 1}")
-        self._power_iters, self._eps, self._dim, self._weight_shape, self._dtype = (power_iters, eps, dim,
-                                                                                    list(weight_shape), dtype)
+        self._power_iters, self._eps, self._dim, self._weight_shape, self._dtype = (
+            power_iters,
+            eps,
+            dim,
+            list(weight_shape),
+            dtype,
+        )
         rows = self._weight_shape[dim]
         self.weight_u = self._start([rows])
         self.weight_v = self._start([math.prod(self._weight_shape) // rows])
 
     def _start(self, shape):
-        vector = self.create_parameter(shape, attr=ParamAttr(), dtype=self._dtype,
-                                       default_initializer=Normal(0.0, 1.0))
+        vector = self.create_parameter(
+            shape, attr=ParamAttr(), dtype=self._dtype, default_initializer=Normal(0.0, 1.0)
+        )
         vector.stop_gradient = True
         return vector
 
@@ -289,6 +383,16 @@ def _unit(vector, eps):
 
 
 __all__ = [
-    "BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "GroupNorm", "InstanceNorm1D", "InstanceNorm2D",
-    "InstanceNorm3D", "LayerNorm", "LocalResponseNorm", "SpectralNorm", "SyncBatchNorm",
+    "BatchNorm",
+    "BatchNorm1D",
+    "BatchNorm2D",
+    "BatchNorm3D",
+    "GroupNorm",
+    "InstanceNorm1D",
+    "InstanceNorm2D",
+    "InstanceNorm3D",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "SpectralNorm",
+    "SyncBatchNorm",
 ]

@@ -20,8 +20,9 @@ class _PadND(Layer):
         return F.pad(x, pad=self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
     def extra_repr(self):
-        return show(self._name, padding=self.padding, mode=self._mode, value=self.value,
-                    data_format=self._data_format)
+        return show(
+            self._name, padding=self.padding, mode=self._mode, value=self.value, data_format=self._data_format
+        )
 
 
 def _is_int(padding):
@@ -332,7 +333,22 @@ class ReplicationPad3D(_PadND):
 
 
 __all__ = [
-    "CircularPad1D", "CircularPad2D", "CircularPad3D", "ConstantPad1D", "ConstantPad2D", "ConstantPad3D",
-    "Pad1D", "Pad2D", "Pad3D", "ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D", "ReplicationPad1D",
-    "ReplicationPad2D", "ReplicationPad3D", "ZeroPad1D", "ZeroPad2D", "ZeroPad3D",
+    "CircularPad1D",
+    "CircularPad2D",
+    "CircularPad3D",
+    "ConstantPad1D",
+    "ConstantPad2D",
+    "ConstantPad3D",
+    "Pad1D",
+    "Pad2D",
+    "Pad3D",
+    "ReflectionPad1D",
+    "ReflectionPad2D",
+    "ReflectionPad3D",
+    "ReplicationPad1D",
+    "ReplicationPad2D",
+    "ReplicationPad3D",
+    "ZeroPad1D",
+    "ZeroPad2D",
+    "ZeroPad3D",
 ]

@@ -36,8 +36,9 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
     attr = ParamAttr._to_attr(attr)
     if attr and attr.name is None:
         attr = _named(attr, name)
-    return new_parameter(shape, attr, dtype, is_bias, default_initializer,
-                         unique_name.generate("create_parameter"))
+    return new_parameter(
+        shape, attr, dtype, is_bias, default_initializer, unique_name.generate("create_parameter")
+    )
 
 
 def _named(attr, name):
@@ -53,12 +54,18 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     if attr is False:
         return None
     if not isinstance(attr, ParamAttr):
-        raise AssertionError(f"create_parameter: attr: got {type(attr).__name__}; it must be one ParamAttr, "
-                             "or what stands for one")
+        raise AssertionError(
+            f"create_parameter: attr: got {type(attr).__name__}; it must be one ParamAttr, "
+            "or what stands for one"
+        )
     shape = _shape(shape)
     dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
-    initializer = (attr.initializer or (Defaults.bias if is_bias else Defaults.weight) or default_initializer
-                   or _fallback(dtype, is_bias))
+    initializer = (
+        attr.initializer
+        or (Defaults.bias if is_bias else Defaults.weight)
+        or default_initializer
+        or _fallback(dtype, is_bias)
+    )
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
     if local.ctx.frame.recording and local.ctx.frame.own is None:
         parameter = _declared(shape, dtype, name, bool(attr.trainable), initializer)
@@ -71,7 +78,10 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
             parameter.initialize()
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
     parameter.regularizer, parameter.need_clip, parameter.do_model_average = (
-        attr.regularizer, attr.need_clip, attr.do_model_average)
+        attr.regularizer,
+        attr.need_clip,
+        attr.do_model_average,
+    )
     return parameter
 
 
@@ -98,8 +108,10 @@ def _fill(parameter, initializer, shape, dtype, device):
 def _is_plain(initializer):
     """Whether the initializer gives an array; one that overrides how a Tensor is filled is called
     on the parameter."""
-    return (type(initializer).forward is Initializer.forward
-            and type(initializer).__call__ is Initializer.__call__)
+    return (
+        type(initializer).forward is Initializer.forward
+        and type(initializer).__call__ is Initializer.__call__
+    )
 
 
 def after_filling(parameter, change):
@@ -113,8 +125,10 @@ def after_filling(parameter, change):
 
 def _fallback(dtype, is_bias):
     if not dtype.is_floating:
-        raise TypeError(f"create_parameter: dtype: got {dtype._key}; the default initializer fills floating "
-                        "dtypes only; pass default_initializer")
+        raise TypeError(
+            f"create_parameter: dtype: got {dtype._key}; the default initializer fills floating "
+            "dtypes only; pass default_initializer"
+        )
     return Constant(0.0) if is_bias else XavierUniform()
 
 
@@ -126,8 +140,9 @@ def _shape(shape):
     shape = tuple(_length(n) for n in shape)
     for axis, n in enumerate(shape):
         if n < 0:
-            raise AssertionError(f"create_parameter: shape: got {n} for axis {axis}; "
-                                 "lengths must be 0 or more")
+            raise AssertionError(
+                f"create_parameter: shape: got {n} for axis {axis}; lengths must be 0 or more"
+            )
     return shape
 
 

@@ -35,12 +35,23 @@ class MaxPool1D(Layer):
     def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
         super().__init__()
         self.kernel_size, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size, stride, padding, return_mask, ceil_mode)
+            kernel_size,
+            stride,
+            padding,
+            return_mask,
+            ceil_mode,
+        )
         self.name = name
 
     def forward(self, input):
-        return F.max_pool1d(input, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
-                            return_mask=self.return_mask, ceil_mode=self.ceil_mode)
+        return F.max_pool1d(
+            input,
+            kernel_size=self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            return_mask=self.return_mask,
+            ceil_mode=self.ceil_mode,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
@@ -61,17 +72,36 @@ class MaxPool2D(Layer):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False,
-                 data_format="NCHW", name=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        return_mask=False,
+        ceil_mode=False,
+        data_format="NCHW",
+        name=None,
+    ):
         super().__init__()
         self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size, stride, padding, return_mask, ceil_mode)
+            kernel_size,
+            stride,
+            padding,
+            return_mask,
+            ceil_mode,
+        )
         self.data_format, self.name = data_format, name
 
     def forward(self, x):
-        return F.max_pool2d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                            return_mask=self.return_mask, ceil_mode=self.ceil_mode,
-                            data_format=self.data_format)
+        return F.max_pool2d(
+            x,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            return_mask=self.return_mask,
+            ceil_mode=self.ceil_mode,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
@@ -92,17 +122,36 @@ class MaxPool3D(Layer):
         paddle.Size([1, 2, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False,
-                 data_format="NCDHW", name=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        return_mask=False,
+        ceil_mode=False,
+        data_format="NCDHW",
+        name=None,
+    ):
         super().__init__()
         self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size, stride, padding, return_mask, ceil_mode)
+            kernel_size,
+            stride,
+            padding,
+            return_mask,
+            ceil_mode,
+        )
         self.data_format, self.name = data_format, name
 
     def forward(self, x):
-        return F.max_pool3d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                            return_mask=self.return_mask, ceil_mode=self.ceil_mode,
-                            data_format=self.data_format)
+        return F.max_pool3d(
+            x,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            return_mask=self.return_mask,
+            ceil_mode=self.ceil_mode,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
@@ -125,12 +174,23 @@ class AvgPool1D(Layer):
     def __init__(self, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
         super().__init__()
         self.kernel_size, self.stride, self.padding, self.ceil_mode, self.exclusive = (
-            kernel_size, stride, padding, ceil_mode, exclusive)
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            exclusive,
+        )
         self.name = name
 
     def forward(self, x):
-        return F.avg_pool1d(x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
-                            ceil_mode=self.ceil_mode, exclusive=self.exclusive)
+        return F.avg_pool1d(
+            x,
+            kernel_size=self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            exclusive=self.exclusive,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
@@ -152,17 +212,38 @@ class AvgPool2D(Layer):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True,
-                 divisor_override=None, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        exclusive=True,
+        divisor_override=None,
+        data_format="NCHW",
+        name=None,
+    ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (kernel_size, stride, padding,
-                                                                                 ceil_mode, exclusive)
+        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            exclusive,
+        )
         self.divisor, self.data_format, self.name = divisor_override, data_format, name
 
     def forward(self, x):
-        return F.avg_pool2d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                            ceil_mode=self.ceil_mode, exclusive=self.exclusive, divisor_override=self.divisor,
-                            data_format=self.data_format)
+        return F.avg_pool2d(
+            x,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            exclusive=self.exclusive,
+            divisor_override=self.divisor,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
@@ -184,17 +265,38 @@ class AvgPool3D(Layer):
         paddle.Size([1, 2, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True,
-                 divisor_override=None, data_format="NCDHW", name=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        exclusive=True,
+        divisor_override=None,
+        data_format="NCDHW",
+        name=None,
+    ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (kernel_size, stride, padding,
-                                                                                 ceil_mode, exclusive)
+        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            exclusive,
+        )
         self.divisor, self.data_format, self.name = divisor_override, data_format, name
 
     def forward(self, x):
-        return F.avg_pool3d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
-                            ceil_mode=self.ceil_mode, exclusive=self.exclusive, divisor_override=self.divisor,
-                            data_format=self.data_format)
+        return F.avg_pool3d(
+            x,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            exclusive=self.exclusive,
+            divisor_override=self.divisor,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
@@ -217,21 +319,34 @@ class LPPool1D(Layer):
         paddle.Size([1, 2, 2])
     """
 
-    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL",
-                 name=None):
+    def __init__(
+        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
+    ):
         super().__init__()
-        self.norm_type, self.kernel_size, self.padding, self.ceil_mode = (float(norm_type), kernel_size,
-                                                                          padding, ceil_mode)
+        self.norm_type, self.kernel_size, self.padding, self.ceil_mode = (
+            float(norm_type),
+            kernel_size,
+            padding,
+            ceil_mode,
+        )
         self.stride, self.data_format, self.name = stride, data_format, name
 
     @alias(input="x")
     def forward(self, x):
-        return F.lp_pool1d(x, norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride,
-                           padding=self.padding, ceil_mode=self.ceil_mode, data_format=self.data_format)
+        return F.lp_pool1d(
+            x,
+            norm_type=self.norm_type,
+            kernel_size=self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
-        return show(norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride,
-                    padding=self.padding)
+        return show(
+            norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding
+        )
 
 
 class LPPool2D(Layer):
@@ -251,27 +366,58 @@ class LPPool2D(Layer):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW",
-                 name=None):
+    def __init__(
+        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
+    ):
         super().__init__()
-        self.norm_type, self.ksize, self.padding, self.ceil_mode = (float(norm_type), kernel_size, padding,
-                                                                    ceil_mode)
-        self.stride, self.data_format, self.name = (kernel_size if stride is None else stride, data_format,
-                                                    name)
+        self.norm_type, self.ksize, self.padding, self.ceil_mode = (
+            float(norm_type),
+            kernel_size,
+            padding,
+            ceil_mode,
+        )
+        self.stride, self.data_format, self.name = (
+            kernel_size if stride is None else stride,
+            data_format,
+            name,
+        )
 
     @alias(input="x")
     def forward(self, x):
-        return F.lp_pool2d(x, norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride,
-                           padding=self.padding, ceil_mode=self.ceil_mode, data_format=self.data_format)
+        return F.lp_pool2d(
+            x,
+            norm_type=self.norm_type,
+            kernel_size=self.ksize,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            data_format=self.data_format,
+        )
 
     def extra_repr(self):
-        return show(norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride,
-                    padding=self.padding)
+        return show(
+            norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride, padding=self.padding
+        )
 
 
 __all__ = [
-    "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D",
-    "AdaptiveMaxPool3D", "AvgPool1D", "AvgPool2D", "AvgPool3D", "FractionalMaxPool2D", "FractionalMaxPool3D",
-    "LPPool1D", "LPPool2D", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D",
+    "AdaptiveAvgPool1D",
+    "AdaptiveAvgPool2D",
+    "AdaptiveAvgPool3D",
+    "AdaptiveMaxPool1D",
+    "AdaptiveMaxPool2D",
+    "AdaptiveMaxPool3D",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "FractionalMaxPool2D",
+    "FractionalMaxPool3D",
+    "LPPool1D",
+    "LPPool2D",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "MaxUnPool1D",
+    "MaxUnPool2D",
     "MaxUnPool3D",
 ]

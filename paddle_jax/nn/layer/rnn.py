@@ -41,11 +41,13 @@ def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding,
     """Runs a cell over time: as one op for Paddle's own cells, else step by step."""
     if states is None:
         states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 if time_major else 0)
-    plain = (type(cell) in _SCANNED and not kwargs and not cell._forward_pre_hooks
-             and not cell._forward_post_hooks)
+    plain = (
+        type(cell) in _SCANNED and not kwargs and not cell._forward_pre_hooks and not cell._forward_post_hooks
+    )
     if plain:
-        return cell._scan(inputs, states, length, reverse=is_reverse, time_major=time_major,
-                          zero_padding=zero_padding)
+        return cell._scan(
+            inputs, states, length, reverse=is_reverse, time_major=time_major, zero_padding=zero_padding
+        )
     return _loop(cell, inputs, states, length, is_reverse, 0 if time_major else 1, kwargs)
 
 
@@ -54,8 +56,9 @@ def _loop(cell, inputs, states, length, is_reverse, time_axis, kwargs):
     valid = None if length is None else (arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0))
     outputs = [None] * steps
     for t in reversed(range(steps)) if is_reverse else range(steps):
-        outputs[t], new = cell(_map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states,
-                               **kwargs)
+        outputs[t], new = cell(
+            _map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs
+        )
         states = new if valid is None else _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
     return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
 
@@ -93,8 +96,16 @@ class RNN(Layer):
             sequence_length: int Tensor [B]; past it states stay as they are.
             kwargs: handed to the cell.
         """
-        return run_cell(self.cell, inputs, initial_states, _lengths(sequence_length), self.is_reverse,
-                        self.time_major, False, kwargs)
+        return run_cell(
+            self.cell,
+            inputs,
+            initial_states,
+            _lengths(sequence_length),
+            self.is_reverse,
+            self.time_major,
+            False,
+            kwargs,
+        )
 
 
 class BiRNN(Layer):
@@ -124,16 +135,20 @@ class BiRNN(Layer):
         """Returns (outputs, (last states forward, last states backward)); arguments as of RNN,
         initial_states being a pair."""
         if isinstance(initial_states, list | tuple) and len(initial_states) != 2:
-            raise ValueError(f"BiRNN: initial_states: got {len(initial_states)} items; "
-                             "it must be a pair (forward, backward)")
+            raise ValueError(
+                f"BiRNN: initial_states: got {len(initial_states)} items; "
+                "it must be a pair (forward, backward)"
+            )
         return self._run(inputs, initial_states, _lengths(sequence_length), False, kwargs)
 
     def _run(self, inputs, initial_states, length, zero_padding, kwargs):
         forward, backward = (None, None) if initial_states is None else initial_states
-        out_fw, last_fw = run_cell(self.cell_fw, inputs, forward, length, False, self.time_major,
-                                   zero_padding, kwargs)
-        out_bw, last_bw = run_cell(self.cell_bw, inputs, backward, length, True, self.time_major,
-                                   zero_padding, kwargs)
+        out_fw, last_fw = run_cell(
+            self.cell_fw, inputs, forward, length, False, self.time_major, zero_padding, kwargs
+        )
+        out_bw, last_bw = run_cell(
+            self.cell_bw, inputs, backward, length, True, self.time_major, zero_padding, kwargs
+        )
         return _map(lambda a, b: concat([a, b], axis=-1), out_fw, out_bw), (last_fw, last_bw)
 
 
@@ -141,30 +156,54 @@ class RNNBase(LayerList):
     """What SimpleRNN, LSTM and GRU share: layers of RNN or BiRNN, whose parameters also have names such
     as `weight_ih_l0`."""
 
-    def __init__(self, mode, input_size, hidden_size, num_layers=1, direction="forward", time_major=False,
-                 dropout=0.0, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None,
-                 proj_size=0, cell=None):
+    def __init__(
+        self,
+        mode,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        proj_size=0,
+        cell=None,
+    ):
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
-            raise ValueError(f"{type(self).__name__}: direction: got {direction!r}; allowed are 'forward', "
-                             "'bidirect' and 'bidirectional'")
+            raise ValueError(
+                f"{type(self).__name__}: direction: got {direction!r}; allowed are 'forward', "
+                "'bidirect' and 'bidirectional'"
+            )
         self.mode, self.input_size, self.hidden_size, self.dropout = mode, input_size, hidden_size, dropout
-        self.num_directions, self.time_major, self.num_layers = (1 if direction == "forward" else 2,
-                                                                 time_major, num_layers)
+        self.num_directions, self.time_major, self.num_layers = (
+            1 if direction == "forward" else 2,
+            time_major,
+            num_layers,
+        )
         self.state_components, self.proj_size = 2 if mode == "LSTM" else 1, proj_size
         self.could_use_cudnn = proj_size == 0
-        attrs = {"weight_ih_attr": weight_ih_attr, "weight_hh_attr": weight_hh_attr,
-                 "bias_ih_attr": bias_ih_attr, "bias_hh_attr": bias_hh_attr}
+        attrs = {
+            "weight_ih_attr": weight_ih_attr,
+            "weight_hh_attr": weight_hh_attr,
+            "bias_ih_attr": bias_ih_attr,
+            "bias_hh_attr": bias_hh_attr,
+        }
         output_size = proj_size or hidden_size
         for i in range(max(1, num_layers)):
             size = input_size if i == 0 else output_size * self.num_directions
             if self.num_directions == 1:
                 self.append(RNN(cell(size, hidden_size, **attrs), False, time_major))
             else:
-                self.append(BiRNN(cell(size, hidden_size, **attrs), cell(size, hidden_size, **attrs),
-                                  time_major))
-        self._name_parameters([name[:-5] for name, attr in attrs.items()
-                               if not (name.startswith("bias") and attr is False)])
+                self.append(
+                    BiRNN(cell(size, hidden_size, **attrs), cell(size, hidden_size, **attrs), time_major)
+                )
+        self._name_parameters(
+            [name[:-5] for name, attr in attrs.items() if not (name.startswith("bias") and attr is False)]
+        )
 
     def _name_parameters(self, names):
         self._all_weights = []
@@ -191,8 +230,10 @@ class RNNBase(LayerList):
             ValueError: inputs, initial_states or sequence_length have another shape.
         """
         if inputs.ndim != 3:
-            raise ValueError(f"(InvalidArgument) {type(self).__name__}: inputs: got {inputs.ndim} axes; "
-                             "it must be [B, T, I] or [T, B, I]")
+            raise ValueError(
+                f"(InvalidArgument) {type(self).__name__}: inputs: got {inputs.ndim} axes; "
+                "it must be [B, T, I] or [T, B, I]"
+            )
         states, length = self._initial(inputs, initial_states), self._lengths(inputs, sequence_length)
         last, output, d = [], inputs, self.num_directions
         for i, layer in enumerate(self):
@@ -200,8 +241,9 @@ class RNNBase(LayerList):
                 output = F.dropout(output, self.dropout)
             own = [self._own(states, i * d + j) for j in range(d)]
             if d == 1:
-                output, end = run_cell(layer.cell, output, own[0], length, False, self.time_major,
-                                       self.proj_size == 0, {})
+                output, end = run_cell(
+                    layer.cell, output, own[0], length, False, self.time_major, self.proj_size == 0, {}
+                )
                 last.append(end)
             else:
                 output, ends = layer._run(output, own, length, self.proj_size == 0, {})
@@ -216,9 +258,11 @@ class RNNBase(LayerList):
             return None
         length = _lengths(given)
         if known(batch, *length.shape) and math.prod(length.shape) != batch:
-            raise ValueError(f"(InvalidArgument) {type(self).__name__}: sequence_length: "
-                             f"got shape {list(length.shape)}; it must have one number for each of the "
-                             f"{batch} sequences")
+            raise ValueError(
+                f"(InvalidArgument) {type(self).__name__}: sequence_length: "
+                f"got shape {list(length.shape)}; it must have one number for each of the "
+                f"{batch} sequences"
+            )
         steps = inputs.shape[0 if self.time_major else 1]
         if known(steps):
             check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
@@ -230,23 +274,32 @@ class RNNBase(LayerList):
         return tuple(s[index] for s in states) if self.state_components == 2 else states[0][index]
 
     def _initial(self, inputs, given):
-        count, batch = (max(1, self.num_layers) * self.num_directions,
-                        inputs.shape[1 if self.time_major else 0])
-        shapes = [[count, batch, self.proj_size or self.hidden_size],
-                  [count, batch, self.hidden_size]][: self.state_components]
+        count, batch = (
+            max(1, self.num_layers) * self.num_directions,
+            inputs.shape[1 if self.time_major else 0],
+        )
+        shapes = [[count, batch, self.proj_size or self.hidden_size], [count, batch, self.hidden_size]][
+            : self.state_components
+        ]
         if given is None:
             return None
         given = [given] if isinstance(given, Tensor) else list(given)
         if [list(state.shape) for state in given] != shapes:
-            raise ValueError(f"{type(self).__name__}: initial_states: "
-                             f"got shapes {[list(s.shape) for s in given]}; they must be {shapes}")
+            raise ValueError(
+                f"{type(self).__name__}: initial_states: "
+                f"got shapes {[list(s.shape) for s in given]}; they must be {shapes}"
+            )
         return given
 
     def extra_repr(self):
-        settings = [("num_layers", self.num_layers, 1), ("time_major", self.time_major, False),
-                    ("dropout", self.dropout, 0)]
-        return (f"{self.input_size}, {self.hidden_size}"
-                + "".join(f", {key}={value}" for key, value, usual in settings if value != usual))
+        settings = [
+            ("num_layers", self.num_layers, 1),
+            ("time_major", self.time_major, False),
+            ("dropout", self.dropout, 0),
+        ]
+        return f"{self.input_size}, {self.hidden_size}" + "".join(
+            f", {key}={value}" for key, value, usual in settings if value != usual
+        )
 
 
 class SimpleRNN(RNNBase):
@@ -271,18 +324,41 @@ class SimpleRNN(RNNBase):
         (paddle.Size([2, 5, 3]), paddle.Size([2, 2, 3]))
     """
 
-    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False,
-                 dropout=0.0, activation="tanh", weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
-                 bias_hh_attr=None, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        activation="tanh",
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
         if activation not in ("tanh", "relu"):
             raise ValueError(f"SimpleRNN: activation: got {activation!r}; allowed are 'tanh' and 'relu'")
 
         def cell(*sizes, **attrs):
             return SimpleRNNCell(*sizes, activation=activation, **attrs)
 
-        super().__init__(f"RNN_{activation.upper()}", input_size, hidden_size, num_layers, direction,
-                         time_major, dropout, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr,
-                         cell=cell)
+        super().__init__(
+            f"RNN_{activation.upper()}",
+            input_size,
+            hidden_size,
+            num_layers,
+            direction,
+            time_major,
+            dropout,
+            weight_ih_attr,
+            weight_hh_attr,
+            bias_ih_attr,
+            bias_hh_attr,
+            cell=cell,
+        )
         self.activation = activation
 
 
@@ -309,14 +385,39 @@ class LSTM(RNNBase):
         (paddle.Size([2, 5, 6]), paddle.Size([2, 2, 3]), paddle.Size([2, 2, 3]))
     """
 
-    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False,
-                 dropout=0.0, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None,
-                 proj_size=0, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        proj_size=0,
+        name=None,
+    ):
         def cell(*sizes, **attrs):
             return LSTMCell(*sizes, proj_size=proj_size, **attrs)
 
-        super().__init__("LSTM", input_size, hidden_size, num_layers, direction, time_major, dropout,
-                         weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr, proj_size, cell)
+        super().__init__(
+            "LSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            direction,
+            time_major,
+            dropout,
+            weight_ih_attr,
+            weight_hh_attr,
+            bias_ih_attr,
+            bias_hh_attr,
+            proj_size,
+            cell,
+        )
 
 
 class GRU(RNNBase):
@@ -340,12 +441,45 @@ class GRU(RNNBase):
         (paddle.Size([2, 5, 3]), paddle.Size([1, 2, 3]))
     """
 
-    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False,
-                 dropout=0.0, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None,
-                 name=None):
-        super().__init__("GRU", input_size, hidden_size, num_layers, direction, time_major, dropout,
-                         weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr, cell=GRUCell)
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
+        super().__init__(
+            "GRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            direction,
+            time_major,
+            dropout,
+            weight_ih_attr,
+            weight_hh_attr,
+            bias_ih_attr,
+            bias_hh_attr,
+            cell=GRUCell,
+        )
 
 
-__all__ = ["BiRNN", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCellBase", "SimpleRNN",
-           "SimpleRNNCell"]
+__all__ = [
+    "BiRNN",
+    "GRU",
+    "GRUCell",
+    "LSTM",
+    "LSTMCell",
+    "RNN",
+    "RNNBase",
+    "RNNCellBase",
+    "SimpleRNN",
+    "SimpleRNNCell",
+]

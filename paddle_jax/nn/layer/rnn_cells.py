@@ -42,14 +42,17 @@ class RNNCellBase(Layer):
         """
         while not isinstance(batch_ref, Tensor):
             if not isinstance(batch_ref, dict | list | tuple) or not batch_ref:
-                raise ArgumentError(f"get_initial_states: batch_ref: got {repr(batch_ref)[:40]}; "
-                                    "it must be a Tensor, or nested Tensors")
+                raise ArgumentError(
+                    f"get_initial_states: batch_ref: got {repr(batch_ref)[:40]}; "
+                    "it must be a Tensor, or nested Tensors"
+                )
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         batch = length_of(batch_ref, batch_dim_idx)
         shape = self.state_shape if shape is None else shape
         dtype = batch_ref.dtype if dtype is None else dtype
-        return _nested(shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)],
-                                               init_value, dtype))
+        return _nested(
+            shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)], init_value, dtype)
+        )
 
     @property
     def state_shape(self):
@@ -67,15 +70,21 @@ class RNNCellBase(Layer):
         (biases) that stay fixed."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         rows = gates * self.hidden_size
-        shapes = {"weight_ih": [rows, self.input_size],
-                  "weight_hh": [rows, recurrent_size or self.hidden_size], "bias_ih": [rows],
-                  "bias_hh": [rows]}
+        shapes = {
+            "weight_ih": [rows, self.input_size],
+            "weight_hh": [rows, recurrent_size or self.hidden_size],
+            "bias_ih": [rows],
+            "bias_hh": [rows],
+        }
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
             fixed, bias = attr is False, name.startswith("bias")
             if fixed:
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
-            setattr(self, name, self.create_parameter(shape, attr, is_bias=bias,
-                                                      default_initializer=Uniform(-bound, bound)))
+            setattr(
+                self,
+                name,
+                self.create_parameter(shape, attr, is_bias=bias, default_initializer=Uniform(-bound, bound)),
+            )
 
     def _check_size(self, hidden_size):
         if hidden_size <= 0:
@@ -115,8 +124,17 @@ class SimpleRNNCell(RNNCellBase):
     See: Elman, Finding Structure in Time, 1990.
     """
 
-    def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None,
-                 bias_ih_attr=None, bias_hh_attr=None, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        activation="tanh",
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
         super().__init__()
         self._check_size(hidden_size)
         if activation not in ("tanh", "relu"):
@@ -140,8 +158,9 @@ class SimpleRNNCell(RNNCellBase):
         return (self.hidden_size,)
 
     def extra_repr(self):
-        return (f"{self.input_size}, {self.hidden_size}"
-                + ("" if self.activation == "tanh" else f", activation={self.activation}"))
+        return f"{self.input_size}, {self.hidden_size}" + (
+            "" if self.activation == "tanh" else f", activation={self.activation}"
+        )
 
 
 class LSTMCell(RNNCellBase):
@@ -167,19 +186,30 @@ class LSTMCell(RNNCellBase):
     See: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997; Gers et al., Learning to Forget, 2000.
     """
 
-    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
-                 bias_hh_attr=None, proj_size=0, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        proj_size=0,
+        name=None,
+    ):
         super().__init__()
         self._check_size(hidden_size)
         if proj_size < 0 or proj_size >= hidden_size:
-            raise ValueError(f"LSTMCell: proj_size: got {proj_size}; it must be 0..{hidden_size - 1}, "
-                             "below hidden_size")
+            raise ValueError(
+                f"LSTMCell: proj_size: got {proj_size}; it must be 0..{hidden_size - 1}, below hidden_size"
+            )
         self.proj_size, self.hidden_size, self.input_size = proj_size, hidden_size, input_size
         self._parameters_of_gates(4, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size)
         if proj_size:
             bound = 1.0 / math.sqrt(hidden_size)
-            self.weight_ho = self.create_parameter([hidden_size, proj_size], weight_hh_attr or None,
-                                                   default_initializer=Uniform(-bound, bound))
+            self.weight_ho = self.create_parameter(
+                [hidden_size, proj_size], weight_hh_attr or None, default_initializer=Uniform(-bound, bound)
+            )
 
     def _projection(self):
         return self.weight_ho if self.proj_size else None
@@ -224,8 +254,16 @@ class GRUCell(RNNCellBase):
     See: Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.
     """
 
-    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
-                 bias_hh_attr=None, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
         super().__init__()
         self._check_size(hidden_size)
         self.hidden_size, self.input_size = hidden_size, input_size

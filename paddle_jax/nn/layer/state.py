@@ -19,14 +19,18 @@ class _IncompatibleKeys(_Keys):
     __slots__ = ()
 
     def __repr__(self):
-        return (super().__repr__() if self.missing_keys or self.unexpected_keys
-                else "<All keys matched successfully>")
+        return (
+            super().__repr__()
+            if self.missing_keys or self.unexpected_keys
+            else "<All keys matched successfully>"
+        )
 
     __str__ = __repr__
 
 
-def _paddle_form(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True,
-                 keep_vars=True):
+def _paddle_form(
+    destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True
+):
     return destination, include_sublayers, structured_name_prefix, use_hook, keep_vars
 
 
@@ -81,18 +85,26 @@ class StateMixin:
         """
         from paddle_jax.distributed.checkpoint.sharded_weight import build_sharded_state_dict
 
-        found = build_sharded_state_dict(self.state_dict(include_sublayers=False),
-                                         prefix=structured_name_prefix)
+        found = build_sharded_state_dict(
+            self.state_dict(include_sublayers=False), prefix=structured_name_prefix
+        )
         for name, layer in self._sub_layers.items():
             if layer is not None:
                 found |= layer.sharded_state_dict(f"{structured_name_prefix}{name}.")
         return found
 
-    def to_static_state_dict(self, destination=None, include_sublayers=True, structured_name_prefix="",
-                             use_hook=True, keep_vars=True):
+    def to_static_state_dict(
+        self,
+        destination=None,
+        include_sublayers=True,
+        structured_name_prefix="",
+        use_hook=True,
+        keep_vars=True,
+    ):
         """Like `state_dict`, with the buffers that are not persistable as well."""
-        return self._gather(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars,
-                            everything=True)
+        return self._gather(
+            destination, include_sublayers, structured_name_prefix, use_hook, keep_vars, everything=True
+        )
 
     def _gather(self, destination, include_sublayers, prefix, use_hook, keep_vars, everything):
         destination = collections.OrderedDict() if destination is None else destination
@@ -104,8 +116,9 @@ class StateMixin:
         if include_sublayers:
             for name, layer in self._sub_layers.items():
                 if layer is not None:
-                    destination = layer._gather(destination, True, f"{prefix}{name}.", use_hook, keep_vars,
-                                                everything)
+                    destination = layer._gather(
+                        destination, True, f"{prefix}{name}.", use_hook, keep_vars, everything
+                    )
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
                 got = hook(destination)
@@ -136,8 +149,10 @@ class StateMixin:
             if value is None:
                 problem = f"{name} is not found in the provided dict."
             elif list(_shape_of(value)) != list(tensor.shape):
-                problem = (f"{name} receives a shape {list(_shape_of(value))}, but the expected shape is "
-                           f"{list(tensor.shape)}.")
+                problem = (
+                    f"{name} receives a shape {list(_shape_of(value))}, but the expected shape is "
+                    f"{list(tensor.shape)}."
+                )
             else:
                 used.add(name)
                 pairs.append((tensor, _matching(tensor, value)))
@@ -166,8 +181,11 @@ class StateMixin:
         """
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
-            parts = [f"\n\t{kind} key(s) in state_dict: {', '.join(map(repr, keys))}." for kind, keys in
-                     (("Missing", missing), ("Unexpected", unexpected)) if keys]
+            parts = [
+                f"\n\t{kind} key(s) in state_dict: {', '.join(map(repr, keys))}."
+                for kind, keys in (("Missing", missing), ("Unexpected", unexpected))
+                if keys
+            ]
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:{''.join(parts)}")
         return _IncompatibleKeys(missing, unexpected)
 
@@ -178,15 +196,22 @@ def _shape_of(value):
 
 def _matching(tensor, value):
     """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
-    if (not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__")
-            and not hasattr(value, "devices")):
-        raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; "
-                             "values must be Tensors or NumPy arrays")
+    if (
+        not isinstance(value, Tensor | np.ndarray | np.generic)
+        and not hasattr(value, "__jax_array__")
+        and not hasattr(value, "devices")
+    ):
+        raise AssertionError(
+            f"set_state_dict: {tensor.name}: got {type(value).__name__}; "
+            "values must be Tensors or NumPy arrays"
+        )
     array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return kept(np.array(looked_at(settled(array))).view(target))
     if array.dtype != target:
-        raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; "
-                             f"the parameter has {target}; cast one of them")
+        raise AssertionError(
+            f"set_state_dict: {tensor.name}: got dtype {array.dtype}; "
+            f"the parameter has {target}; cast one of them"
+        )
     return array if isinstance(value, Tensor) else kept(array)

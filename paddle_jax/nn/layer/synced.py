@@ -18,8 +18,11 @@ class _Sum(PyLayer):
 
     @staticmethod
     def backward(ctx, cotangent):
-        return wrap(Groups.known[0].process_group.all_reduce(cotangent._value, wire.SUM,
-                                                             "SyncBatchNorm, backward: all_reduce"))
+        return wrap(
+            Groups.known[0].process_group.all_reduce(
+                cotangent._value, wire.SUM, "SyncBatchNorm, backward: all_reduce"
+            )
+        )
 
 
 def several() -> bool:

@@ -85,19 +85,34 @@ class TransformerEncoderLayer(_Block):
     See: Vaswani et al., Attention Is All You Need, 2017.
     """
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.1, activation="relu", attn_dropout=None,
-                 act_dropout=None, normalize_before=False, weight_attr=None, bias_attr=None,
-                 layer_norm_eps=1e-5):
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward,
+        dropout=0.1,
+        activation="relu",
+        attn_dropout=None,
+        act_dropout=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+        layer_norm_eps=1e-5,
+    ):
         config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
-        attn_dropout, act_dropout = (dropout if value is None else value
-                                     for value in (attn_dropout, act_dropout))
+        attn_dropout, act_dropout = (
+            dropout if value is None else value for value in (attn_dropout, act_dropout)
+        )
         self._config, self.normalize_before = config, normalize_before
-        weights, biases = (_convert_param_attr_to_list(weight_attr, 2),
-                           _convert_param_attr_to_list(bias_attr, 2))
-        self.self_attn = MultiHeadAttention(d_model, nhead, dropout=attn_dropout, weight_attr=weights[0],
-                                            bias_attr=biases[0])
+        weights, biases = (
+            _convert_param_attr_to_list(weight_attr, 2),
+            _convert_param_attr_to_list(bias_attr, 2),
+        )
+        self.self_attn = MultiHeadAttention(
+            d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
+        )
         self._build_feed_forward(d_model, dim_feedforward, weights[1], biases[1], act_dropout)
         self.norm1, self.norm2 = (LayerNorm(d_model, epsilon=layer_norm_eps) for _ in range(2))
         self.dropout1, self.dropout2 = (Dropout(dropout, mode="upscale_in_train") for _ in range(2))
@@ -106,9 +121,12 @@ class TransformerEncoderLayer(_Block):
     def forward(self, src, src_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a cache also the new cache."""
         mask = _convert_attention_mask(src_mask, src.dtype)
-        src, new = self._residual(src, self.norm1, self.dropout1,
-                                  lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache,
-                                                       hand_none=False))
+        src, new = self._residual(
+            src,
+            self.norm1,
+            self.dropout1,
+            lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache, hand_none=False),
+        )
         src, _ = self._residual(src, self.norm2, self.dropout2, self._feed_forward)
         return src if cache is None else (src, new)
 
@@ -180,43 +198,66 @@ class TransformerDecoderLayer(_Block):
         paddle.Size([2, 4, 8])
     """
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.1, activation="relu", attn_dropout=None,
-                 act_dropout=None, normalize_before=False, weight_attr=None, bias_attr=None,
-                 layer_norm_eps=1e-5):
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward,
+        dropout=0.1,
+        activation="relu",
+        attn_dropout=None,
+        act_dropout=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+        layer_norm_eps=1e-5,
+    ):
         config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
-        attn_dropout, act_dropout = (dropout if value is None else value
-                                     for value in (attn_dropout, act_dropout))
+        attn_dropout, act_dropout = (
+            dropout if value is None else value for value in (attn_dropout, act_dropout)
+        )
         self._config, self.normalize_before = config, normalize_before
-        weights, biases = (_convert_param_attr_to_list(weight_attr, 3),
-                           _convert_param_attr_to_list(bias_attr, 3))
-        self.self_attn = MultiHeadAttention(d_model, nhead, dropout=attn_dropout, weight_attr=weights[0],
-                                            bias_attr=biases[0])
-        self.cross_attn = MultiHeadAttention(d_model, nhead, dropout=attn_dropout, weight_attr=weights[1],
-                                             bias_attr=biases[1])
+        weights, biases = (
+            _convert_param_attr_to_list(weight_attr, 3),
+            _convert_param_attr_to_list(bias_attr, 3),
+        )
+        self.self_attn = MultiHeadAttention(
+            d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
+        )
+        self.cross_attn = MultiHeadAttention(
+            d_model, nhead, dropout=attn_dropout, weight_attr=weights[1], bias_attr=biases[1]
+        )
         self._build_feed_forward(d_model, dim_feedforward, weights[2], biases[2], act_dropout)
         self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, epsilon=layer_norm_eps) for _ in range(3))
-        self.dropout1, self.dropout2, self.dropout3 = (Dropout(dropout, mode="upscale_in_train")
-                                                       for _ in range(3))
+        self.dropout1, self.dropout2, self.dropout3 = (
+            Dropout(dropout, mode="upscale_in_train") for _ in range(3)
+        )
         self.activation = getattr(F, activation)
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a cache (Cache, StaticCache) also the new pair."""
         own, other = (None, None) if cache is None else cache
         mask, memory_mask = (_convert_attention_mask(m, tgt.dtype) for m in (tgt_mask, memory_mask))
-        tgt, own = self._residual(tgt, self.norm1, self.dropout1,
-                                  lambda x: _attention(self.self_attn, x, x, x, mask, cache=own))
-        tgt, other = self._residual(tgt, self.norm2, self.dropout2,
-                                    lambda x: _attention(self.cross_attn, x, memory, memory, memory_mask,
-                                                         cache=other))
+        tgt, own = self._residual(
+            tgt, self.norm1, self.dropout1, lambda x: _attention(self.self_attn, x, x, x, mask, cache=own)
+        )
+        tgt, other = self._residual(
+            tgt,
+            self.norm2,
+            self.dropout2,
+            lambda x: _attention(self.cross_attn, x, memory, memory, memory_mask, cache=other),
+        )
         tgt, _ = self._residual(tgt, self.norm3, self.dropout3, self._feed_forward)
         return tgt if cache is None else (tgt, (own, other))
 
     def gen_cache(self, memory):
         """Makes the pair of an empty cache and the projected memory."""
-        return (self.self_attn.gen_cache(memory, type=self.self_attn.Cache),
-                self.cross_attn.gen_cache(memory, memory, type=self.cross_attn.StaticCache))
+        return (
+            self.self_attn.gen_cache(memory, type=self.self_attn.Cache),
+            self.cross_attn.gen_cache(memory, memory, type=self.cross_attn.StaticCache),
+        )
 
 
 class TransformerDecoder(Layer):
@@ -283,13 +324,35 @@ class Transformer(Layer):
     See: Vaswani et al., Attention Is All You Need, 2017.
     """
 
-    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048,
-                 dropout=0.1, activation="relu", attn_dropout=None, act_dropout=None, normalize_before=False,
-                 weight_attr=None, bias_attr=None, custom_encoder=None, custom_decoder=None):
+    def __init__(
+        self,
+        d_model=512,
+        nhead=8,
+        num_encoder_layers=6,
+        num_decoder_layers=6,
+        dim_feedforward=2048,
+        dropout=0.1,
+        activation="relu",
+        attn_dropout=None,
+        act_dropout=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+        custom_encoder=None,
+        custom_decoder=None,
+    ):
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
-        settings = (d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout,
-                    normalize_before)
+        settings = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            attn_dropout,
+            act_dropout,
+            normalize_before,
+        )
         weights, biases = _parts(weight_attr), _parts(bias_attr)
         if custom_encoder is not None:
             self.encoder = custom_encoder
@@ -306,8 +369,12 @@ class Transformer(Layer):
     def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None):
         """Returns the output [B, L, d_model]; masks are as in MultiHeadAttention."""
         memory = self.encoder(src, src_mask=_convert_attention_mask(src_mask, src.dtype))
-        return self.decoder(tgt, memory, tgt_mask=_convert_attention_mask(tgt_mask, tgt.dtype),
-                            memory_mask=_convert_attention_mask(memory_mask, memory.dtype))
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=_convert_attention_mask(tgt_mask, tgt.dtype),
+            memory_mask=_convert_attention_mask(memory_mask, memory.dtype),
+        )
 
     def generate_square_subsequent_mask(self, length):
         """Makes the mask [length, length] that lets each position attend to itself and what is before: 0,
@@ -320,13 +387,18 @@ def _parts(attr):
     if not isinstance(attr, list | tuple):
         return attr, attr
     if not 1 <= len(attr) <= 3:
-        raise AssertionError(f"Transformer: weight_attr, bias_attr: got a list of {len(attr)}; "
-                             "it must have 1 to 3 items")
+        raise AssertionError(
+            f"Transformer: weight_attr, bias_attr: got a list of {len(attr)}; it must have 1 to 3 items"
+        )
     own, other, forward = (attr[0], attr[0] if len(attr) < 3 else attr[1], attr[-1])
     return [own, forward], [own, other, forward]
 
 
 __all__ = [
-    "MultiHeadAttention", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
-    "TransformerEncoder", "TransformerEncoderLayer",
+    "MultiHeadAttention",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
 ]

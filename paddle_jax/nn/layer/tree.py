@@ -94,8 +94,11 @@ class TreeMixin:
 
     def _named(self, store, prefix, include_sublayers, remove_duplicate):
         seen = set()
-        layers = (self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers
-                  else [(prefix, self)])
+        layers = (
+            self.named_sublayers(prefix, True, None, remove_duplicate)
+            if include_sublayers
+            else [(prefix, self)]
+        )
         for start, layer in layers:
             for name, tensor in getattr(layer, store).items():
                 if tensor is None or id(tensor) in seen:
@@ -151,8 +154,9 @@ class TreeMixin:
         Raises:
             AttributeError: there is none.
         """
-        return self._get_tensor(target, "an nn.Parameter",
-                                lambda layer, name: isinstance(getattr(layer, name), Parameter))
+        return self._get_tensor(
+            target, "an nn.Parameter", lambda layer, name: isinstance(getattr(layer, name), Parameter)
+        )
 
     def get_buffer(self, target):
         """Returns the buffer with a dotted name.

@@ -2,11 +2,24 @@
 
 from paddle_jax.nn.quant import format, functional_layers, qat, quant_layers
 from paddle_jax.nn.quant.functional_layers import (
-    FloatFunctionalLayer, add, concat, divide, flatten, matmul, multiply, reshape, subtract, transpose,
+    FloatFunctionalLayer,
+    add,
+    concat,
+    divide,
+    flatten,
+    matmul,
+    multiply,
+    reshape,
+    subtract,
+    transpose,
 )
 from paddle_jax.nn.quant.quant_layers import QuantStub
 from paddle_jax.nn.quant.quantized_linear import (
-    apply_per_channel_scale, llm_int8_linear, weight_dequantize, weight_only_linear, weight_quantize,
+    apply_per_channel_scale,
+    llm_int8_linear,
+    weight_dequantize,
+    weight_only_linear,
+    weight_quantize,
 )
 from paddle_jax.nn.quant.stub import Stub
 

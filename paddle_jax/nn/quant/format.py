@@ -64,20 +64,26 @@ class _Linear(Layer):
     def __init__(self, scales, zero_point=None, quant_axis=None, bit_length=8, group_size=128):
         super().__init__()
         scales = to_tensor(scales, dtype="float32").detach()
-        zero_point = (zeros_like(scales) if zero_point is None
-                      else to_tensor(zero_point, dtype="float32").detach())
-        for attribute, name, value in (("_scales", "scale", scales),
-                                       ("_zero_point", "zero_point", zero_point)):
-            attr = ParamAttr(name=unique_name.generate(f"quant_dequant.{name}"), initializer=Assign(value),
-                             trainable=False)
+        zero_point = (
+            zeros_like(scales) if zero_point is None else to_tensor(zero_point, dtype="float32").detach()
+        )
+        for attribute, name, value in (
+            ("_scales", "scale", scales),
+            ("_zero_point", "zero_point", zero_point),
+        ):
+            attr = ParamAttr(
+                name=unique_name.generate(f"quant_dequant.{name}"), initializer=Assign(value), trainable=False
+            )
             setattr(self, attribute, self.create_parameter(value.shape, attr=attr, dtype="float32"))
         self.in_accum, self.in_state = to_tensor(0.0), to_tensor(0.0)
         self._quant_axis = -1 if quant_axis is None else quant_axis
         self._bit_length, self._group_size = bit_length, group_size
         if isinstance(bit_length, tuple):
             if bit_length not in _FP8_BITS:
-                raise NotImplementedError(f"{type(self).__name__}: bit_length: got {bit_length}; "
-                                          "of floating formats (4, 3) and (5, 2) are supported")
+                raise NotImplementedError(
+                    f"{type(self).__name__}: bit_length: got {bit_length}; "
+                    "of floating formats (4, 3) and (5, 2) are supported"
+                )
             self._qmax, _ = _FP8[_FP8_BITS[bit_length]]
             self._qmin = -self._qmax
         else:
@@ -90,16 +96,23 @@ class _Linear(Layer):
         if self._scales.ndim > 1:
             return groups(input, self._scales, self._group_size, self._qmax)
         if self._quant_axis not in (-1, 0, 1):
-            raise ValueError(f"{type(self).__name__}: quant_axis: got {self._quant_axis}; "
-                             "it must be -1, 0 or 1")
-        return linear(input, self._scales, self._zero_point, self._quant_axis, self._bit_length, self._qmin,
-                      self._qmax)
+            raise ValueError(
+                f"{type(self).__name__}: quant_axis: got {self._quant_axis}; it must be -1, 0 or 1"
+            )
+        return linear(
+            input, self._scales, self._zero_point, self._quant_axis, self._bit_length, self._qmin, self._qmax
+        )
 
     @classmethod
     def from_quanter(cls, quanter):
         """Makes the layer from the scales of a quanter or observer."""
-        return cls(quanter.scales(), quanter.zero_points(), quanter.quant_axis(), quanter.bit_length(),
-                   getattr(quanter, "group_size", 128))
+        return cls(
+            quanter.scales(),
+            quanter.zero_points(),
+            quanter.quant_axis(),
+            quanter.bit_length(),
+            getattr(quanter, "group_size", 128),
+        )
 
 
 class LinearQuanter(_Linear):
@@ -155,8 +168,9 @@ class LinearQuanterDequanter(Layer):
     @staticmethod
     def from_quanter(quanter):
         """Makes both layers from the scales of a quanter or observer."""
-        return LinearQuanterDequanter(LinearQuanter.from_quanter(quanter),
-                                      LinearDequanter.from_quanter(quanter))
+        return LinearQuanterDequanter(
+            LinearQuanter.from_quanter(quanter), LinearDequanter.from_quanter(quanter)
+        )
 
 
 class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):

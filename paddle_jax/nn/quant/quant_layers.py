@@ -10,9 +10,17 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.linalg import matmul
 
 __all__ = [
-    "FakeQuantAbsMax", "FakeQuantMovingAverageAbsMax", "FakeQuantChannelWiseAbsMax", "QuantizedConv2D",
-    "QuantizedConv2DTranspose", "QuantizedLinear", "MovingAverageAbsMaxScale", "MAOutputScaleLayer",
-    "FakeQuantMAOutputScaleLayer", "QuantStub", "QuantizedMatmul",
+    "FakeQuantAbsMax",
+    "FakeQuantMovingAverageAbsMax",
+    "FakeQuantChannelWiseAbsMax",
+    "QuantizedConv2D",
+    "QuantizedConv2DTranspose",
+    "QuantizedLinear",
+    "MovingAverageAbsMaxScale",
+    "MAOutputScaleLayer",
+    "FakeQuantMAOutputScaleLayer",
+    "QuantStub",
+    "QuantizedMatmul",
 ]
 
 
@@ -82,11 +90,21 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
         [[7.0, 2.0], [0.7, 0.2]]
     """
 
-    def __init__(self, name=None, channel_num=None, quant_bits=8, quant_axis=0, dtype="float32",
-                 quant_on_weight=False, reduce_type=None):
+    def __init__(
+        self,
+        name=None,
+        channel_num=None,
+        quant_bits=8,
+        quant_axis=0,
+        dtype="float32",
+        quant_on_weight=False,
+        reduce_type=None,
+    ):
         if not quant_on_weight:
-            raise AssertionError("FakeQuantChannelWiseAbsMax: quant_on_weight: got False; "
-                                 "channels have scales of their own in weights only")
+            raise AssertionError(
+                "FakeQuantChannelWiseAbsMax: quant_on_weight: got False; "
+                "channels have scales of their own in weights only"
+            )
         if channel_num is None:
             raise TypeError("FakeQuantChannelWiseAbsMax: channel_num: got None; give the number of channels")
         super().__init__(name, quant_bits, dtype, False, reduce_type)
@@ -95,8 +113,9 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
 
     def forward(self, input):
         if self._quant_axis not in (0, 1):
-            raise ValueError(f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; "
-                             "it must be 0 or 1")
+            raise ValueError(
+                f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; it must be 0 or 1"
+            )
         return self._found(input, self._quant_axis)
 
 
@@ -121,15 +140,19 @@ class MovingAverageAbsMaxScale(Layer):
         super().__init__()
         self._moving_rate, self._reduce_type = moving_rate, reduce_type
         for attribute, value in zip(("scale", "state", "accum"), self._initial, strict=True):
-            _kept(self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value,
-                  dtype)
+            _kept(
+                self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value, dtype
+            )
 
     def _follow(self, input):
         _need_floats(self, input)
         if self.training:
             kept = (self._scale, self._state, self._accum)
-            for parameter, value in zip(kept, moving_average_abs_max(
-                    input.detach(), *[p.detach() for p in kept], self._moving_rate), strict=True):
+            for parameter, value in zip(
+                kept,
+                moving_average_abs_max(input.detach(), *[p.detach() for p in kept], self._moving_rate),
+                strict=True,
+            ):
                 parameter._rebind(value._raw)
 
     def forward(self, input):
@@ -172,8 +195,12 @@ class FakeQuantMovingAverageAbsMax(MovingAverageAbsMaxScale):
 
 def _get_fake_quant_type(quant_type, **kwargs):
     """The layer of a kind of quantization, made with those of the arguments that it has."""
-    own = {"name": kwargs.get("name"), "quant_bits": kwargs.get("quant_bits", 8),
-           "dtype": kwargs.get("dtype", "float32"), "reduce_type": kwargs.get("reduce_type")}
+    own = {
+        "name": kwargs.get("name"),
+        "quant_bits": kwargs.get("quant_bits", 8),
+        "dtype": kwargs.get("dtype", "float32"),
+        "reduce_type": kwargs.get("reduce_type"),
+    }
     if quant_type == "abs_max":
         return FakeQuantAbsMax(**own, quant_on_weight=kwargs.get("quant_on_weight", False))
     if quant_type == "moving_average_abs_max":
@@ -181,9 +208,12 @@ def _get_fake_quant_type(quant_type, **kwargs):
     if quant_type == "channel_wise_abs_max":
         if kwargs.get("channel_num") is None:
             raise AssertionError("channel_wise_abs_max: channel_num is missing; it is for weights only")
-        return FakeQuantChannelWiseAbsMax(**own, channel_num=kwargs["channel_num"],
-                                          quant_axis=kwargs.get("quant_axis", 0),
-                                          quant_on_weight=kwargs.get("quant_on_weight", False))
+        return FakeQuantChannelWiseAbsMax(
+            **own,
+            channel_num=kwargs["channel_num"],
+            quant_axis=kwargs.get("quant_axis", 0),
+            quant_on_weight=kwargs.get("quant_on_weight", False),
+        )
     raise KeyError(quant_type)
 
 
@@ -192,21 +222,47 @@ class _Quantized(Layer):
 
     _axis = 0  # of the channels of the weight
 
-    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9,
-                 weight_quantize_type="abs_max", activation_quantize_type="abs_max", weight_pre_layer=None,
-                 act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
+    def __init__(
+        self,
+        layer,
+        weight_bits=8,
+        activation_bits=8,
+        moving_rate=0.9,
+        weight_quantize_type="abs_max",
+        activation_quantize_type="abs_max",
+        weight_pre_layer=None,
+        act_pre_layer=None,
+        weight_quant_layer=None,
+        act_quant_layer=None,
+    ):
         super().__init__()
         self._take(layer)
         self.weight, self.bias = layer.weight, layer.bias
-        self._fake_quant_weight = _get_fake_quant_type(
-            weight_quantize_type, name=self.weight.name, moving_rate=moving_rate, quant_bits=weight_bits,
-            dtype=self._dtype, quant_on_weight=True, channel_num=self.weight.shape[self._axis],
-            quant_axis=self._axis,
-        ) if weight_quant_layer is None else weight_quant_layer()
-        self._fake_quant_input = _get_fake_quant_type(
-            activation_quantize_type, name=layer.full_name(), moving_rate=moving_rate,
-            quant_bits=activation_bits, dtype=self._dtype,
-        ) if act_quant_layer is None else act_quant_layer()
+        self._fake_quant_weight = (
+            _get_fake_quant_type(
+                weight_quantize_type,
+                name=self.weight.name,
+                moving_rate=moving_rate,
+                quant_bits=weight_bits,
+                dtype=self._dtype,
+                quant_on_weight=True,
+                channel_num=self.weight.shape[self._axis],
+                quant_axis=self._axis,
+            )
+            if weight_quant_layer is None
+            else weight_quant_layer()
+        )
+        self._fake_quant_input = (
+            _get_fake_quant_type(
+                activation_quantize_type,
+                name=layer.full_name(),
+                moving_rate=moving_rate,
+                quant_bits=activation_bits,
+                dtype=self._dtype,
+            )
+            if act_quant_layer is None
+            else act_quant_layer()
+        )
         self._act_preprocess = None if act_pre_layer is None else act_pre_layer()
         self._weight_preprocess = None if weight_pre_layer is None else weight_pre_layer()
 
@@ -257,22 +313,41 @@ class QuantizedConv2D(_Quantized):
     `QuantizedLinear`."""
 
     def _take(self, layer):
-        self._groups, self._stride, self._padding, self._padding_mode = (layer._groups, layer._stride,
-                                                                         layer._padding, layer._padding_mode)
+        self._groups, self._stride, self._padding, self._padding_mode = (
+            layer._groups,
+            layer._stride,
+            layer._padding,
+            layer._padding_mode,
+        )
         if self._padding_mode != "zeros":
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
-        self._dilation, self._data_format, self._conv2d_quant_axis = (layer._dilation, layer._data_format,
-                                                                      self._axis)
+        self._dilation, self._data_format, self._conv2d_quant_axis = (
+            layer._dilation,
+            layer._data_format,
+            self._axis,
+        )
 
     def forward(self, input):
         x, weight = self._quantized(input)
         padding = self._padding
         if self._padding_mode != "zeros":
-            x = F.pad(x, self._reversed_padding_repeated_twice, mode=self._padding_mode,
-                      data_format=self._data_format)
+            x = F.pad(
+                x,
+                self._reversed_padding_repeated_twice,
+                mode=self._padding_mode,
+                data_format=self._data_format,
+            )
             padding = 0
-        return F.conv2d(x, weight, bias=self.bias, padding=padding, stride=self._stride,
-                        dilation=self._dilation, groups=self._groups, data_format=self._data_format)
+        return F.conv2d(
+            x,
+            weight,
+            bias=self.bias,
+            padding=padding,
+            stride=self._stride,
+            dilation=self._dilation,
+            groups=self._groups,
+            data_format=self._data_format,
+        )
 
 
 class QuantizedConv2DTranspose(_Quantized):
@@ -283,16 +358,31 @@ class QuantizedConv2DTranspose(_Quantized):
 
     def _take(self, layer):
         self._groups, self._stride, self._padding, self._output_padding = (
-            layer._groups, layer._stride, layer._padding, layer.output_padding)
+            layer._groups,
+            layer._stride,
+            layer._padding,
+            layer.output_padding,
+        )
         self._dilation, self._data_format, self._conv2d_transpose_quant_axis = (
-            layer._dilation, layer._data_format, self._axis)
+            layer._dilation,
+            layer._data_format,
+            self._axis,
+        )
 
     def forward(self, input, output_size=None):
         x, weight = self._quantized(input)
-        return F.conv2d_transpose(x, weight, bias=self.bias, padding=self._padding, stride=self._stride,
-                                  dilation=self._dilation,
-                                  output_padding=self._output_padding if output_size is None else 0,
-                                  groups=self._groups, output_size=output_size, data_format=self._data_format)
+        return F.conv2d_transpose(
+            x,
+            weight,
+            bias=self.bias,
+            padding=self._padding,
+            stride=self._stride,
+            dilation=self._dilation,
+            output_padding=self._output_padding if output_size is None else 0,
+            groups=self._groups,
+            output_size=output_size,
+            data_format=self._data_format,
+        )
 
 
 class QuantizedMatmul(Layer):
@@ -300,16 +390,35 @@ class QuantizedMatmul(Layer):
     `QuantizedLinear`, those of weights without effect.
     """
 
-    def __init__(self, layer=None, weight_bits=8, activation_bits=8, moving_rate=0.9,
-                 weight_quantize_type="abs_max", activation_quantize_type="abs_max", weight_pre_layer=None,
-                 act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
+    def __init__(
+        self,
+        layer=None,
+        weight_bits=8,
+        activation_bits=8,
+        moving_rate=0.9,
+        weight_quantize_type="abs_max",
+        activation_quantize_type="abs_max",
+        weight_pre_layer=None,
+        act_pre_layer=None,
+        weight_quant_layer=None,
+        act_quant_layer=None,
+    ):
         super().__init__()
         for name in ("x", "y"):
-            setattr(self, f"_fake_quant_{name}", _get_fake_quant_type(
-                activation_quantize_type, moving_rate=moving_rate, quant_bits=activation_bits,
-            ) if act_quant_layer is None else act_quant_layer())
-        self._act_preprocess_x, self._act_preprocess_y = (None if act_pre_layer is None else act_pre_layer()
-                                                          for _ in range(2))
+            setattr(
+                self,
+                f"_fake_quant_{name}",
+                _get_fake_quant_type(
+                    activation_quantize_type,
+                    moving_rate=moving_rate,
+                    quant_bits=activation_bits,
+                )
+                if act_quant_layer is None
+                else act_quant_layer(),
+            )
+        self._act_preprocess_x, self._act_preprocess_y = (
+            None if act_pre_layer is None else act_pre_layer() for _ in range(2)
+        )
 
     def forward(self, x, y, transpose_x=False, transpose_y=False, name=None):
         x = x if self._act_preprocess_x is None else self._act_preprocess_x(x)
@@ -331,8 +440,9 @@ class MAOutputScaleLayer(Layer):
     def __init__(self, layer=None, moving_rate=0.9, name=None, dtype="float32", reduce_type=None):
         super().__init__()
         self._layer = layer
-        self._ma_output_scale = MovingAverageAbsMaxScale(layer.full_name() if name is None else name,
-                                                         moving_rate, dtype, reduce_type)
+        self._ma_output_scale = MovingAverageAbsMaxScale(
+            layer.full_name() if name is None else name, moving_rate, dtype, reduce_type
+        )
 
     def forward(self, *inputs, **kwargs):
         out = self._layer(*inputs, **kwargs)
@@ -352,13 +462,22 @@ class FakeQuantMAOutputScaleLayer(Layer):
         reduce_type: as for `FakeQuantAbsMax`.
     """
 
-    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9, name=None, reduce_type=None,
-                 *args, **kwargs):
+    def __init__(
+        self,
+        layer,
+        weight_bits=8,
+        activation_bits=8,
+        moving_rate=0.9,
+        name=None,
+        reduce_type=None,
+        *args,
+        **kwargs,
+    ):
         super().__init__()
         self._layer = layer
-        self._fake_quant_output = FakeQuantMovingAverageAbsMax(layer.full_name() if name is None else name,
-                                                               moving_rate, activation_bits,
-                                                               reduce_type=reduce_type)
+        self._fake_quant_output = FakeQuantMovingAverageAbsMax(
+            layer.full_name() if name is None else name, moving_rate, activation_bits, reduce_type=reduce_type
+        )
 
     def forward(self, *inputs, **kwargs):
         out = self._layer(*inputs, **kwargs)

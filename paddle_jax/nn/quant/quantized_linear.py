@@ -26,8 +26,9 @@ def _check_group(name, group_size):
 
 def _check_algo(name, algo):
     if algo not in _ALGOS:
-        raise ValueError(f"(InvalidArgument) {name}: algo: got {algo!r}; "
-                         f"it must be one of {', '.join(_ALGOS)}")
+        raise ValueError(
+            f"(InvalidArgument) {name}: algo: got {algo!r}; it must be one of {', '.join(_ALGOS)}"
+        )
 
 
 def _get_arch_info():
@@ -40,8 +41,10 @@ def _get_arch_info():
 
 def _check_arch(name, arch):
     if arch is not None and arch not in _ARCHS:
-        raise ValueError(f"(InvalidArgument) {name}: arch: got {arch}; "
-                         f"it must be None or one of {', '.join(map(str, _ARCHS))}")
+        raise ValueError(
+            f"(InvalidArgument) {name}: arch: got {arch}; "
+            f"it must be None or one of {', '.join(map(str, _ARCHS))}"
+        )
 
 
 def _rows(weight, bits):
@@ -99,10 +102,12 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
         for i, rows in enumerate(weights):
             whole = rows.astype(x.dtype)
             if part[1] is not None:
-                whole = (whole * jnp.repeat(part[1][i :: len(weights)], group_size,
-                                            axis=1)[:, : whole.shape[1]]).astype(x.dtype)
-            found.append(lax.dot_general(whole, flat, (((1,), (1,)), ((), ())),
-                                         preferred_element_type=jnp.float32))
+                whole = (
+                    whole * jnp.repeat(part[1][i :: len(weights)], group_size, axis=1)[:, : whole.shape[1]]
+                ).astype(x.dtype)
+            found.append(
+                lax.dot_general(whole, flat, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
+            )
         return _in_turn(found)
 
     parts = weight, None if scale is None else scale.T
@@ -120,8 +125,11 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
 def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
     """x times the weight of integers [out, in], plus bias. Without groups the product is scaled,
     instead of the weight."""
-    out = (_product(x, weight, bits) * scale if group_size == -1
-           else _product(x, weight, bits, scale, group_size))
+    out = (
+        _product(x, weight, bits) * scale
+        if group_size == -1
+        else _product(x, weight, bits, scale, group_size)
+    )
     return (out if bias is None else out + bias).astype(x.dtype)
 
 
@@ -168,15 +176,19 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
     if x.ndim != 2:
         raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.ndim} axes; it must have 2")
     if x._raw.dtype.name not in ("float16", "bfloat16", "float32"):
-        raise RuntimeError(f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, "
-                           "bfloat16 or float32")
+        raise RuntimeError(
+            f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, bfloat16 or float32"
+        )
     bits = 4 if algo == "weight_only_int4" else 8
     if bits == 4 and x.shape[1] % 2:
-        raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; "
-                         "for 4 bits the number must be even")
+        raise ValueError(
+            f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; "
+            "for 4 bits the number must be even"
+        )
     plain = algo == "llm.int8"
-    return quantized_weight(x.detach(), bits, -1 if plain else group_size,
-                            "float32" if plain else x._raw.dtype.name)
+    return quantized_weight(
+        x.detach(), bits, -1 if plain else group_size, "float32" if plain else x._raw.dtype.name
+    )
 
 
 def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", group_size=-1):
@@ -199,18 +211,26 @@ def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", gr
     """
     _check_group("weight_dequantize", group_size)
     _check_algo("weight_dequantize", algo)
-    return dequantized_weight(x, scale, 4 if algo == "weight_only_int4" else 8,
-                              -1 if scale.ndim == 1 else group_size, dtypes.convert(out_dtype).np)
+    return dequantized_weight(
+        x,
+        scale,
+        4 if algo == "weight_only_int4" else 8,
+        -1 if scale.ndim == 1 else group_size,
+        dtypes.convert(out_dtype).np,
+    )
 
 
 def _check_scale(name, weight_scale):
     if not isinstance(weight_scale, Tensor):
-        raise ValueError(f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; "
-                         "give the Tensor from weight_quantize")
+        raise ValueError(
+            f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; "
+            "give the Tensor from weight_quantize"
+        )
 
 
-def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None,
-                       group_size=-1):
+def weight_only_linear(
+    x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None, group_size=-1
+):
     """A linear layer with a weight from `weight_quantize`: x W + bias. Gradients flow to x and bias.
 
     Args:
@@ -237,10 +257,18 @@ def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="in
     _check_scale("weight_only_linear", weight_scale)
     _check_arch("weight_only_linear", arch)
     if weight_dtype not in ("int8", "int4"):
-        raise ValueError(f"(InvalidArgument) weight_only_linear: weight_dtype: got {weight_dtype!r}; "
-                         "it must be 'int8' or 'int4'")
-    return linear_of_integers(x, weight, weight_scale, bias, 8 if weight_dtype == "int8" else 4,
-                              -1 if weight_scale.ndim == 1 else group_size)
+        raise ValueError(
+            f"(InvalidArgument) weight_only_linear: weight_dtype: got {weight_dtype!r}; "
+            "it must be 'int8' or 'int4'"
+        )
+    return linear_of_integers(
+        x,
+        weight,
+        weight_scale,
+        bias,
+        8 if weight_dtype == "int8" else 4,
+        -1 if weight_scale.ndim == 1 else group_size,
+    )
 
 
 def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):

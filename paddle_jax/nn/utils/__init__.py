@@ -6,6 +6,11 @@ from paddle_jax.nn.utils.transform_parameters import parameters_to_vector, vecto
 from paddle_jax.nn.utils.weight_norm_hook import remove_weight_norm, weight_norm
 
 __all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "remove_weight_norm", "spectral_norm",
-    "vector_to_parameters", "weight_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "parameters_to_vector",
+    "remove_weight_norm",
+    "spectral_norm",
+    "vector_to_parameters",
+    "weight_norm",
 ]

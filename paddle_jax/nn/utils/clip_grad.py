@@ -59,8 +59,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         return to_tensor(0.0)
     total = _total_norm(grads, norm_type)
     if error_if_nonfinite and not bool(total.isfinite()):
-        raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {float(total)}; "
-                           "pass error_if_nonfinite=False to go on with it")
+        raise RuntimeError(
+            f"clip_grad_norm_: the norm of the gradients is {float(total)}; "
+            "pass error_if_nonfinite=False to go on with it"
+        )
     factor = (max_norm / (total + 1e-6)).clip(max=1.0)
     for grad, new in zip(grads, _scaled(grads, factor), strict=True):
         grad._rebind(new._raw)

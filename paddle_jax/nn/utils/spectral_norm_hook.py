@@ -61,8 +61,9 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
         paddle.Size([1, 4, 3, 3])
     See: Miyato et al., Spectral Normalization for Generative Adversarial Networks, 2018.
     """
-    if any(isinstance(hook, SpectralNorm) and hook.name == name
-           for hook in layer._forward_pre_hooks.values()):
+    if any(
+        isinstance(hook, SpectralNorm) and hook.name == name for hook in layer._forward_pre_hooks.values()
+    ):
         raise RuntimeError(f"spectral_norm: {name!r} of this layer is normalised already")
     if n_power_iterations <= 0:
         raise ValueError(f"spectral_norm: n_power_iterations: got {n_power_iterations}; it must be above 0")
@@ -71,8 +72,9 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
     weight = layer._parameters[name]
     dim = (1 if isinstance(layer, _TRANSPOSED) else 0) if dim is None else dim
     if not 0 <= dim < weight.ndim:
-        raise ValueError(f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
-                         f"use 0..{weight.ndim - 1}")
+        raise ValueError(
+            f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; use 0..{weight.ndim - 1}"
+        )
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     delattr(layer, name)
     layer.add_parameter(name + "_orig", weight)

@@ -13,8 +13,11 @@ class WeightNorm:
         """The weight: v scaled to length g, per slice along `dim` (as a whole for dim -1)."""
         v, g = getattr(layer, self.name + "_v"), getattr(layer, self.name + "_g")
         scale = g / _norm(v, self.dim)
-        return v * (scale if self.dim == -1
-                    else scale.reshape([-1 if axis == self.dim else 1 for axis in range(v.ndim)]))
+        return v * (
+            scale
+            if self.dim == -1
+            else scale.reshape([-1 if axis == self.dim else 1 for axis in range(v.ndim)])
+        )
 
     def __call__(self, layer, inputs):
         setattr(layer, self.name, self.compute(layer))
@@ -58,15 +61,18 @@ def weight_norm(layer, name="weight", dim=0):
     See: Salimans and Kingma, Weight Normalization, 2016.
     """
     if _hook_of(layer, name)[1] is not None:
-        raise RuntimeError(f"weight_norm: {name!r} of this layer is normalised already; "
-                           "remove_weight_norm takes it away")
+        raise RuntimeError(
+            f"weight_norm: {name!r} of this layer is normalised already; remove_weight_norm takes it away"
+        )
     if name not in layer._parameters:
         raise KeyError(name)
     weight = layer._parameters[name]
     dim = -1 if dim is None else dim
     if not -weight.ndim <= dim < weight.ndim:
-        raise AssertionError(f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
-                             f"use {-weight.ndim}..{weight.ndim - 1} or None")
+        raise AssertionError(
+            f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
+            f"use {-weight.ndim}..{weight.ndim - 1} or None"
+        )
     dim = dim + weight.ndim if dim < -1 else dim
     delattr(layer, name)
     with no_grad():

@@ -1,9 +1,19 @@
 """Learning-rate schedulers (`paddle.optimizer.lr`)."""
 
-from paddle_jax.optimizer.lr.cosine import (CosineAnnealingDecay, CosineAnnealingWarmRestarts, CyclicLR,
-                                            OneCycleLR)
-from paddle_jax.optimizer.lr.decay import (ExponentialDecay, InverseTimeDecay, LambdaDecay,
-                                           MultiplicativeDecay, NaturalExpDecay, PolynomialDecay)
+from paddle_jax.optimizer.lr.cosine import (
+    CosineAnnealingDecay,
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    OneCycleLR,
+)
+from paddle_jax.optimizer.lr.decay import (
+    ExponentialDecay,
+    InverseTimeDecay,
+    LambdaDecay,
+    MultiplicativeDecay,
+    NaturalExpDecay,
+    PolynomialDecay,
+)
 from paddle_jax.optimizer.lr.plateau import ReduceOnPlateau
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.lr.steps import MultiStepDecay, PiecewiseDecay, StepDecay

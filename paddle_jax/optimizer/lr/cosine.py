@@ -45,8 +45,10 @@ class CosineAnnealingDecay(LRScheduler):
         return ratio * (self.last_lr - self.eta_min) + self.eta_min
 
     def _get_closed_form_lr(self):
-        return (self.eta_min
-                + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2)
+        return (
+            self.eta_min
+            + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        )
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -74,10 +76,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
-        need(isinstance(T_0, int) and T_0 > 0,
-             f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.", ValueError)
-        need(isinstance(T_mult, int) and T_mult >= 1,
-             f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int >= 1.", ValueError)
+        need(
+            isinstance(T_0, int) and T_0 > 0,
+            f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.",
+            ValueError,
+        )
+        need(
+            isinstance(T_mult, int) and T_mult >= 1,
+            f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int >= 1.",
+            ValueError,
+        )
         need_type(eta_min, (float, int), "CosineAnnealingWarmRestarts", "eta_min")
         self.T_0 = T_0
         self.T_i = T_0
@@ -90,8 +98,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current place in the period."""
-        return (self.eta_min
-                + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2)
+        return (
+            self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        )
 
     def step(self, epoch=None):
         """Moves the schedule on by one, or to `epoch`, which may be a fraction.
@@ -116,8 +125,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._tell()
 
     def _locate(self, epoch):
-        need(epoch >= 0, f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.",
-             ValueError)
+        need(
+            epoch >= 0,
+            f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.",
+            ValueError,
+        )
         self.T_cur, self.T_i = self._position(epoch)
 
     def _position(self, epoch):
@@ -204,20 +216,33 @@ class OneCycleLR(LRScheduler):
         verbose=False,
     ):
         need_type(max_learning_rate, (float, int), "OneCycleLR", "max_learning_rate")
-        need(max_learning_rate >= 0,
-             f"OneCycleLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        need(
+            max_learning_rate >= 0,
+            f"OneCycleLR: max_learning_rate: got {max_learning_rate}; it may not be negative.",
+            ValueError,
+        )
         need_type(end_learning_rate, (float, int), "OneCycleLR", "end_learning_rate")
-        need(end_learning_rate >= 0,
-             f"OneCycleLR: end_learning_rate: got {end_learning_rate}; it may not be negative.", ValueError)
+        need(
+            end_learning_rate >= 0,
+            f"OneCycleLR: end_learning_rate: got {end_learning_rate}; it may not be negative.",
+            ValueError,
+        )
         need_type(total_steps, int, "OneCycleLR", "total_steps")
         need(total_steps > 0, f"OneCycleLR: total_steps: got {total_steps}; it must be positive.", ValueError)
         need_type(phase_pct, float, "OneCycleLR", "phase_pct")
-        need(0 <= phase_pct <= 1, f"OneCycleLR: phase_pct: got {phase_pct}; it must lie in [0, 1].",
-             ValueError)
-        need(anneal_strategy in ("cos", "linear"),
-             f"OneCycleLR: anneal_strategy: got {anneal_strategy!r}; use 'cos' or 'linear'.", ValueError)
-        need(not three_phase or phase_pct < 0.5,
-             f"OneCycleLR: phase_pct: got {phase_pct}; three_phase=True needs less than 0.5.", ValueError)
+        need(
+            0 <= phase_pct <= 1, f"OneCycleLR: phase_pct: got {phase_pct}; it must lie in [0, 1].", ValueError
+        )
+        need(
+            anneal_strategy in ("cos", "linear"),
+            f"OneCycleLR: anneal_strategy: got {anneal_strategy!r}; use 'cos' or 'linear'.",
+            ValueError,
+        )
+        need(
+            not three_phase or phase_pct < 0.5,
+            f"OneCycleLR: phase_pct: got {phase_pct}; three_phase=True needs less than 0.5.",
+            ValueError,
+        )
         first = max_learning_rate / float(divide_factor)
         last = float(end_learning_rate)
         self.total_steps = total_steps
@@ -226,17 +251,20 @@ class OneCycleLR(LRScheduler):
         if three_phase:
             self._step_config.insert(2, 2 * phase_pct * total_steps - 2)
             self._lr_config.insert(2, first)
-        self._steps_size = [end - start
-                            for start, end in zip(self._step_config, self._step_config[1:], strict=False)]
+        self._steps_size = [
+            end - start for start, end in zip(self._step_config, self._step_config[1:], strict=False)
+        ]
         self.anneal_func = _cosine if anneal_strategy == "cos" else _linear
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self):
         """Computes the rate for the current epoch."""
         step = self.last_epoch
-        need(step <= self.total_steps, f"OneCycleLR: step {step} of a cycle of "
-                                       f"total_steps={self.total_steps}; make total_steps larger.",
-             ValueError)
+        need(
+            step <= self.total_steps,
+            f"OneCycleLR: step {step} of a cycle of total_steps={self.total_steps}; make total_steps larger.",
+            ValueError,
+        )
         ends = self._step_config[1:]
         phase = next((i for i, end in enumerate(ends) if step <= end), len(ends) - 1)
         part = (step - self._step_config[phase]) / self._steps_size[phase]
@@ -284,18 +312,27 @@ class CyclicLR(LRScheduler):
         verbose=False,
     ):
         need_type(max_learning_rate, (float, int), "CyclicLR", "max_learning_rate")
-        need(max_learning_rate >= 0,
-             f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        need(
+            max_learning_rate >= 0,
+            f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.",
+            ValueError,
+        )
         step_size_down = step_size_up if step_size_down is None else step_size_down
         for argument, value in (("step_size_up", step_size_up), ("step_size_down", step_size_down)):
             need_type(value, int, "CyclicLR", argument)
             need(value > 0, f"CyclicLR: {argument}: got {value}; it must be positive.", ValueError)
         need_type(exp_gamma, float, "CyclicLR", "exp_gamma")
         known = mode in ("triangular", "triangular2", "exp_range")
-        need(known or scale_fn is not None,
-             f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2' or 'exp_range'.", ValueError)
-        need(scale_mode in ("cycle", "iterations"),
-             f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.", ValueError)
+        need(
+            known or scale_fn is not None,
+            f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2' or 'exp_range'.",
+            ValueError,
+        )
+        need(
+            scale_mode in ("cycle", "iterations"),
+            f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.",
+            ValueError,
+        )
         self.cycle_size = step_size_up + step_size_down
         self.step_up_pct = step_size_up / self.cycle_size
         self.max_lr = float(max_learning_rate)
@@ -310,8 +347,11 @@ class CyclicLR(LRScheduler):
 
     def _scale_of_mode(self):
         gamma = self.gamma
-        scales = {"triangular": lambda x: 1.0, "triangular2": lambda x: 1 / (2.0 ** (x - 1)),
-                  "exp_range": lambda x: gamma**x}
+        scales = {
+            "triangular": lambda x: 1.0,
+            "triangular2": lambda x: 1 / (2.0 ** (x - 1)),
+            "exp_range": lambda x: gamma**x,
+        }
         return scales[self.mode]
 
     def get_lr(self):

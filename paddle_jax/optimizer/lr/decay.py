@@ -50,8 +50,10 @@ class NaturalExpDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
-        need(gamma > 0.0,
-             f"NaturalExpDecay: gamma: got {gamma}; it must be greater than 0, or the rate would not decay.")
+        need(
+            gamma > 0.0,
+            f"NaturalExpDecay: gamma: got {gamma}; it must be greater than 0, or the rate would not decay.",
+        )
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -106,10 +108,13 @@ class PolynomialDecay(LRScheduler):
         0.1
     """
 
-    def __init__(self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1,
-                 verbose=False):
-        need(isinstance(decay_steps, int) and decay_steps > 0,
-             f"PolynomialDecay: decay_steps: got {decay_steps!r}; it must be a positive int.")
+    def __init__(
+        self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False
+    ):
+        need(
+            isinstance(decay_steps, int) and decay_steps > 0,
+            f"PolynomialDecay: decay_steps: got {decay_steps!r}; it must be a positive int.",
+        )
         need(power > 0.0, f"PolynomialDecay: power: got {power}; it must be greater than 0.")
         self.decay_steps = decay_steps
         self.end_lr = end_lr
@@ -145,9 +150,11 @@ class LambdaDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
-        need(callable(lr_lambda),
-             f"LambdaDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
-             TypeError)
+        need(
+            callable(lr_lambda),
+            f"LambdaDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
+            TypeError,
+        )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -175,9 +182,11 @@ class MultiplicativeDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
-        need(callable(lr_lambda),
-             f"MultiplicativeDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
-             TypeError)
+        need(
+            callable(lr_lambda),
+            f"MultiplicativeDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
+            TypeError,
+        )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -187,5 +196,3 @@ class MultiplicativeDecay(LRScheduler):
         for epoch in range(1, self.last_epoch + 1):
             rate = rate * self.lr_lambda(epoch)
         return rate
-
-

@@ -49,8 +49,11 @@ class ReduceOnPlateau(LRScheduler):
         mode, threshold_mode = mode.lower(), threshold_mode.lower()
         need(mode in ("min", "max"), f"ReduceOnPlateau: mode: got {mode!r}; use 'min' or 'max'.", ValueError)
         need(factor < 1.0, f"ReduceOnPlateau: factor: got {factor}; it must be below 1.", ValueError)
-        need(threshold_mode in ("rel", "abs"),
-             f"ReduceOnPlateau: threshold_mode: got {threshold_mode!r}; use 'rel' or 'abs'.", ValueError)
+        need(
+            threshold_mode in ("rel", "abs"),
+            f"ReduceOnPlateau: threshold_mode: got {threshold_mode!r}; use 'rel' or 'abs'.",
+            ValueError,
+        )
         need_type(learning_rate, (float, int), "ReduceOnPlateau", "learning_rate")
         self.mode = mode
         self.factor = factor
@@ -87,8 +90,10 @@ class ReduceOnPlateau(LRScheduler):
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         need_type(metrics, _METRIC_TYPES, "ReduceOnPlateau", "metrics")
         if isinstance(metrics, Tensor | np.ndarray):
-            need(metrics.size == 1, f"ReduceOnPlateau: metrics: got {metrics.size} elements; "
-                                    "one is needed, take the mean first.")
+            need(
+                metrics.size == 1,
+                f"ReduceOnPlateau: metrics: got {metrics.size} elements; one is needed, take the mean first.",
+            )
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             return

@@ -58,9 +58,11 @@ class LRScheduler:
 
     def __init__(self, learning_rate=0.1, last_epoch=-1, verbose=False):
         need_type(learning_rate, (float, int), type(self).__name__, "learning_rate")
-        need(learning_rate >= 0,
-             f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.",
-             ValueError)
+        need(
+            learning_rate >= 0,
+            f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.",
+            ValueError,
+        )
         self.base_lr = float(learning_rate)
         self.last_lr = float(learning_rate)
         self.last_epoch = last_epoch
@@ -79,8 +81,9 @@ class LRScheduler:
 
     def get_lr(self):
         """Computes the rate for `self.last_epoch`; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: get_lr() is not defined; "
-                                  "a scheduler must define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: get_lr() is not defined; a scheduler must define it."
+        )
 
     @_on_host
     def step(self, epoch=None):
@@ -136,13 +139,18 @@ class LRScheduler:
         self.state_keys()
         for key in self.keys:
             if key not in state_dict:
-                raise RuntimeError(f"{type(self).__name__}: state_dict: {key!r} is missing; "
-                                   "pass the dict that state_dict() returned.")
+                raise RuntimeError(
+                    f"{type(self).__name__}: state_dict: {key!r} is missing; "
+                    "pass the dict that state_dict() returned."
+                )
             self.__dict__[key] = state_dict[key]
         unused = self._unused(state_dict)
         if unused:
-            warnings.warn(f"{type(self).__name__}: state_dict: unused entries {unused}; "
-                          "was it saved by another scheduler?", stacklevel=2)
+            warnings.warn(
+                f"{type(self).__name__}: state_dict: unused entries {unused}; "
+                "was it saved by another scheduler?",
+                stacklevel=2,
+            )
 
     set_dict = set_state_dict
 
@@ -153,6 +161,8 @@ class LRScheduler:
 def _plain(value):
     if not isinstance(value, Tensor):
         return value
-    need(value.size == 1,
-         f"LRScheduler: state_dict: a Tensor of shape {list(value.shape)}; only one element can be stored.")
+    need(
+        value.size == 1,
+        f"LRScheduler: state_dict: a Tensor of shape {list(value.shape)}; only one element can be stored.",
+    )
     return float(value.item())

@@ -22,8 +22,11 @@ class PiecewiseDecay(LRScheduler):
     """
 
     def __init__(self, boundaries, values, last_epoch=-1, verbose=False):
-        need(len(boundaries) > 0,
-             "PiecewiseDecay: boundaries: got an empty list; give at least one boundary.", ValueError)
+        need(
+            len(boundaries) > 0,
+            "PiecewiseDecay: boundaries: got an empty list; give at least one boundary.",
+            ValueError,
+        )
         need(
             len(values) > len(boundaries),
             f"PiecewiseDecay: values: got {len(values)} for {len(boundaries)} boundaries; "
@@ -105,6 +108,7 @@ class MultiStepDecay(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current epoch."""
-        passed = next((i for i, epoch in enumerate(self.milestones) if self.last_epoch < epoch),
-                      len(self.milestones))
+        passed = next(
+            (i for i, epoch in enumerate(self.milestones) if self.last_epoch < epoch), len(self.milestones)
+        )
         return self.base_lr * (self.gamma**passed)

@@ -60,12 +60,18 @@ class LinearWarmup(LRScheduler):
 
     def __init__(self, learning_rate, warmup_steps, start_lr, end_lr, last_epoch=-1, verbose=False):
         if not isinstance(learning_rate, float | int | LRScheduler):
-            raise TypeError(f"LinearWarmup: learning_rate: got {type(learning_rate).__name__}; "
-                            "pass float, int or an LRScheduler.")
-        need(isinstance(warmup_steps, int) and warmup_steps > 0,
-             f"LinearWarmup: warmup_steps: got {warmup_steps!r}; it must be a positive int.")
-        need(end_lr > start_lr,
-             f"LinearWarmup: end_lr: got {end_lr}; it must be greater than start_lr={start_lr}.")
+            raise TypeError(
+                f"LinearWarmup: learning_rate: got {type(learning_rate).__name__}; "
+                "pass float, int or an LRScheduler."
+            )
+        need(
+            isinstance(warmup_steps, int) and warmup_steps > 0,
+            f"LinearWarmup: warmup_steps: got {warmup_steps!r}; it must be a positive int.",
+        )
+        need(
+            end_lr > start_lr,
+            f"LinearWarmup: end_lr: got {end_lr}; it must be greater than start_lr={start_lr}.",
+        )
         self.learning_rate = learning_rate
         self.warmup_steps = warmup_steps
         self.start_lr = start_lr
@@ -75,8 +81,9 @@ class LinearWarmup(LRScheduler):
     def get_lr(self):
         """Computes the rate for the current epoch; moves the scheduler behind the warm-up along."""
         if self.last_epoch < self.warmup_steps:
-            return ((self.end_lr - self.start_lr) * float(self.last_epoch) / float(self.warmup_steps)
-                    + self.start_lr)
+            return (self.end_lr - self.start_lr) * float(self.last_epoch) / float(
+                self.warmup_steps
+            ) + self.start_lr
         if isinstance(self.learning_rate, LRScheduler):
             self.learning_rate.step(self.last_epoch - self.warmup_steps)
             return self.learning_rate()
@@ -118,12 +125,19 @@ class LinearLR(LRScheduler):
         0.3125
     """
 
-    def __init__(self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1,
-                 verbose=False):
-        need(0.0 < start_factor <= 1.0, f"LinearLR: start_factor: got {start_factor}; it must lie in (0, 1].",
-             ValueError)
-        need(0.0 <= end_factor <= 1.0, f"LinearLR: end_factor: got {end_factor}; it must lie in [0, 1].",
-             ValueError)
+    def __init__(
+        self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False
+    ):
+        need(
+            0.0 < start_factor <= 1.0,
+            f"LinearLR: start_factor: got {start_factor}; it must lie in (0, 1].",
+            ValueError,
+        )
+        need(
+            0.0 <= end_factor <= 1.0,
+            f"LinearLR: end_factor: got {end_factor}; it must lie in [0, 1].",
+            ValueError,
+        )
         need(total_steps > 0, f"LinearLR: total_steps: got {total_steps}; it must be positive.", ValueError)
         self.start_factor = start_factor
         self.end_factor = end_factor
@@ -137,5 +151,6 @@ class LinearLR(LRScheduler):
         if self.last_epoch > self.total_steps:
             return self.last_lr
         change = self.end_factor - self.start_factor
-        return (self.last_lr
-                * (1.0 + change / (self.total_steps * self.start_factor + (self.last_epoch - 1) * change)))
+        return self.last_lr * (
+            1.0 + change / (self.total_steps * self.start_factor + (self.last_epoch - 1) * change)
+        )

@@ -11,8 +11,22 @@ from paddle_jax.quantization.imperative import ptq_quantizer as watching
 from paddle_jax.quantization.imperative.qat import need_layer, put, save_for_inference
 
 _ROUNDED = {nn.Conv2D: made.QuantizedConv2D, nn.Linear: made.QuantizedLinear}
-_WATCHED = (*_ROUNDED, nn.BatchNorm2D, nn.AdaptiveMaxPool2D, nn.AdaptiveAvgPool2D, nn.AvgPool2D, nn.MaxPool2D,
-            nn.ReLU, nn.ReLU6, nn.Hardswish, nn.Swish, nn.Sigmoid, nn.Softmax, nn.Tanh, functional_layers.add)
+_WATCHED = (
+    *_ROUNDED,
+    nn.BatchNorm2D,
+    nn.AdaptiveMaxPool2D,
+    nn.AdaptiveAvgPool2D,
+    nn.AvgPool2D,
+    nn.MaxPool2D,
+    nn.ReLU,
+    nn.ReLU6,
+    nn.Hardswish,
+    nn.Swish,
+    nn.Sigmoid,
+    nn.Softmax,
+    nn.Tanh,
+    functional_layers.add,
+)
 
 
 class PTQConfig:
@@ -32,11 +46,14 @@ class PTQConfig:
 
     def __init__(self, activation_quantizer, weight_quantizer):
         for name, value, kinds in [
-                ("activation_quantizer", activation_quantizer, watching.SUPPORT_ACT_QUANTIZERS),
-                ("weight_quantizer", weight_quantizer, watching.SUPPORT_WT_QUANTIZERS)]:
+            ("activation_quantizer", activation_quantizer, watching.SUPPORT_ACT_QUANTIZERS),
+            ("weight_quantizer", weight_quantizer, watching.SUPPORT_WT_QUANTIZERS),
+        ]:
             if not isinstance(value, tuple(kinds)):
-                raise AssertionError(f"PTQConfig: {name}: got {type(value).__name__}; allowed are "
-                                     f"{', '.join(kind.__name__ for kind in kinds)}")
+                raise AssertionError(
+                    f"PTQConfig: {name}: got {type(value).__name__}; allowed are "
+                    f"{', '.join(kind.__name__ for kind in kinds)}"
+                )
         self.in_act_quantizer = copy.deepcopy(activation_quantizer)
         self.out_act_quantizer = copy.deepcopy(activation_quantizer)
         self.wt_quantizer = copy.deepcopy(weight_quantizer)
@@ -64,8 +81,9 @@ class ImperativePTQ:
 
     def __init__(self, quant_config=default_ptq_config):
         if not isinstance(quant_config, PTQConfig):
-            raise AssertionError(f"ImperativePTQ: quant_config: got {type(quant_config).__name__}; "
-                                 "it must be a PTQConfig")
+            raise AssertionError(
+                f"ImperativePTQ: quant_config: got {type(quant_config).__name__}; it must be a PTQConfig"
+            )
         self._quant_config = quant_config
 
     def quantize(self, model, inplace=False, fuse=False, fuse_list=None):
@@ -137,14 +155,19 @@ def _rounding(layer, config):
     """The rounding layer in place of a watched one."""
     whole = isinstance(config.wt_quantizer, watching.AbsmaxQuantizer)
     kind = next(kind for plain, kind in _ROUNDED.items() if isinstance(layer, plain))
-    new = kind(layer, weight_quantize_type="abs_max" if whole else "channel_wise_abs_max",
-               activation_quantize_type="moving_average_abs_max", weight_bits=config.wt_quantizer.quant_bits,
-               activation_bits=config.in_act_quantizer.quant_bits)
+    new = kind(
+        layer,
+        weight_quantize_type="abs_max" if whole else "channel_wise_abs_max",
+        activation_quantize_type="moving_average_abs_max",
+        weight_bits=config.wt_quantizer.quant_bits,
+        activation_bits=config.in_act_quantizer.quant_bits,
+    )
     scales = config.in_act_quantizer.thresholds
     if len(scales) == 1:
         new._fake_quant_input._scale.set_value(np.array(scales, np.float32))
-    new._fake_quant_weight._scale.set_value(np.atleast_1d(config.wt_quantizer.thresholds[0])
-                                            .astype(np.float32))
+    new._fake_quant_weight._scale.set_value(
+        np.atleast_1d(config.wt_quantizer.thresholds[0]).astype(np.float32)
+    )
     return new
 
 

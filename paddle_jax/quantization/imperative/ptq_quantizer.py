@@ -16,8 +16,9 @@ class BaseQuantizer:
 
     def __init__(self, quant_bits=8):
         if not isinstance(quant_bits, int) or quant_bits not in range(1, 17):
-            raise AssertionError(f"{type(self).__name__}: quant_bits: got {quant_bits!r}; it must be an int "
-                                 "in 1..16")
+            raise AssertionError(
+                f"{type(self).__name__}: quant_bits: got {quant_bits!r}; it must be an int in 1..16"
+            )
         self.quant_bits, self.abs_max_vals, self.thresholds = quant_bits, [], []
 
     def sample_data(self, layer, tensors):
@@ -100,8 +101,10 @@ class _Histograms(BaseQuantizer):
 
     def cal_thresholds(self):
         """Works the thresholds out."""
-        self.thresholds += [top if hist is None else self._threshold(top, hist)
-                            for top, hist in zip(self.abs_max_vals, self.hists, strict=True)]
+        self.thresholds += [
+            top if hist is None else self._threshold(top, hist)
+            for top, hist in zip(self.abs_max_vals, self.hists, strict=True)
+        ]
 
 
 class HistQuantizer(_Histograms):

@@ -6,13 +6,17 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.quant import functional_layers
 from paddle_jax.nn.quant import quant_layers as made
 
-_INPUTS = {"Conv2DTranspose": (Conv2DTranspose, made.QuantizedConv2DTranspose),
-           "Conv2D": (Conv2D, made.QuantizedConv2D), "Linear": (Linear, made.QuantizedLinear)}
+_INPUTS = {
+    "Conv2DTranspose": (Conv2DTranspose, made.QuantizedConv2DTranspose),
+    "Conv2D": (Conv2D, made.QuantizedConv2D),
+    "Linear": (Linear, made.QuantizedLinear),
+}
 # the layers of which are not there, so no model has one
 _ABSENT = ("ColumnParallelLinear", "RowParallelLinear")
 _WEIGHTS = ("abs_max", "channel_wise_abs_max")
-_ROUNDED = tuple(getattr(functional_layers, name)
-                 for name in ("add", "subtract", "multiply", "divide", "matmul"))
+_ROUNDED = tuple(
+    getattr(functional_layers, name) for name in ("add", "subtract", "multiply", "divide", "matmul")
+)
 _ROUNDING = (made.FakeQuantAbsMax, made.FakeQuantMovingAverageAbsMax, made.MovingAverageAbsMaxScale)
 
 
@@ -74,39 +78,81 @@ class ImperativeQuantAware:
         )
     """
 
-    def __init__(self, quantizable_layer_type=["Conv2D", "Linear", "Conv2DTranspose",  # noqa: B006
-                                               "ColumnParallelLinear", "RowParallelLinear"],
-                 weight_quantize_type="abs_max", activation_quantize_type="moving_average_abs_max",
-                 weight_bits=8, activation_bits=8, moving_rate=0.9, fuse_conv_bn=False,
-                 weight_preprocess_layer=None, act_preprocess_layer=None, weight_quantize_layer=None,
-                 act_quantize_layer=None, onnx_format=False):
+    def __init__(
+        self,
+        quantizable_layer_type=[
+            "Conv2D",
+            "Linear",
+            "Conv2DTranspose",  # noqa: B006
+            "ColumnParallelLinear",
+            "RowParallelLinear",
+        ],
+        weight_quantize_type="abs_max",
+        activation_quantize_type="moving_average_abs_max",
+        weight_bits=8,
+        activation_bits=8,
+        moving_rate=0.9,
+        fuse_conv_bn=False,
+        weight_preprocess_layer=None,
+        act_preprocess_layer=None,
+        weight_quantize_layer=None,
+        act_quantize_layer=None,
+        onnx_format=False,
+    ):
         classes = tuple(plain for plain, _ in _INPUTS.values())
-        kinds = [_INPUTS[kind][0] if isinstance(kind, str) and kind in _INPUTS else kind
-                 for kind in quantizable_layer_type if kind not in _ABSENT]
+        kinds = [
+            _INPUTS[kind][0] if isinstance(kind, str) and kind in _INPUTS else kind
+            for kind in quantizable_layer_type
+            if kind not in _ABSENT
+        ]
         bits = range(17)
-        own = {"weight_preprocess_layer": weight_preprocess_layer,
-               "act_preprocess_layer": act_preprocess_layer, "weight_quantize_layer": weight_quantize_layer,
-               "act_quantize_layer": act_quantize_layer}
+        own = {
+            "weight_preprocess_layer": weight_preprocess_layer,
+            "act_preprocess_layer": act_preprocess_layer,
+            "weight_quantize_layer": weight_quantize_layer,
+            "act_quantize_layer": act_quantize_layer,
+        }
         for name, value, right, allowed in [
-                *[("quantizable_layer_type", kind, kind in classes, ", ".join(_INPUTS)) for kind in kinds],
-                ("weight_quantize_type", weight_quantize_type, weight_quantize_type in _WEIGHTS,
-                 " and ".join(_WEIGHTS)),
-                ("activation_quantize_type", activation_quantize_type,
-                 activation_quantize_type == "moving_average_abs_max", "moving_average_abs_max"),
-                ("weight_bits", weight_bits, isinstance(weight_bits, int) and weight_bits in bits, "0..16"),
-                ("activation_bits", activation_bits,
-                 isinstance(activation_bits, int) and activation_bits in bits, "0..16"),
-                *[(name, kind, kind is None or issubclass(kind, Layer), "None and classes of layers")
-                  for name, kind in own.items()]]:
+            *[("quantizable_layer_type", kind, kind in classes, ", ".join(_INPUTS)) for kind in kinds],
+            (
+                "weight_quantize_type",
+                weight_quantize_type,
+                weight_quantize_type in _WEIGHTS,
+                " and ".join(_WEIGHTS),
+            ),
+            (
+                "activation_quantize_type",
+                activation_quantize_type,
+                activation_quantize_type == "moving_average_abs_max",
+                "moving_average_abs_max",
+            ),
+            ("weight_bits", weight_bits, isinstance(weight_bits, int) and weight_bits in bits, "0..16"),
+            (
+                "activation_bits",
+                activation_bits,
+                isinstance(activation_bits, int) and activation_bits in bits,
+                "0..16",
+            ),
+            *[
+                (name, kind, kind is None or issubclass(kind, Layer), "None and classes of layers")
+                for name, kind in own.items()
+            ],
+        ]:
             if not right:
                 raise AssertionError(f"ImperativeQuantAware: {name}: got {value!r}; allowed are {allowed}")
         self.fuse_conv_bn = fuse_conv_bn
         self._kinds, self._moving_rate, self._onnx_format = tuple(kinds), moving_rate, onnx_format
-        self._settings = dict(weight_bits=weight_bits, activation_bits=activation_bits,
-                              moving_rate=moving_rate, weight_quantize_type=weight_quantize_type,
-                              activation_quantize_type=activation_quantize_type,
-                              weight_pre_layer=weight_preprocess_layer, act_pre_layer=act_preprocess_layer,
-                              weight_quant_layer=weight_quantize_layer, act_quant_layer=act_quantize_layer)
+        self._settings = dict(
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            moving_rate=moving_rate,
+            weight_quantize_type=weight_quantize_type,
+            activation_quantize_type=activation_quantize_type,
+            weight_pre_layer=weight_preprocess_layer,
+            act_pre_layer=act_preprocess_layer,
+            weight_quant_layer=weight_quantize_layer,
+            act_quant_layer=act_quantize_layer,
+        )
 
     def quantize(self, model):
         """Changes the model in place, and returns it.
@@ -123,15 +169,19 @@ class ImperativeQuantAware:
 
     def _input(self, name, layer):
         if isinstance(layer, self._kinds) and getattr(layer, "skip_quant", False) is not True:
-            return next(new for plain, new in _INPUTS.values()
-                        if isinstance(layer, plain))(layer, **self._settings)
+            return next(new for plain, new in _INPUTS.values() if isinstance(layer, plain))(
+                layer, **self._settings
+            )
         return None
 
     def _output(self, name, layer):
         rounds = isinstance(layer, tuple(new for _, new in _INPUTS.values()))
         leaf = not layer.sublayers() and not isinstance(layer, _ROUNDING)
-        wanted = (rounds if self._onnx_format
-                  else rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer))
+        wanted = (
+            rounds
+            if self._onnx_format
+            else rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer)
+        )
         if "_act_preprocess" in name or not wanted:
             return None
         if isinstance(layer, _ROUNDED):

@@ -46,8 +46,10 @@ class MagnitudeObserver(BaseObserver):
             AttributeError: nothing was watched.
         """
         if self._max is None:
-            raise AttributeError(f"{type(self).__name__.removesuffix('Layer')}: it has seen nothing; "
-                                 "call the model on data first")
+            raise AttributeError(
+                f"{type(self).__name__.removesuffix('Layer')}: it has seen nothing; "
+                "call the model on data first"
+            )
         if self._scale is None:
             self._scale, self._zero_point = self._max, zeros_like(self._max)
 
@@ -78,5 +80,6 @@ class AbsmaxObserverLayer(MagnitudeObserver):
 
     def cal_min_max(self, inputs):
         """(0, the largest magnitude of the inputs and of all before)."""
-        return 0, maximum(abs_max(inputs.detach()).reshape([]),
-                          self.abs_max_val if self._max is None else self._max)
+        return 0, maximum(
+            abs_max(inputs.detach()).reshape([]), self.abs_max_val if self._max is None else self._max
+        )

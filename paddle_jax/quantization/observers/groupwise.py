@@ -38,15 +38,22 @@ class GroupWiseWeightObserverLayer(MagnitudeObserver):
     def _cal_abs_max(self, inputs):
         rows = inputs.shape[0]
         if self.group_size not in (64, 128):
-            raise AssertionError(f"GroupWiseWeightObserver: group_size: got {self.group_size}; "
-                                 "it must be 64 or 128")
+            raise AssertionError(
+                f"GroupWiseWeightObserver: group_size: got {self.group_size}; it must be 64 or 128"
+            )
         if rows % self.group_size:
-            raise AssertionError(f"GroupWiseWeightObserver: got {rows} rows; the number must be a multiple "
-                                 f"of group_size, {self.group_size}")
+            raise AssertionError(
+                f"GroupWiseWeightObserver: got {rows} rows; the number must be a multiple "
+                f"of group_size, {self.group_size}"
+            )
         if inputs.ndim != 2:
             raise AssertionError(f"GroupWiseWeightObserver: got {inputs.ndim} axes; the weight must have 2")
-        groups = inputs.detach().reshape([-1, self.group_size, inputs.shape[1]]).transpose([1, 0, 2]).reshape(
-            [self.group_size, -1])
+        groups = (
+            inputs.detach()
+            .reshape([-1, self.group_size, inputs.shape[1]])
+            .transpose([1, 0, 2])
+            .reshape([self.group_size, -1])
+        )
         return abs_max(groups, 1).reshape([-1, inputs.shape[1]])
 
     def min_value(self):

@@ -43,19 +43,25 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
         super().__init__()
         self._moving_rate, self._bit_length = moving_rate, bit_length
         for attribute, value in (("scale", 0.001), ("state", 1.0), ("accum", 1.0)):
-            attr = ParamAttr(name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"),
-                             initializer=Constant(value), trainable=False)
+            attr = ParamAttr(
+                name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"),
+                initializer=Constant(value),
+                trainable=False,
+            )
             setattr(self, f"_{attribute}", self.create_parameter([1], attr=attr, dtype=dtype))
 
     def forward(self, input):
         if not input.is_floating_point():
-            raise RuntimeError(f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; "
-                               "it must be a floating one")
+            raise RuntimeError(
+                f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; it must be a floating one"
+            )
         if self.training:
             known = [p.detach() for p in (self._scale, self._state, self._accum)]
-            for parameter, value in zip((self._scale, self._state, self._accum),
-                                        moving_average_abs_max(input.detach(), *known, self._moving_rate),
-                                        strict=True):
+            for parameter, value in zip(
+                (self._scale, self._state, self._accum),
+                moving_average_abs_max(input.detach(), *known, self._moving_rate),
+                strict=True,
+            ):
                 parameter._rebind(value._raw)
         return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
 

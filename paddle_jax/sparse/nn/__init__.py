@@ -7,6 +7,15 @@ from paddle_jax.sparse.nn.layer.norm import BatchNorm, SyncBatchNorm
 from paddle_jax.sparse.nn.layer.pooling import MaxPool3D
 
 __all__ = [
-    "ReLU", "ReLU6", "LeakyReLU", "Softmax", "BatchNorm", "SyncBatchNorm", "Conv2D", "Conv3D", "SubmConv2D",
-    "SubmConv3D", "MaxPool3D",
+    "ReLU",
+    "ReLU6",
+    "LeakyReLU",
+    "Softmax",
+    "BatchNorm",
+    "SyncBatchNorm",
+    "Conv2D",
+    "Conv3D",
+    "SubmConv2D",
+    "SubmConv3D",
+    "MaxPool3D",
 ]

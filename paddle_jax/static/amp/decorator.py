@@ -21,9 +21,22 @@ class OptimizerWithMixedPrecision:
     All other attributes are those of the optimizer.
     """
 
-    def __init__(self, optimizer, amp_lists, level, dtype, init_loss_scaling, use_dynamic_loss_scaling,
-                 incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio, use_amp_guard=None,
-                 use_master_grad=False, use_promote=False):
+    def __init__(
+        self,
+        optimizer,
+        amp_lists,
+        level,
+        dtype,
+        init_loss_scaling,
+        use_dynamic_loss_scaling,
+        incr_every_n_steps,
+        decr_every_n_nan_or_inf,
+        incr_ratio,
+        decr_ratio,
+        use_amp_guard=None,
+        use_master_grad=False,
+        use_promote=False,
+    ):
         self._optimizer, self._level, self._dtype = optimizer, level, low_dtype("decorate", dtype)
         self._amp_lists = amp_lists or AutoMixedPrecisionLists(dtype=self._dtype)
         self._init_loss_scaling, self._dynamic = float(init_loss_scaling), use_dynamic_loss_scaling
@@ -45,8 +58,9 @@ class OptimizerWithMixedPrecision:
         """The Variable of the scaled loss, None before `backward`."""
         return self._scaled_loss
 
-    def amp_init(self, place, scope=None, test_program=None, use_fp16_test=False,
-                 rewrite_master_weight=False):
+    def amp_init(
+        self, place, scope=None, test_program=None, use_fp16_test=False, rewrite_master_weight=False
+    ):
         """Casts the values of the parameters in a Scope, after the startup program has run; at level O1 there
         is nothing to do.
 
@@ -59,32 +73,50 @@ class OptimizerWithMixedPrecision:
                 cast. Default False.
         """
         if test_program is not None and use_fp16_test:
-            cast_model_to_fp16(test_program, self._amp_lists, self._guarded, self._dtype, self._level,
-                               self._promote)
+            cast_model_to_fp16(
+                test_program, self._amp_lists, self._guarded, self._dtype, self._level, self._promote
+            )
         if self._low:
-            masters = {name: self._program.vars[name + "_fp32_master_0"] for name in self._low
-                       if name + "_fp32_master_0" in self._program.vars}
-            cast_parameters_to_fp16(place, self._program, scope, self._low, self._dtype,
-                                    rewrite_master_weight, masters)
+            masters = {
+                name: self._program.vars[name + "_fp32_master_0"]
+                for name in self._low
+                if name + "_fp32_master_0" in self._program.vars
+            }
+            cast_parameters_to_fp16(
+                place, self._program, scope, self._low, self._dtype, rewrite_master_weight, masters
+            )
 
     def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, callbacks=None):
         """Rewrites the program of a loss into mixed precision and adds gradients of the scaled loss; returns
         pairs of Parameter and gradient."""
         program = self._program = loss._raw.program
         startup = startup_program or default_startup_program()
-        self._low = cast_model_to_fp16(program, self._amp_lists, self._guarded and self._level == "O2",
-                                       self._dtype, self._level, self._promote)
+        self._low = cast_model_to_fp16(
+            program,
+            self._amp_lists,
+            self._guarded and self._level == "O2",
+            self._dtype,
+            self._level,
+            self._promote,
+        )
         for name in self._low & startup.inits.keys():
             startup.inits[name] = _lowered(startup.inits[name], program.vars[name].avals[0].dtype)
         with program_guard(program, startup):
             self._scaled_loss = loss if loss._raw.dtype == np.float32 else loss.astype("float32")
             if self._scales:
-                self._scale = new_variable(program, unique_name.generate("loss_scaling"), (1,), np.dtype(
-                    np.float32), lambda: np.full([1], self._init_loss_scaling, np.float32), startup=startup)
+                self._scale = new_variable(
+                    program,
+                    unique_name.generate("loss_scaling"),
+                    (1,),
+                    np.dtype(np.float32),
+                    lambda: np.full([1], self._init_loss_scaling, np.float32),
+                    startup=startup,
+                )
                 self._scaled_loss = self._scaled_loss * self._scale
                 self._scaled_loss = self._scaled_loss.sum()
-            return optimize.backward(self._optimizer, self._scaled_loss, parameter_list, no_grad_set,
-                                     callbacks)
+            return optimize.backward(
+                self._optimizer, self._scaled_loss, parameter_list, no_grad_set, callbacks
+            )
 
     @property
     def _scales(self):
@@ -97,14 +129,20 @@ class OptimizerWithMixedPrecision:
 
     def apply_optimize(self, loss, startup_program, params_grads):
         """As `apply_gradients`; the loss is accepted."""
-        program, optimizer, startup = (self._program, self._optimizer,
-                                       startup_program or default_startup_program())
+        program, optimizer, startup = (
+            self._program,
+            self._optimizer,
+            startup_program or default_startup_program(),
+        )
         with program_guard(program, startup):
             recorder, found = local.ctx.frame, None
             pairs = [(p, g.astype("float32") if self._master_grad else g) for p, g in params_grads]
             if self._scales:
-                symbols = [recorder.symbol(self._scale), recorder.constant(np.zeros([1], bool))._raw,
-                           *[g._raw for _, g in pairs]]
+                symbols = [
+                    recorder.symbol(self._scale),
+                    recorder.constant(np.zeros([1], bool))._raw,
+                    *[g._raw for _, g in pairs],
+                ]
                 *grads, found = recorder.record(unscaling(len(pairs)), symbols, [True] * len(symbols))
                 pairs = [(p, g) for (p, _), g in zip(pairs, grads, strict=True)]
                 optimizer._skip = found._raw
@@ -113,13 +151,22 @@ class OptimizerWithMixedPrecision:
             finally:
                 optimizer.__dict__.pop("_skip", None)
             if self._dynamic:
-                counts = [new_variable(program, unique_name.generate(name), (), np.dtype(np.int32),
-                                       lambda: np.int32(0), startup=startup)
-                          for name in ("num_good_steps", "num_bad_steps")]
+                counts = [
+                    new_variable(
+                        program,
+                        unique_name.generate(name),
+                        (),
+                        np.dtype(np.int32),
+                        lambda: np.int32(0),
+                        startup=startup,
+                    )
+                    for name in ("num_good_steps", "num_bad_steps")
+                ]
                 state = [self._scale, *counts]
                 symbols = [*map(recorder.symbol, state), found._raw]
                 for variable, new in zip(
-                        state, recorder.record(updating(*self._settings), symbols, [True] * 4), strict=False):
+                    state, recorder.record(updating(*self._settings), symbols, [True] * 4), strict=False
+                ):
                     program.write(variable, new._raw)
         return done
 
@@ -135,33 +182,83 @@ def _lowered(fill, dtype):
     return lambda: wrap(fill())._value.astype(dtype)
 
 
-def _older(optimizer, amp_lists=None, init_loss_scaling=2**15, incr_every_n_steps=1000,
-           decr_every_n_nan_or_inf=2, incr_ratio=2.0, decr_ratio=0.8, use_dynamic_loss_scaling=True,
-           use_pure_fp16=False, use_fp16_guard=None, use_bf16=False, use_promote=False):
+def _older(
+    optimizer,
+    amp_lists=None,
+    init_loss_scaling=2**15,
+    incr_every_n_steps=1000,
+    decr_every_n_nan_or_inf=2,
+    incr_ratio=2.0,
+    decr_ratio=0.8,
+    use_dynamic_loss_scaling=True,
+    use_pure_fp16=False,
+    use_fp16_guard=None,
+    use_bf16=False,
+    use_promote=False,
+):
     guard = use_pure_fp16 if use_fp16_guard is None else use_fp16_guard
     if use_bf16:
         init_loss_scaling, use_dynamic_loss_scaling = 1.0, False
     optimizer._multi_precision = optimizer._multi_precision or use_pure_fp16
-    return OptimizerWithMixedPrecision(optimizer, amp_lists, "O2" if use_pure_fp16 else "O1",
-                                       "bfloat16" if use_bf16 else "float16", init_loss_scaling,
-                                       use_dynamic_loss_scaling, incr_every_n_steps, decr_every_n_nan_or_inf,
-                                       incr_ratio, decr_ratio, guard, False, use_promote)
+    return OptimizerWithMixedPrecision(
+        optimizer,
+        amp_lists,
+        "O2" if use_pure_fp16 else "O1",
+        "bfloat16" if use_bf16 else "float16",
+        init_loss_scaling,
+        use_dynamic_loss_scaling,
+        incr_every_n_steps,
+        decr_every_n_nan_or_inf,
+        incr_ratio,
+        decr_ratio,
+        guard,
+        False,
+        use_promote,
+    )
 
 
-def _newer(optimizer, amp_lists=None, level="O1", dtype="float16", master_weight=None, master_grad=False,
-           init_loss_scaling=2**16, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1, incr_ratio=2.0,
-           decr_ratio=0.5, use_dynamic_loss_scaling=None, use_amp_guard=False, use_promote=False):
+def _newer(
+    optimizer,
+    amp_lists=None,
+    level="O1",
+    dtype="float16",
+    master_weight=None,
+    master_grad=False,
+    init_loss_scaling=2**16,
+    incr_every_n_steps=2000,
+    decr_every_n_nan_or_inf=1,
+    incr_ratio=2.0,
+    decr_ratio=0.5,
+    use_dynamic_loss_scaling=None,
+    use_amp_guard=False,
+    use_promote=False,
+):
     if level not in ("OD", "O1", "O2"):
         raise ValueError(f"decorate: level: got {level!r}; it must be 'OD', 'O1' or 'O2'")
-    dynamic = (low_dtype("decorate", dtype) == "float16" if use_dynamic_loss_scaling is None
-               else use_dynamic_loss_scaling)
+    dynamic = (
+        low_dtype("decorate", dtype) == "float16"
+        if use_dynamic_loss_scaling is None
+        else use_dynamic_loss_scaling
+    )
     if not dynamic and use_dynamic_loss_scaling is None:
         init_loss_scaling = 1.0
     if level == "O2":
         optimizer._multi_precision = master_weight is not False
-    return OptimizerWithMixedPrecision(optimizer, amp_lists, level, dtype, init_loss_scaling, dynamic,
-                                       incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio,
-                                       use_amp_guard, master_grad, use_promote)
+    return OptimizerWithMixedPrecision(
+        optimizer,
+        amp_lists,
+        level,
+        dtype,
+        init_loss_scaling,
+        dynamic,
+        incr_every_n_steps,
+        decr_every_n_nan_or_inf,
+        incr_ratio,
+        decr_ratio,
+        use_amp_guard,
+        master_grad,
+        use_promote,
+    )
 
 
 def decorate(*args, **kwargs):
@@ -196,8 +293,11 @@ def decorate(*args, **kwargs):
         >>> _ = paddle.static.Executor().run(startup)
         >>> paddle.disable_static()
     """
-    older = ({"use_pure_fp16", "use_fp16_guard", "use_bf16"} & kwargs.keys()
-             or len(args) > 2 and not isinstance(args[2], str))
+    older = (
+        {"use_pure_fp16", "use_fp16_guard", "use_bf16"} & kwargs.keys()
+        or len(args) > 2
+        and not isinstance(args[2], str)
+    )
     chosen = _older if older else _newer
     bound = inspect.signature(chosen).bind(*args, **kwargs)
     return chosen(*bound.args, **bound.kwargs)

@@ -39,8 +39,9 @@ def fp16_guard():
         yield
 
 
-def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="float16", level="O2",
-                       use_promote=False):
+def cast_model_to_fp16(
+    program, amp_lists=None, use_fp16_guard=True, dest_type="float16", level="O2", use_promote=False
+):
     """Rewrites a program into mixed precision, in place. Gradients and updates come afterwards.
 
     Args:
@@ -68,8 +69,9 @@ def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="
         >>> paddle.disable_static()
     """
     if any(isinstance(op, Gradient) for op in program.ops):
-        raise ValueError("cast_model_to_fp16: program: it has gradients; "
-                         "call it before minimize or append_backward")
+        raise ValueError(
+            "cast_model_to_fp16: program: it has gradients; call it before minimize or append_backward"
+        )
     dtype = low_dtype("cast_model_to_fp16", dest_type)
     lists = amp_lists or AutoMixedPrecisionLists(dtype=dtype)
     policy = lists.policy(level, dtype, use_promote)
@@ -90,8 +92,14 @@ class _Rewriting:
     Symbol and dtype."""
 
     def __init__(self, program, policy, lowered, before):
-        self.program, self.policy, self.lowered, self.before, self.casts, self.ops = (program, policy,
-                                                                                      lowered, before, {}, [])
+        self.program, self.policy, self.lowered, self.before, self.casts, self.ops = (
+            program,
+            policy,
+            lowered,
+            before,
+            {},
+            [],
+        )
 
     def run(self):
         program = self.program
@@ -114,8 +122,9 @@ class _Rewriting:
         if not self.lowered(op):
             return [self._cast(s, FLOAT32) for s in op.inputs]
         made, _, attrs = op.kernel.made_of
-        target, count = self.policy.target(made, [wrap(s.value if type(s.value) is Value else s)
-                                                  for s in op.inputs], attrs)
+        target, count = self.policy.target(
+            made, [wrap(s.value if type(s.value) is Value else s) for s in op.inputs], attrs
+        )
         if target is None:
             return op.inputs
         return [self._cast(s, target) if count is None or i < count else s for i, s in enumerate(op.inputs)]
@@ -126,8 +135,9 @@ class _Rewriting:
         found = self.casts.get((symbol, dtype))
         if found is None:
             cast = Operation(OPS["cast"].kernel((-2,), (dtype.name,)), [symbol], (False,))
-            found = self.casts[symbol, dtype] = Symbol(_as(symbol.avals, dtype), "result", self.program,
-                                                       op=cast)
+            found = self.casts[symbol, dtype] = Symbol(
+                _as(symbol.avals, dtype), "result", self.program, op=cast
+            )
             cast.outputs = [found]
             self.ops.append(cast)
         return found
@@ -156,8 +166,15 @@ def _lower_parameters(program, lowered, dtype):
     return names
 
 
-def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, dest_type="float16",
-                            rewrite_master_weight=False, master_weights={}):  # noqa: B006
+def cast_parameters_to_fp16(
+    place,
+    program,
+    scope=None,
+    to_fp16_var_names=None,
+    dest_type="float16",
+    rewrite_master_weight=False,
+    master_weights={},
+):  # noqa: B006
     """Casts the values of parameters in a Scope.
 
     Args:
@@ -182,8 +199,11 @@ def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, 
     """
     values = (scope or global_scope()).values
     dtype = LOW[low_dtype("cast_parameters_to_fp16", dest_type)]
-    low = [name for name, variable in program.vars.items()
-           if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == dtype]
+    low = [
+        name
+        for name, variable in program.vars.items()
+        if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == dtype
+    ]
     for name in low if to_fp16_var_names is None else to_fp16_var_names:
         value = values.get(name)
         if value is not None and value.dtype in FLOATS and value.dtype != dtype:

@@ -18,8 +18,10 @@ class Owner:
 
     def __init__(self, kind, name, *inputs):
         if not local.ctx.frame.recording:
-            raise RuntimeError(f"{kind}: it creates parameters of a static program; "
-                               "call paddle.enable_static() first, or use the Layer in paddle.nn")
+            raise RuntimeError(
+                f"{kind}: it creates parameters of a static program; "
+                "call paddle.enable_static() first, or use the Layer in paddle.nn"
+            )
         for x in inputs:
             if not isinstance(x, Tensor):
                 raise TypeError(f"{kind}: input: got {type(x).__name__}; it must be a Variable")
@@ -28,8 +30,13 @@ class Owner:
     def parameter(self, shape, attr, dtype, is_bias=False, default=None):
         """A Parameter, or None for attr=False."""
         if isinstance(attr, WeightNormParamAttr):
-            return normalized(attr, lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name), shape,
-                              default, self.name)
+            return normalized(
+                attr,
+                lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name),
+                shape,
+                default,
+                self.name,
+            )
         return new_parameter(shape, attr, dtype, is_bias, default, self.name)
 
     def affine(self, count, factor, offset, dtype, has_factor=True, has_offset=True):
@@ -44,8 +51,9 @@ def activated(out, act):
         return out
     function = getattr(F, act, None)
     if not isinstance(act, str) or function is None:
-        raise ValueError(f"act: got {act!r}; it must be the name of a function in paddle.nn.functional, "
-                         "such as 'relu'")
+        raise ValueError(
+            f"act: got {act!r}; it must be the name of a function in paddle.nn.functional, such as 'relu'"
+        )
     return function(out)
 
 
@@ -79,12 +87,15 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
     for one, attr in zip(inputs, attrs, strict=True):
         axes = num_flatten_dims + one.ndim if num_flatten_dims < 0 else num_flatten_dims
         if not 0 < axes < max(one.ndim, 1):
-            raise ValueError(f"fc: num_flatten_dims: got {num_flatten_dims} for an input of {one.ndim} axes; "
-                             "it must leave one axis at least")
+            raise ValueError(
+                f"fc: num_flatten_dims: got {num_flatten_dims} for an input of {one.ndim} axes; "
+                "it must leave one axis at least"
+            )
         width = one.shape[axes:]
         if -1 in width:
-            raise ValueError(f"fc: x: got shape {list(one.shape)}; "
-                             f"the lengths after axis {axes} must be known")
+            raise ValueError(
+                f"fc: x: got shape {list(one.shape)}; the lengths after axis {axes} must be known"
+            )
         weight = owner.parameter([math.prod(width), size], attr, one.dtype)
         flat = one if one.ndim == axes + 1 else one.flatten(axes, -1)
         total = flat @ weight if total is None else total + flat @ weight
@@ -92,8 +103,9 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
     return activated(total if bias is None else total + bias, activation)
 
 
-def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None,
-              dtype="float32"):
+def embedding(
+    input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None, dtype="float32"
+):
     """Rows of a table that is a Parameter.
 
     Args:
@@ -120,9 +132,22 @@ def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=No
     return F.embedding(input, table, padding_idx=padding_idx, sparse=is_sparse)
 
 
-def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None,
-               data_layout="NCHW", in_place=False, name=None, moving_mean_name=None,
-               moving_variance_name=None, do_model_average_for_mean_and_var=True, use_global_stats=False):
+def batch_norm(
+    input,
+    act=None,
+    is_test=False,
+    momentum=0.9,
+    epsilon=1e-05,
+    param_attr=None,
+    bias_attr=None,
+    data_layout="NCHW",
+    in_place=False,
+    name=None,
+    moving_mean_name=None,
+    moving_variance_name=None,
+    do_model_average_for_mean_and_var=True,
+    use_global_stats=False,
+):
     """Normalises each channel over the batch. Running the program updates the running
     statistics, unless is_test.
 
@@ -152,18 +177,29 @@ def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, para
     channels = input.shape[-1 if data_layout[-1] == "C" and input.ndim > 2 else 1]
     scale, offset = owner.affine(channels, param_attr, bias_attr, input.dtype)
     mean, variance = (
-        owner.parameter([channels], ParamAttr(name=given, initializer=Constant(value), trainable=False),
-                        input.dtype)
+        owner.parameter(
+            [channels], ParamAttr(name=given, initializer=Constant(value), trainable=False), input.dtype
+        )
         for given, value in ((moving_mean_name, 0.0), (moving_variance_name, 1.0))
     )
     layout = data_layout if input.ndim > 2 else "NC"
-    out = F.batch_norm(input, mean, variance, scale, offset, not is_test, momentum, epsilon, layout,
-                       use_global_stats or None)
+    out = F.batch_norm(
+        input, mean, variance, scale, offset, not is_test, momentum, epsilon, layout, use_global_stats or None
+    )
     return activated(out, act)
 
 
-def layer_norm(input, scale=True, shift=True, begin_norm_axis=1, epsilon=1e-05, param_attr=None,
-               bias_attr=None, act=None, name=None):
+def layer_norm(
+    input,
+    scale=True,
+    shift=True,
+    begin_norm_axis=1,
+    epsilon=1e-05,
+    param_attr=None,
+    bias_attr=None,
+    act=None,
+    name=None,
+):
     """Normalises the axes from `begin_norm_axis` on, for each sample.
 
     Args:
@@ -188,14 +224,17 @@ def layer_norm(input, scale=True, shift=True, begin_norm_axis=1, epsilon=1e-05, 
     owner = Owner("layer_norm", name, input)
     shape = list(input.shape[begin_norm_axis:])
     if -1 in shape:
-        raise ValueError(f"layer_norm: input: got shape {list(input.shape)}; "
-                         f"the lengths from axis {begin_norm_axis} on must be known")
+        raise ValueError(
+            f"layer_norm: input: got shape {list(input.shape)}; "
+            f"the lengths from axis {begin_norm_axis} on must be known"
+        )
     weight, bias = owner.affine(math.prod(shape), param_attr, bias_attr, input.dtype, scale, shift)
     return activated(F.layer_norm(input, shape, weight, bias, epsilon), act)
 
 
-def group_norm(input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, data_layout="NCHW",
-               name=None):
+def group_norm(
+    input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, data_layout="NCHW", name=None
+):
     """Normalises groups of channels of each sample.
 
     Args:
@@ -219,8 +258,9 @@ def group_norm(input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, ac
     """
     owner = Owner("group_norm", name, input)
     channels = input.shape[-1 if data_layout[-1] == "C" else 1]
-    weight, bias = owner.affine(channels, param_attr, bias_attr, input.dtype, bool(param_attr),
-                                bool(bias_attr))
+    weight, bias = owner.affine(
+        channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr)
+    )
     return activated(F.group_norm(input, groups, epsilon, weight, bias, data_layout), act)
 
 
@@ -244,8 +284,9 @@ def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=No
         >>> paddle.disable_static()
     """
     owner, channels = Owner("instance_norm", name, input), input.shape[1]
-    weight, bias = owner.affine(channels, param_attr, bias_attr, input.dtype, bool(param_attr),
-                                bool(bias_attr))
+    weight, bias = owner.affine(
+        channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr)
+    )
     return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
 
 
@@ -274,12 +315,16 @@ def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
     if mode not in ("all", "channel", "element"):
         raise ValueError(f"prelu: mode: got {mode!r}; allowed are 'all', 'channel' and 'element'")
     if mode == "channel" and data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
-        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, "
-                         "NLC, NHWC, NDHWC")
+        raise ValueError(
+            f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
+        )
     owner, last = Owner("prelu", name, x), data_format[-1] == "C" and data_format != "NC"
     ones = [1] * (x.ndim - 2)
-    shape = {"all": [1], "channel": [1, *ones, x.shape[-1]] if last else [1, x.shape[1], *ones],
-             "element": [1, *x.shape[1:]]}[mode]
+    shape = {
+        "all": [1],
+        "channel": [1, *ones, x.shape[-1]] if last else [1, x.shape[1], *ones],
+        "element": [1, *x.shape[1:]],
+    }[mode]
     slope = owner.parameter(shape, param_attr, x.dtype, default=Constant(0.25))
     return x.maximum(x * 0) + slope * x.minimum(x * 0)
 
@@ -359,8 +404,9 @@ def row_conv(input, future_context_size, param_attr=None, act=None):
     ahead = F.pad(input, [0, 0, 0, future_context_size, 0, 0], pad_from_left_axis=True)
     length = input.shape[1]
     if length == -1:
-        raise ValueError(f"row_conv: input: got shape {list(input.shape)}; "
-                         "the length of axis 1 must be known")
+        raise ValueError(
+            f"row_conv: input: got shape {list(input.shape)}; the length of axis 1 must be known"
+        )
     return activated(sum(ahead[:, k : k + length] * weight[k] for k in range(future_context_size + 1)), act)
 
 
@@ -370,6 +416,17 @@ def he_normal(kernel, channels):
 
 
 __all__ = [
-    "Owner", "activated", "batch_norm", "bilinear_tensor_product", "embedding", "fc", "group_norm",
-    "he_normal", "instance_norm", "layer_norm", "prelu", "row_conv", "spectral_norm",
+    "Owner",
+    "activated",
+    "batch_norm",
+    "bilinear_tensor_product",
+    "embedding",
+    "fc",
+    "group_norm",
+    "he_normal",
+    "instance_norm",
+    "layer_norm",
+    "prelu",
+    "row_conv",
+    "spectral_norm",
 ]

@@ -7,7 +7,7 @@ from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
 
 def _kind(tensor):
-    """"static" for a Variable, "traced" inside a function being compiled, else "eager"."""
+    """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
     if not isinstance(raw, ABSTRACT):
         return "static" if local.ctx.frame.recording else "eager"
@@ -42,15 +42,17 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
         error = AssertionError if not local.ctx.frame.recording else TypeError
-        raise error(f"cond: pred: got {type(pred).__name__}; it must be a Tensor; "
-                    "use a Python if for Python values")
+        raise error(
+            f"cond: pred: got {type(pred).__name__}; it must be a Tensor; use a Python if for Python values"
+        )
     kind = _kind(pred)
     if kind == "static":
         from paddle_jax.static.blocks import branch
 
         if pred._raw.dtype.name != "bool":
-            raise TypeError(f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; "
-                            "compare with something")
+            raise TypeError(
+                f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; compare with something"
+            )
         return None if true_fn is None and false_fn is None else branch(_as_variable(pred), true_fn, false_fn)
     if pred._raw.size != 1:
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
@@ -114,8 +116,10 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
         out = body(*state)
         out = list(out) if isinstance(out, list | tuple) else [out]
         if len(out) != len(state):
-            raise ValueError(f"while_loop: body returns {len(out)} values; loop_vars has {len(state)}; "
-                             "they must be as many")
+            raise ValueError(
+                f"while_loop: body returns {len(out)} values; loop_vars has {len(state)}; "
+                "they must be as many"
+            )
         return out
 
     return dy2static.while_loop(tested, stepped, list(loop_vars))
@@ -138,16 +142,19 @@ def case(pred_fn_pairs, default=None, name=None):
         30.0
     """
     if not isinstance(pred_fn_pairs, list | tuple):
-        raise TypeError(f"case: pred_fn_pairs: got {type(pred_fn_pairs).__name__}; "
-                        "it must be a list or tuple of pairs")
+        raise TypeError(
+            f"case: pred_fn_pairs: got {type(pred_fn_pairs).__name__}; it must be a list or tuple of pairs"
+        )
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             got = f"a tuple of {len(pair)}" if isinstance(pair, tuple) else type(pair).__name__
-            raise TypeError(f"case: pred_fn_pairs: got {got}; "
-                            "each item must be a tuple (condition, function)")
+            raise TypeError(
+                f"case: pred_fn_pairs: got {got}; each item must be a tuple (condition, function)"
+            )
         if not isinstance(pair[0], Tensor):
-            raise TypeError(f"case: pred_fn_pairs: got {type(pair[0]).__name__} as a condition; "
-                            "it must be a Tensor")
+            raise TypeError(
+                f"case: pred_fn_pairs: got {type(pair[0]).__name__} as a condition; it must be a Tensor"
+            )
         _callable("case", "pred_fn_pairs", pair[1], optional=False)
     _callable("case", "default", default)
     pairs = list(pred_fn_pairs)
@@ -184,22 +191,28 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
         'one'
     """
     if not isinstance(branch_index, Tensor):
-        raise TypeError(f"switch_case: branch_index: got {type(branch_index).__name__}; "
-                        "it must be a Tensor of integers")
+        raise TypeError(
+            f"switch_case: branch_index: got {type(branch_index).__name__}; it must be a Tensor of integers"
+        )
     if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and local.ctx.frame.recording:
-        raise TypeError(f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; "
-                        "allowed are uint8, int32, int64")
+        raise TypeError(
+            f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; "
+            "allowed are uint8, int32, int64"
+        )
     if not isinstance(branch_fns, list | tuple | dict):
-        raise TypeError(f"switch_case: branch_fns: got {type(branch_fns).__name__}; "
-                        "it must be a list, tuple or dict")
+        raise TypeError(
+            f"switch_case: branch_fns: got {type(branch_fns).__name__}; it must be a list, tuple or dict"
+        )
     items = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if items and all(callable(f) for f in items):
         items = list(enumerate(items))
     seen = {}
     for item in items:
         if not isinstance(item, tuple) or len(item) != 2:
-            raise TypeError(f"switch_case: branch_fns: got {type(item).__name__}; "
-                            "each item must be a tuple (number, function)")
+            raise TypeError(
+                f"switch_case: branch_fns: got {type(item).__name__}; "
+                "each item must be a tuple (number, function)"
+            )
         number, function = item
         if not isinstance(number, int):
             raise TypeError(f"switch_case: branch_fns: got the number {number!r}; it must be an int")

@@ -10,24 +10,58 @@ def _tuple(value, n):
     return [value] * n if isinstance(value, int | np.integer) else [int(v) for v in value]
 
 
-def _conv(kind, n, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr,
-          act, name, data_format):
+def _conv(
+    kind,
+    n,
+    input,
+    num_filters,
+    filter_size,
+    stride,
+    padding,
+    dilation,
+    groups,
+    param_attr,
+    bias_attr,
+    act,
+    name,
+    data_format,
+):
     owner = Owner(kind, name, input)
     channels = input.shape[-1 if data_format[-1] == "C" else 1]
     groups = groups or 1
     if channels % groups:
-        raise ValueError(f"{kind}: groups: got {groups} for {channels} channels; "
-                         "the number of channels must be a multiple of it")
+        raise ValueError(
+            f"{kind}: groups: got {groups} for {channels} channels; "
+            "the number of channels must be a multiple of it"
+        )
     kernel = _tuple(filter_size, n)
-    weight = owner.parameter([num_filters, channels // groups, *kernel], param_attr, input.dtype,
-                             default=he_normal(kernel, channels))
+    weight = owner.parameter(
+        [num_filters, channels // groups, *kernel],
+        param_attr,
+        input.dtype,
+        default=he_normal(kernel, channels),
+    )
     bias = owner.parameter([num_filters], bias_attr, input.dtype, is_bias=True)
-    return activated(getattr(F, kind)(input, weight, bias, stride, padding, dilation, groups, data_format),
-                     act)
+    return activated(
+        getattr(F, kind)(input, weight, bias, stride, padding, dilation, groups, data_format), act
+    )
 
 
-def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None,
-           bias_attr=None, use_cudnn=True, act=None, name=None, data_format="NCHW"):
+def conv2d(
+    input,
+    num_filters,
+    filter_size,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=None,
+    param_attr=None,
+    bias_attr=None,
+    use_cudnn=True,
+    act=None,
+    name=None,
+    data_format="NCHW",
+):
     """A convolution over images, with parameters of its own.
 
     Args:
@@ -53,12 +87,39 @@ def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
         paddle.Size([-1, 4, 6, 6])
         >>> paddle.disable_static()
     """
-    return _conv("conv2d", 2, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr,
-                 bias_attr, act, name, data_format)
+    return _conv(
+        "conv2d",
+        2,
+        input,
+        num_filters,
+        filter_size,
+        stride,
+        padding,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
+    )
 
 
-def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None,
-           bias_attr=None, use_cudnn=True, act=None, name=None, data_format="NCDHW"):
+def conv3d(
+    input,
+    num_filters,
+    filter_size,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=None,
+    param_attr=None,
+    bias_attr=None,
+    use_cudnn=True,
+    act=None,
+    name=None,
+    data_format="NCDHW",
+):
     """A convolution over volumes, with parameters of its own. Arguments as for `conv2d`, with one more axis.
 
     Differs from Paddle: it works; Paddle 3.3.1 raises.
@@ -70,36 +131,91 @@ def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
         paddle.Size([-1, 4, 6, 6, 6])
         >>> paddle.disable_static()
     """
-    return _conv("conv3d", 3, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr,
-                 bias_attr, act, name, data_format)
+    return _conv(
+        "conv3d",
+        3,
+        input,
+        num_filters,
+        filter_size,
+        stride,
+        padding,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
+    )
 
 
-def _transposed(kind, n, input, num_filters, output_size, filter_size, padding, stride, dilation, groups,
-                param_attr, bias_attr, act, name, data_format):
+def _transposed(
+    kind,
+    n,
+    input,
+    num_filters,
+    output_size,
+    filter_size,
+    padding,
+    stride,
+    dilation,
+    groups,
+    param_attr,
+    bias_attr,
+    act,
+    name,
+    data_format,
+):
     owner, last = Owner(kind, name, input), data_format[-1] == "C"
     channels, groups = input.shape[-1 if last else 1], groups or 1
     sizes = input.shape[1:-1] if last else input.shape[2:]
     strides, dilations = _tuple(stride, n), _tuple(dilation, n)
     if filter_size is None:
         if output_size is None or isinstance(padding, str) or -1 in sizes:
-            raise ValueError(f"{kind}: filter_size: got None; give it, or output_size with a numeric padding "
-                             "for an input of known lengths")
+            raise ValueError(
+                f"{kind}: filter_size: got None; give it, or output_size with a numeric padding "
+                "for an input of known lengths"
+            )
         wanted, pads = _tuple(output_size, n), _tuple(padding, n)
-        kernel = [(o - (s - 1) * k + 2 * p - 1) // d + 1
-                  for o, s, k, p, d in zip(wanted, sizes, strides, pads, dilations, strict=True)]
+        kernel = [
+            (o - (s - 1) * k + 2 * p - 1) // d + 1
+            for o, s, k, p, d in zip(wanted, sizes, strides, pads, dilations, strict=True)
+        ]
     else:
         kernel = _tuple(filter_size, n)
     weight = owner.parameter([channels, num_filters // groups, *kernel], param_attr, input.dtype)
     bias = owner.parameter([num_filters], bias_attr, input.dtype, is_bias=True)
     size = None if output_size is None else _tuple(output_size, n)
-    out = getattr(F, kind)(input, weight, bias, stride=strides, padding=padding, dilation=dilations,
-                           groups=groups, output_size=size, data_format=data_format)
+    out = getattr(F, kind)(
+        input,
+        weight,
+        bias,
+        stride=strides,
+        padding=padding,
+        dilation=dilations,
+        groups=groups,
+        output_size=size,
+        data_format=data_format,
+    )
     return activated(out, act)
 
 
-def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1,
-                     groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None, name=None,
-                     data_format="NCHW"):
+def conv2d_transpose(
+    input,
+    num_filters,
+    output_size=None,
+    filter_size=None,
+    padding=0,
+    stride=1,
+    dilation=1,
+    groups=None,
+    param_attr=None,
+    bias_attr=None,
+    use_cudnn=True,
+    act=None,
+    name=None,
+    data_format="NCHW",
+):
     """A transposed convolution over images, with parameters of its own.
 
     Args:
@@ -123,13 +239,41 @@ def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, pad
         paddle.Size([-1, 4, 10, 10])
         >>> paddle.disable_static()
     """
-    return _transposed("conv2d_transpose", 2, input, num_filters, output_size, filter_size, padding, stride,
-                       dilation, groups, param_attr, bias_attr, act, name, data_format)
+    return _transposed(
+        "conv2d_transpose",
+        2,
+        input,
+        num_filters,
+        output_size,
+        filter_size,
+        padding,
+        stride,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
+    )
 
 
-def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1,
-                     groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None, name=None,
-                     data_format="NCDHW"):
+def conv3d_transpose(
+    input,
+    num_filters,
+    output_size=None,
+    filter_size=None,
+    padding=0,
+    stride=1,
+    dilation=1,
+    groups=None,
+    param_attr=None,
+    bias_attr=None,
+    use_cudnn=True,
+    act=None,
+    name=None,
+    data_format="NCDHW",
+):
     """A transposed convolution over volumes, with parameters of its own. Arguments as for `conv2d_transpose`,
     with one more axis.
 
@@ -143,8 +287,23 @@ def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, pad
         paddle.Size([-1, 4, 6, 6, 6])
         >>> paddle.disable_static()
     """
-    return _transposed("conv3d_transpose", 3, input, num_filters, output_size, filter_size, padding, stride,
-                       dilation, groups, param_attr, bias_attr, act, name, data_format)
+    return _transposed(
+        "conv3d_transpose",
+        3,
+        input,
+        num_filters,
+        output_size,
+        filter_size,
+        padding,
+        stride,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
+    )
 
 
 __all__ = ["conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]

@@ -50,19 +50,24 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
     for name, values in (("x", inputs), ("out", outs)):
         for value in values:
             if not isinstance(value, Variable):
-                raise TypeError(f"py_func: {name}: got {type(value).__name__}; it must be a Variable, "
-                                "or a list of such")
+                raise TypeError(
+                    f"py_func: {name}: got {type(value).__name__}; it must be a Variable, or a list of such"
+                )
     if not callable(func) or not (backward_func is None or callable(backward_func)):
         raise TypeError("py_func: func and backward_func must be callable")
     recorder = local.ctx.frame
     skipped = {id(v._raw) for v in _listed(skip_vars_in_backward_input)}
     symbols = [recorder.symbol(v) for v in inputs]
     kept = [id(v._raw) not in skipped for v in (*inputs, *outs)]
-    kernel = Kernel("py_func", _calling(func, backward_func, symbols, [v._raw for v in outs], kept),
-                    nondiff=backward_func is None)
+    kernel = Kernel(
+        "py_func",
+        _calling(func, backward_func, symbols, [v._raw for v in outs], kept),
+        nondiff=backward_func is None,
+    )
     operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.scope)
-    operation.outputs = [Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation)
-                         for v in outs]
+    operation.outputs = [
+        Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation) for v in outs
+    ]
     recorder.ops.append(operation)
     recorder.program.changed()
     flows = backward_func is not None and local.ctx.grad and any(not v.stop_gradient for v in inputs)
@@ -77,11 +82,16 @@ def _struct(symbol, symbols, arrays):
     shape = list(symbol.shape)
     for axis, length in enumerate(shape):
         if length == -1:
-            found = [a.shape[axis] for s, a in zip(symbols, arrays, strict=True)
-                     if s.ndim > axis and s.shape[axis] == -1]
+            found = [
+                a.shape[axis]
+                for s, a in zip(symbols, arrays, strict=True)
+                if s.ndim > axis and s.shape[axis] == -1
+            ]
             if not found:
-                raise ValueError(f"py_func: out: got shape {list(symbol.shape)}; "
-                                 f"the length of axis {axis} is not that of an input; declare it")
+                raise ValueError(
+                    f"py_func: out: got shape {list(symbol.shape)}; "
+                    f"the length of axis {axis} is not that of an input; declare it"
+                )
             shape[axis] = found[0]
     return jax.ShapeDtypeStruct(tuple(shape), symbol.dtype)
 
@@ -92,8 +102,11 @@ def _calling(func, backward_func, symbols, outs, kept):
     def called(structs):
         def run(*arrays):
             out = _listed(func(*map(np.asarray, arrays)))
-            return tuple([np.asarray(o, s.dtype).reshape(s.shape)
-                          for o, s in zip(out, structs, strict=True)]) if structs else ()
+            return (
+                tuple([np.asarray(o, s.dtype).reshape(s.shape) for o, s in zip(out, structs, strict=True)])
+                if structs
+                else ()
+            )
 
         return run
 
@@ -126,8 +139,12 @@ def _grads(backward_func, kept, arrays, out, cts):
     def run(*values):
         grads = _listed(backward_func(*map(np.asarray, values)))
         grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
-        return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
-                      for g, s in zip(grads, structs, strict=True)])
+        return tuple(
+            [
+                np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
+                for g, s in zip(grads, structs, strict=True)
+            ]
+        )
 
     by_place = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
     return tuple([by_place[i] if i in by_place else _no_gradient(a) for i, a in enumerate(arrays)])
@@ -163,14 +180,16 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
         >>> paddle.disable_static()
     """
     if not isinstance(inputs, list | tuple) or not all(isinstance(x, Tensor) for x in inputs):
-        raise TypeError(f"static_pylayer: inputs: got {type(inputs).__name__}; "
-                        "it must be a list or tuple of Variables")
+        raise TypeError(
+            f"static_pylayer: inputs: got {type(inputs).__name__}; it must be a list or tuple of Variables"
+        )
     if not callable(forward_fn) or not (backward_fn is None or callable(backward_fn)):
         raise TypeError("static_pylayer: forward_fn and backward_fn must be callable")
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise RuntimeError("static_pylayer: it belongs to a static program; "
-                           "in dynamic mode subclass paddle.autograd.PyLayer")
+        raise RuntimeError(
+            "static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer"
+        )
     return _own_gradient("static_pylayer", forward_fn, inputs, backward_fn)
 
 
@@ -207,14 +226,19 @@ def _own_gradient(where, forward_fn, inputs, backward_fn):
         pulled = Region(backward_fn, results)
         count = len([x for x in flat(pulled.value)[0] if x is not None])
         if count != len(inputs):
-            raise ValueError(f"{where}: backward_fn returns {count} gradients; "
-                             f"there are {len(inputs)} inputs")
+            raise ValueError(
+                f"{where}: backward_fn returns {count} gradients; there are {len(inputs)} inputs"
+            )
         backward = pulled.block
     mine = {*block.inputs, *[o for op in block.ops for o in op.outputs]}
-    outside = list(dict.fromkeys([*block.outside(),
-                                  *[s for s in (backward.outside() if backward else ()) if s not in mine]]))
-    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(inputs)),
-                    nondiff=backward_fn is None)
+    outside = list(
+        dict.fromkeys(
+            [*block.outside(), *[s for s in (backward.outside() if backward else ()) if s not in mine]]
+        )
+    )
+    kernel = Kernel(
+        "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward_fn is None
+    )
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     symbols = [*map(recorder.symbol, inputs), *outside]
     operation = Operation(kernel, symbols, stops, tuple, recorder.scope, block.host)
@@ -249,10 +273,14 @@ def _with_gradient(block, backward, outside, count):
         env.update(zip(backward.inputs, cts, strict=False))  # there are none of what it changes in place
         evaluate(backward.ops, env)
         grads = values_of(backward, env)
-        found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
-                 for a, g in zip(arrays, grads, strict=False)]
-        return (*found,
-                *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]])
+        found = [
+            _no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
+            for a, g in zip(arrays, grads, strict=False)
+        ]
+        return (
+            *found,
+            *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]],
+        )
 
     whole.defvjp(with_residuals, pull)
     return whole

@@ -48,14 +48,24 @@ class Conll05st(Dataset):
         from run to run.
     """
 
-    def __init__(self, data_file=None, word_dict_file=None, verb_dict_file=None, target_dict_file=None,
-                 emb_file=None, download=True):
-        given = dict(zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file),
-                         strict=True))
+    def __init__(
+        self,
+        data_file=None,
+        word_dict_file=None,
+        verb_dict_file=None,
+        target_dict_file=None,
+        emb_file=None,
+        download=True,
+    ):
+        given = dict(
+            zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file), strict=True)
+        )
         for name, path in given.items():
             setattr(self, name, located("conll05st", path, download, *SOURCES[name], name))
-        self.word_dict, self.predicate_dict = (numbered_lines(self.word_dict_file),
-                                               numbered_lines(self.verb_dict_file))
+        self.word_dict, self.predicate_dict = (
+            numbered_lines(self.word_dict_file),
+            numbered_lines(self.verb_dict_file),
+        )
         self.label_dict = numbered_roles(self.target_dict_file)
         self.sentences, self.predicates, self.labels = [], [], []
         for words, predicate, labels in propositions(self.data_file, _WORDS, _ROLES):
@@ -99,8 +109,13 @@ def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
     near = [[word_dict.get(padded[verb + i], _RARE)] * length for i in range(5)]
     mark = [int(abs(i - verb) <= 2) for i in range(len(labels))]
     numbers = [word_dict.get(word, _RARE) for word in words]
-    return (numbers, *near, [predicate_dict.get(predicate)] * length, mark,
-            [label_dict.get(label) for label in labels])
+    return (
+        numbers,
+        *near,
+        [predicate_dict.get(predicate)] * length,
+        mark,
+        [label_dict.get(label) for label in labels],
+    )
 
 
 def _lines(content):
@@ -109,8 +124,9 @@ def _lines(content):
 
 def numbered_roles(path):
     """Numbers of "B-" and "I-" of each role, and of "O"."""
-    names = list(dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes())
-                               if line.startswith(("B-", "I-"))))
+    names = list(
+        dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-")))
+    )
     labels = [start + name for name in names for start in ("B-", "I-")]
     return {label: number for number, label in enumerate([*labels, "O"])}
 
@@ -123,8 +139,10 @@ def _sentences(path, *names):
     ends = [i for i, (_, fields) in enumerate(rows) if not fields]
     for before, end in pairwise([-1, *ends]):
         block = rows[before + 1 : end]
-        yield ([word for word, _ in block],
-               [list(column) for column in zip_longest(*(fields for _, fields in block))])
+        yield (
+            [word for word, _ in block],
+            [list(column) for column in zip_longest(*(fields for _, fields in block))],
+        )
 
 
 def _spelled(column):
@@ -139,6 +157,8 @@ def _spelled(column):
             labels.append("I-" + role if role is not None and (inside or field == "*)") else "O")
             inside = inside and field == "*"
         else:
-            raise RuntimeError(f"Conll05st: data_file: got {field!r} among the roles; allowed are '*', '*)', "
-                               "'(ROLE*' and '(ROLE*)'")
+            raise RuntimeError(
+                f"Conll05st: data_file: got {field!r} among the roles; allowed are '*', '*)', "
+                "'(ROLE*' and '(ROLE*)'"
+            )
     return labels

@@ -43,8 +43,11 @@ class Imdb(Dataset):
                 texts[kind].append(words)
         self.word_idx = ranked(counts, cutoff)
         rare = self.word_idx["<unk>"]
-        self.docs = [[self.word_idx.get(word, rare) for word in words] for kind in ("pos", "neg")
-                     for words in texts[kind]]
+        self.docs = [
+            [self.word_idx.get(word, rare) for word in words]
+            for kind in ("pos", "neg")
+            for words in texts[kind]
+        ]
         self.labels = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
 
     def __getitem__(self, idx):

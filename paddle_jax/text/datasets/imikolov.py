@@ -66,8 +66,9 @@ class Imikolov(Dataset):
         FileNotFoundError: there is no such file.
     """
 
-    def __init__(self, data_file=None, data_type="NGRAM", window_size=-1, mode="train", min_word_freq=50,
-                 download=True):
+    def __init__(
+        self, data_file=None, data_type="NGRAM", window_size=-1, mode="train", min_word_freq=50, download=True
+    ):
         if data_type.upper() not in ("NGRAM", "SEQ"):
             raise AssertionError(f"Imikolov: data_type: got {data_type!r}; it must be 'NGRAM' or 'SEQ'")
         self.data_type, self.window_size, self.min_word_freq = data_type.upper(), window_size, min_word_freq
@@ -78,8 +79,9 @@ class Imikolov(Dataset):
             raise AssertionError(f"Imikolov: window_size: got {window_size}; it must be positive for 'NGRAM'")
         self.word_idx = words_of(lines[FILE.format("train")], lines[FILE.format("valid")], min_word_freq)
         rows = pieces if self.data_type == "NGRAM" else pairs
-        self.data = [row for line in lines[FILE.format(self.mode)]
-                     for row in rows(line, self.word_idx, window_size)]
+        self.data = [
+            row for line in lines[FILE.format(self.mode)] for row in rows(line, self.word_idx, window_size)
+        ]
 
     def word_count(self, f, word_freq=None):
         """Counts the words of lines of bytes, and their ends; adds to `word_freq` if it is given."""

@@ -23,8 +23,11 @@ class MovieInfo:
 
     def value(self, categories_dict, movie_title_dict):
         """[[index], numbers of the categories, numbers of the words of the title]."""
-        return [[self.index], [categories_dict[name] for name in self.categories],
-                [movie_title_dict[word] for word in self.title.lower().split()]]
+        return [
+            [self.index],
+            [categories_dict[name] for name in self.categories],
+            [movie_title_dict[word] for word in self.title.lower().split()],
+        ]
 
     def __repr__(self):
         return f"<MovieInfo id({self.index}), title({self.title}), categories({self.categories})>"
@@ -34,16 +37,22 @@ class UserInfo:
     """Somebody who rates: `index`, `is_male`, `age` (the number of a group), `job_id`."""
 
     def __init__(self, index, gender, age, job_id):
-        self.index, self.is_male, self.age, self.job_id = (int(index), gender == "M", AGES.index(int(age)),
-                                                           int(job_id))
+        self.index, self.is_male, self.age, self.job_id = (
+            int(index),
+            gender == "M",
+            AGES.index(int(age)),
+            int(job_id),
+        )
 
     def value(self):
         """[[index], [0 for men, 1 for women], [group of age], [job]]."""
         return [[self.index], [int(not self.is_male)], [self.age], [self.job_id]]
 
     def __repr__(self):
-        return (f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), "
-                f"job({self.job_id})>")
+        return (
+            f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), "
+            f"job({self.job_id})>"
+        )
 
 
 class Catalogue:
@@ -53,8 +62,10 @@ class Catalogue:
     def __init__(self, path, film=MovieInfo, user=UserInfo):
         with zipfile.ZipFile(path) as archive:
             movies, users = _rows(archive, "movies"), _rows(archive, "users")
-        self.movie_info = {int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
-                           for index, title, kinds in movies}
+        self.movie_info = {
+            int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
+            for index, title, kinds in movies
+        }
         self.user_info = {int(index): user(index, gender, age, job) for index, gender, age, job, _ in users}
         films = self.movie_info.values()
         self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
@@ -95,8 +106,10 @@ class Movielens(Dataset):
         catalogue = Catalogue(self.data_file)
         self.movie_info, self.user_info = catalogue.movie_info, catalogue.user_info
         self.movie_title_dict, self.categories_dict = catalogue.movie_title_dict, catalogue.categories_dict
-        self.data = [self._row(*rating)
-                     for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")]
+        self.data = [
+            self._row(*rating)
+            for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")
+        ]
 
     def _row(self, user, movie, rating):
         film = self.movie_info[movie].value(self.categories_dict, self.movie_title_dict)
@@ -110,8 +123,9 @@ class Movielens(Dataset):
 
 
 def _rows(archive, name):
-    return [line.decode("latin1").strip().split("::")
-            for line in archive.read(f"ml-1m/{name}.dat").splitlines()]
+    return [
+        line.decode("latin1").strip().split("::") for line in archive.read(f"ml-1m/{name}.dat").splitlines()
+    ]
 
 
 def _numbered(words):

@@ -13,8 +13,9 @@ def located(owner, data_file, download, url, md5, argument="data_file"):
     if data_file is not None:
         return str(data_file)
     if not download:
-        raise AssertionError(f"{owner}: {argument}: got None, and download is False; "
-                             "give the path of the file")
+        raise AssertionError(
+            f"{owner}: {argument}: got None, and download is False; give the path of the file"
+        )
     folder = Path(HOME).expanduser() / owner.lower()
     folder.mkdir(parents=True, exist_ok=True)
     return get_path_from_url(url, str(folder), md5, decompress=False)

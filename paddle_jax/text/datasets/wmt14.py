@@ -13,16 +13,20 @@ def dictionaries(path, size):
     """Numbers of the words of the source and of the target: the first `size` lines of two
     files in the archive."""
     files = list(members(path, lambda name: name.endswith(("src.dict", "trg.dict"))))
-    return tuple(_words(path, [content for name, content in files if name.endswith(end)], end, size)
-                 for end in ("src.dict", "trg.dict"))
+    return tuple(
+        _words(path, [content for name, content in files if name.endswith(end)], end, size)
+        for end in ("src.dict", "trg.dict")
+    )
 
 
 def _words(path, contents, end, size):
     if len(contents) != 1:
-        raise AssertionError(f"WMT14: data_file: got {len(contents)} files {end} in {path}; "
-                             "there must be one")
-    return {word.strip().decode(): number
-            for number, word in enumerate(contents[0].splitlines()[: max(size, 0)])}
+        raise AssertionError(
+            f"WMT14: data_file: got {len(contents)} files {end} in {path}; there must be one"
+        )
+    return {
+        word.strip().decode(): number for number, word in enumerate(contents[0].splitlines()[: max(size, 0)])
+    }
 
 
 def pairs_in(path, end):

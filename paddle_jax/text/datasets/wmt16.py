@@ -49,18 +49,23 @@ class WMT16(Pairs):
     that nearly all are unknown), `get_dict` respects `reverse`, and no dictionary is kept in a file.
     """
 
-    def __init__(self, data_file=None, mode="train", src_dict_size=-1, trg_dict_size=-1, lang="en",
-                 download=True):
+    def __init__(
+        self, data_file=None, mode="train", src_dict_size=-1, trg_dict_size=-1, lang="en", download=True
+    ):
         self.mode = chosen("WMT16", mode, ("train", "test", "val"))
         self.data_file = located("wmt16", data_file, download, URL, MD5)
         self.lang = lang
         positive("WMT16", src_dict_size=src_dict_size, trg_dict_size=trg_dict_size)
         source, target = _LANGUAGES if lang == "en" else _LANGUAGES[::-1]
-        self.src_dict_size, self.trg_dict_size = (min(src_dict_size, TOTAL[source]),
-                                                  min(trg_dict_size, TOTAL[target]))
+        self.src_dict_size, self.trg_dict_size = (
+            min(src_dict_size, TOTAL[source]),
+            min(trg_dict_size, TOTAL[target]),
+        )
         lines = list(pairs_in(self.data_file, "wmt16/train", lang))
-        self.src_dict, self.trg_dict = (counted((pair[i] for pair in lines), size)
-                                        for i, size in enumerate((src_dict_size, trg_dict_size)))
+        self.src_dict, self.trg_dict = (
+            counted((pair[i] for pair in lines), size)
+            for i, size in enumerate((src_dict_size, trg_dict_size))
+        )
         self._read(lines if self.mode == "train" else pairs_in(self.data_file, f"wmt16/{self.mode}", lang))
 
     def get_dict(self, lang, reverse=False):

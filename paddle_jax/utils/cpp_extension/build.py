@@ -41,8 +41,17 @@ class BuildExtension(build_ext):
         libraries = [f"-l{library}" for library in ext.libraries]
         target = Path(self.get_outputs_of(ext)[0])
         target.parent.mkdir(parents=True, exist_ok=True)
-        compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries],
-                                   ext.include_dirs, ext.library_dirs), target, bool(self.verbose > 1))
+        compile_library(
+            command_of(
+                files,
+                ext.extra_compile_args,
+                [*ext.extra_link_args, *libraries],
+                ext.include_dirs,
+                ext.library_dirs,
+            ),
+            target,
+            bool(self.verbose > 1),
+        )
         if self.output_dir is None:
             target.with_name("__init__.py").write_text(_MODULE)
 

@@ -17,8 +17,11 @@ _GRAD = "@GRAD"
 
 def functions(library):
     """{name: function} of the operators that are not gradients."""
-    plain = {name: o for name, o in library.operators.items()
-             if not (name.endswith("_grad") and name.removesuffix("_grad") in library.operators)}
+    plain = {
+        name: o
+        for name, o in library.operators.items()
+        if not (name.endswith("_grad") and name.removesuffix("_grad") in library.operators)
+    }
     return {name: _function(library, operator) for name, operator in plain.items()}
 
 
@@ -30,8 +33,9 @@ def bare(name):
 def _function(library, operator):
     """The function that users call: inputs, then attributes."""
     if "k" not in operator.has or any("@VECTOR" in name for name in operator.outputs):
-        raise ValueError(f"cpp_extension: {operator.name}: it needs SetKernelFn, and outputs that "
-                         "are single Tensors")
+        raise ValueError(
+            f"cpp_extension: {operator.name}: it needs SetKernelFn, and outputs that are single Tensors"
+        )
     grad = library.operators.get(operator.name + "_grad")
 
     def body(operands, layout, attributes):
@@ -49,13 +53,15 @@ def _function(library, operator):
         groups = [_group(operator.name, name, values[i]) for i, name in enumerate(operator.inputs)]
         attributes = attribute_text(operator.name, operator.attributes, values[len(names) :])
         layout = [-1 if group is None else len(group) for group in groups]
-        results = run([tensor for group in groups if group is not None for tensor in group], layout,
-                      attributes)
+        results = run(
+            [tensor for group in groups if group is not None for tensor in group], layout, attributes
+        )
         return list(results) if isinstance(results, tuple) else results
 
     call.__name__ = call.__qualname__ = operator.name
-    call.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-                                            for name in parameters])
+    call.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in parameters]
+    )
     call.__doc__ = f"{operator.name}({', '.join(parameters)}): an operator of a C++ extension."
     return call
 
@@ -65,8 +71,13 @@ def _bound(owner, parameters, args, kwargs):
     unknown = [name for name in kwargs if name not in parameters or parameters.index(name) < len(args)]
     missing = [name for name in parameters[len(args) :] if name not in kwargs]
     if unknown or missing or len(args) > len(parameters):
-        wrong = (f"unexpected or given twice: {unknown}" if unknown else f"missing: {missing}" if missing
-                 else f"{len(args)} arguments")
+        wrong = (
+            f"unexpected or given twice: {unknown}"
+            if unknown
+            else f"missing: {missing}"
+            if missing
+            else f"{len(args)} arguments"
+        )
         raise TypeError(f"{owner}: {wrong}; its arguments are {', '.join(parameters)}")
     return [*args, *(kwargs[name] for name in parameters[len(args) :])]
 
@@ -77,10 +88,15 @@ def _group(owner, name, value):
         return None
     group = value if "@VECTOR" in name else [value]
     if not isinstance(group, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in group):
-        wanted = ("a list of Tensors" if "@VECTOR" in name
-                  else "a Tensor" + (" or None" if "@OPTIONAL" in name else ""))
-        raise ValueError(f"(InvalidArgument) {owner}: {bare(name).lower()}: got {type(value).__name__}; "
-                         f"it must be {wanted}")
+        wanted = (
+            "a list of Tensors"
+            if "@VECTOR" in name
+            else "a Tensor" + (" or None" if "@OPTIONAL" in name else "")
+        )
+        raise ValueError(
+            f"(InvalidArgument) {owner}: {bare(name).lower()}: got {type(value).__name__}; "
+            f"it must be {wanted}"
+        )
     return list(group)
 
 
@@ -99,8 +115,11 @@ def _differentiable(library, operator, layout, attributes, results=None):
     """The operator as a function of arrays, with the gradient that is declared for it."""
 
     def shapes(operands):
-        return (library.inferred(operator, _grouped(layout, operands), attributes) if results is None
-                else results(operands))
+        return (
+            library.inferred(operator, _grouped(layout, operands), attributes)
+            if results is None
+            else results(operands)
+        )
 
     def forward(*operands):
         return tuple(_kernel(library, operator, layout, attributes, shapes(operands), operands))
@@ -108,8 +127,10 @@ def _differentiable(library, operator, layout, attributes, results=None):
     if results is None and operator.name + "_grad" not in library.operators:
         return forward
     taught = jax.custom_vjp(forward)
-    taught.defvjp(lambda *operands: ((made := taught(*operands)), (operands, made)),
-                  ft.partial(_pulled, library, operator, layout, attributes))
+    taught.defvjp(
+        lambda *operands: ((made := taught(*operands)), (operands, made)),
+        ft.partial(_pulled, library, operator, layout, attributes),
+    )
     return taught
 
 
@@ -128,19 +149,34 @@ def _pulled(library, operator, layout, attributes, kept, cotangents):
         raise RuntimeError(f"{grad.name}: Inputs: got {', '.join(unknown)}; known are {', '.join(known)}")
     groups = [known[bare(name)] for name in grad.inputs]
     wanted = [bare(name).removesuffix(_GRAD) for name in grad.outputs]
-    if any(known.get(name) is not None and len(known[name]) != 1 or name not in map(bare, operator.inputs)
-           for name in wanted):
-        raise RuntimeError(f"{grad.name}: Outputs: got {', '.join(grad.outputs)}; "
-                           "each must be paddle::Grad of an input that is a single Tensor")
+    if any(
+        known.get(name) is not None and len(known[name]) != 1 or name not in map(bare, operator.inputs)
+        for name in wanted
+    ):
+        raise RuntimeError(
+            f"{grad.name}: Outputs: got {', '.join(grad.outputs)}; "
+            "each must be paddle::Grad of an input that is a single Tensor"
+        )
     flat = [value for group in groups if group is not None for value in group]
-    shapes = [jax.ShapeDtypeStruct(known[name][0].shape, known[name][0].dtype) for name in wanted
-              if known[name] is not None]
+    shapes = [
+        jax.ShapeDtypeStruct(known[name][0].shape, known[name][0].dtype)
+        for name in wanted
+        if known[name] is not None
+    ]
     values = attributes if grad.attributes else ""
-    call = _differentiable(library, grad, [-1 if group is None else len(group) for group in groups], values,
-                           lambda operands: shapes)
+    call = _differentiable(
+        library,
+        grad,
+        [-1 if group is None else len(group) for group in groups],
+        values,
+        lambda operands: shapes,
+    )
     found = dict(zip([name for name in wanted if known[name] is not None], call(*flat), strict=True))
-    return tuple(_cotangent(found.get(name), value) for name in map(bare, operator.inputs)
-                 for value in known[name] or [])
+    return tuple(
+        _cotangent(found.get(name), value)
+        for name in map(bare, operator.inputs)
+        for value in known[name] or []
+    )
 
 
 def _cotangent(gradient, value):

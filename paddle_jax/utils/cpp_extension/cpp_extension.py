@@ -38,8 +38,17 @@ def module_of(name, path):
     return functions(opened(Path(path).resolve()))
 
 
-def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldflags=None,
-         extra_include_paths=None, extra_library_paths=None, build_directory=None, verbose=False):
+def load(
+    name,
+    sources,
+    extra_cxx_cflags=None,
+    extra_cuda_cflags=None,
+    extra_ldflags=None,
+    extra_include_paths=None,
+    extra_library_paths=None,
+    build_directory=None,
+    verbose=False,
+):
     """Compiles C++ files with custom operators and gives a module with a function for each of them.
 
     The files include `paddle/extension.h` and declare operators with PD_BUILD_OP, PD_BUILD_GRAD_OP and
@@ -66,8 +75,13 @@ def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldf
     See: docs/custom-ops.md.
     """
     files = checked(sources)
-    command = command_of(files, extra_cxx_cflags or (), extra_ldflags or (), extra_include_paths or (),
-                         extra_library_paths or ())
+    command = command_of(
+        files,
+        extra_cxx_cflags or (),
+        extra_ldflags or (),
+        extra_include_paths or (),
+        extra_library_paths or (),
+    )
     folder = Path(build_directory or get_build_directory()) / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}_{stamp(command, files)}.so"
@@ -121,13 +135,23 @@ def setup(**attr):
     modules = attr.get("ext_modules")
     modules = list(modules) if isinstance(modules, list | tuple) else [modules]
     if not attr.get("name") or len(modules) != 1 or not isinstance(modules[0], setuptools.Extension):
-        raise ValueError(f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; "
-                         "give a name and one CppExtension")
+        raise ValueError(
+            f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; "
+            "give a name and one CppExtension"
+        )
     modules[0].name = attr["name"]
     compiler()
     commands = {"build_ext": BuildExtension, **attr.get("cmdclass", {})}
-    return setuptools.setup(**{"packages": [], "py_modules": [], "zip_safe": False, **attr,
-                               "ext_modules": modules, "cmdclass": commands})
+    return setuptools.setup(
+        **{
+            "packages": [],
+            "py_modules": [],
+            "zip_safe": False,
+            **attr,
+            "ext_modules": modules,
+            "cmdclass": commands,
+        }
+    )
 
 
 def _need_setuptools():

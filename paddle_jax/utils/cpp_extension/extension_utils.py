@@ -63,8 +63,9 @@ def run_cmd(command, verbose=False):
     # the user's own command
     done = subprocess.run(command, shell=True, check=False, stdout=None if verbose else subprocess.DEVNULL)  # noqa: S602
     if done.returncode:
-        raise RuntimeError(f"run_cmd: command: {command!r} ended with code {done.returncode}; "
-                           "run it in a shell to see why")
+        raise RuntimeError(
+            f"run_cmd: command: {command!r} ended with code {done.returncode}; run it in a shell to see why"
+        )
     return 0
 
 
@@ -79,19 +80,26 @@ def find_cuda_home():
         True
     """
     nvcc = shutil.which("nvcc")
-    return (os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
-            or (str(Path(nvcc).parents[1]) if nvcc else "/usr/local/cuda"))
+    return (
+        os.environ.get("CUDA_HOME")
+        or os.environ.get("CUDA_PATH")
+        or (str(Path(nvcc).parents[1]) if nvcc else "/usr/local/cuda")
+    )
 
 
 def compiler():
     """The command of the C++ compiler, a list of words."""
     chosen = os.environ.get("CXX")
-    words = (shlex.split(chosen) if chosen
-             else [next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), "")])
+    words = (
+        shlex.split(chosen)
+        if chosen
+        else [next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), "")]
+    )
     if not words or not shutil.which(words[0]):
         missing = f"CXX={chosen!r} is no program" if chosen else "none of g++, clang++, c++ was found"
-        raise RuntimeError(f"cpp_extension: there is no C++ compiler: {missing}; "
-                           "install one, or set CXX to its name")
+        raise RuntimeError(
+            f"cpp_extension: there is no C++ compiler: {missing}; install one, or set CXX to its name"
+        )
     return words
 
 
@@ -101,8 +109,9 @@ def checked(sources):
         raise ValueError(f"cpp_extension: sources: got {sources!r}; give a list of paths of C++ files")
     for source in sources:
         if Path(source).suffix not in _CPP:
-            raise ValueError(f"cpp_extension: sources: got {str(source)!r}; only C++ is compiled here: "
-                             f"{', '.join(_CPP)}")
+            raise ValueError(
+                f"cpp_extension: sources: got {str(source)!r}; only C++ is compiled here: {', '.join(_CPP)}"
+            )
         if not Path(source).is_file():
             raise FileNotFoundError(f"cpp_extension: sources: there is no file {str(source)!r}")
     return [Path(source).absolute() for source in sources]
@@ -111,9 +120,19 @@ def checked(sources):
 def command_of(sources, cflags=(), ldflags=(), includes=(), libraries=()):
     """The words that compile sources into a library, up to the name of the result."""
     folders = [INCLUDE, jax.ffi.include_dir(), *includes]
-    return [*compiler(), "-std=c++17", "-O3", "-fPIC", "-shared", *cflags,
-            *(f"-I{folder}" for folder in folders), *map(str, sources), str(INCLUDE / "exports.cc"),
-            *(f"-L{folder}" for folder in libraries), *ldflags]
+    return [
+        *compiler(),
+        "-std=c++17",
+        "-O3",
+        "-fPIC",
+        "-shared",
+        *cflags,
+        *(f"-I{folder}" for folder in folders),
+        *map(str, sources),
+        str(INCLUDE / "exports.cc"),
+        *(f"-L{folder}" for folder in libraries),
+        *ldflags,
+    ]
 
 
 def stamp(command, sources):
@@ -134,8 +153,10 @@ def compile_library(command, target, verbose=False):
             print(shlex.join(words))
         done = subprocess.run(words, check=False, capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(f"cpp_extension: the compiler ended with code {done.returncode}; "
-                               f"it said:\n{(done.stderr or done.stdout)[-8000:]}")
+            raise RuntimeError(
+                f"cpp_extension: the compiler ended with code {done.returncode}; "
+                f"it said:\n{(done.stderr or done.stdout)[-8000:]}"
+            )
         if verbose and done.stderr:
             print(done.stderr)
         made.replace(target)

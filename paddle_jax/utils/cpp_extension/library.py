@@ -8,8 +8,21 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-_CODES = ("undefined", "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-          "float64", "complex64", "complex128")
+_CODES = (
+    "undefined",
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 _WORDS = {"bool": bool, "int": int, "int64_t": int, "float": float, "double": float, "std::string": str}
 _FIRST, _LAST = "std::vector<", ">"
 
@@ -32,11 +45,16 @@ class Library:
         for name in ("describe", "shapes", "types"):
             getattr(self._open, f"paddle_jax_{name}").restype = ctypes.c_char_p
         self.target = f"paddle_jax_extension_{uuid.uuid4().hex}"
-        jax.ffi.register_ffi_target(self.target, jax.ffi.pycapsule(self._open.paddle_jax_call),
-                                    platform="cpu")
+        jax.ffi.register_ffi_target(
+            self.target, jax.ffi.pycapsule(self._open.paddle_jax_call), platform="cpu"
+        )
         rows = [line.split("\t") for line in self._asked("describe").splitlines()]
-        self.operators = {row[0]: Operator(row[0], _names(row[1]), _names(row[2]),
-                                           tuple(map(_attribute, _names(row[3]))), row[4]) for row in rows}
+        self.operators = {
+            row[0]: Operator(
+                row[0], _names(row[1]), _names(row[2]), tuple(map(_attribute, _names(row[3]))), row[4]
+            )
+            for row in rows
+        }
 
     def _asked(self, question, *arguments):
         answer = getattr(self._open, f"paddle_jax_{question}")(*(a.encode() for a in arguments)).decode()
@@ -53,18 +71,27 @@ class Library:
             raise RuntimeError(f"{operator.name}: it has {many}; set both InferShapeFn and InferDtypeFn")
         shapes, types = ((groups[0][0].shape,), (groups[0][0].dtype.name,)) if plain else ((), ())
         if "s" in operator.has:
-            text = self._asked("shapes", operator.name,
-                               request(groups, attributes, lambda a: " ".join(map(str, (a.ndim, *a.shape)))))
-            shapes = [tuple(int(n) for n in shape.strip("[]").split(",") if n)
-                      for shape in text.split(";")[:-1]]
+            text = self._asked(
+                "shapes",
+                operator.name,
+                request(groups, attributes, lambda a: " ".join(map(str, (a.ndim, *a.shape)))),
+            )
+            shapes = [
+                tuple(int(n) for n in shape.strip("[]").split(",") if n) for shape in text.split(";")[:-1]
+            ]
         if "t" in operator.has:
-            types = self._asked("types", operator.name, request(
-                groups, attributes, lambda a: str(_code(operator.name, a)))).split(";")[:-1]
+            types = self._asked(
+                "types", operator.name, request(groups, attributes, lambda a: str(_code(operator.name, a)))
+            ).split(";")[:-1]
         if not len(shapes) == len(types) == len(operator.outputs):
-            raise RuntimeError(f"{operator.name}: {len(shapes)} shapes and {len(types)} dtypes were inferred "
-                               f"for {len(operator.outputs)} outputs")
-        return [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(kind))
-                for shape, kind in zip(shapes, types, strict=True)]
+            raise RuntimeError(
+                f"{operator.name}: {len(shapes)} shapes and {len(types)} dtypes were inferred "
+                f"for {len(operator.outputs)} outputs"
+            )
+        return [
+            jax.ShapeDtypeStruct(shape, jax.numpy.dtype(kind))
+            for shape, kind in zip(shapes, types, strict=True)
+        ]
 
 
 opened = ft.cache(Library)
@@ -86,8 +113,10 @@ def _attribute(text):
     name, _, kind = (part.strip() for part in text.partition(":"))
     base = kind.removeprefix(_FIRST).removesuffix(_LAST) if kind.startswith(_FIRST) else kind
     if base not in _WORDS:
-        raise ValueError(f"cpp_extension: Attrs: got the type {kind!r} of {name}; "
-                         f"allowed are {', '.join(_WORDS)} and vectors of them")
+        raise ValueError(
+            f"cpp_extension: Attrs: got the type {kind!r} of {name}; "
+            f"allowed are {', '.join(_WORDS)} and vectors of them"
+        )
     return name, kind
 
 
@@ -100,8 +129,9 @@ def _code(name, array):
 
 def attribute_text(owner, attributes, values):
     """Attributes as the library reads them."""
-    return " ".join(_one(owner, name, kind, value)
-                    for (name, kind), value in zip(attributes, values, strict=True))
+    return " ".join(
+        _one(owner, name, kind, value) for (name, kind), value in zip(attributes, values, strict=True)
+    )
 
 
 def _one(owner, name, kind, value):
@@ -111,8 +141,12 @@ def _one(owner, name, kind, value):
         inner = kind.removeprefix(_FIRST).removesuffix(_LAST)
         return " ".join([str(len(value)), *(_one(owner, name, inner, part) for part in value)])
     wanted = _WORDS[kind]
-    fits = {bool: bool | np.bool_, int: int | np.integer, float: float | int | np.floating | np.integer,
-            str: str}[wanted]
+    fits = {
+        bool: bool | np.bool_,
+        int: int | np.integer,
+        float: float | int | np.floating | np.integer,
+        str: str,
+    }[wanted]
     if not isinstance(value, fits) or isinstance(value, bool) and wanted is not bool:
         raise TypeError(f"{owner}: {name}: got {value!r}; it must be {wanted.__name__}")
     if wanted is str:

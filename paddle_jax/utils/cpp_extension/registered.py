@@ -37,14 +37,18 @@ def load_op_meta_info_and_register_op(lib_filename):
     """
     path = Path(lib_filename).resolve()
     if not path.is_file():
-        raise RuntimeError("(PreconditionNotMet) load_op_meta_info_and_register_op: lib_filename: "
-                           f"there is no file {str(lib_filename)!r}; compile it with setup or load")
+        raise RuntimeError(
+            "(PreconditionNotMet) load_op_meta_info_and_register_op: lib_filename: "
+            f"there is no file {str(lib_filename)!r}; compile it with setup or load"
+        )
     library, known = opened(path), _known()
     made = functions(library)
     taken = [name for name in made if name in known and known[name][0] is not library]
     if taken:
-        raise ValueError(f"load_op_meta_info_and_register_op: {', '.join(taken)}: "
-                         "known from another library; give operators names of their own")
+        raise ValueError(
+            f"load_op_meta_info_and_register_op: {', '.join(taken)}: "
+            "known from another library; give operators names of their own"
+        )
     new = [name for name in made if name not in known]
     known.update({name: (library, made[name]) for name in new})
     return new
@@ -71,8 +75,9 @@ def parse_op_info(op_name):
 
 def _found(name, error):
     if name not in _known():
-        raise error(f"the operator {name!r} is not known; "
-                    "load its library with load_op_meta_info_and_register_op")
+        raise error(
+            f"the operator {name!r} is not known; load its library with load_op_meta_info_and_register_op"
+        )
     return _known()[name]
 
 
@@ -105,8 +110,9 @@ def _import_module_from_library(module_name, build_directory, verbose=False):
     """
     path = Path(build_directory) / f"{module_name}.so"
     if not path.exists():
-        raise FileNotFoundError(f"_import_module_from_library: there is no library {str(path)!r}; "
-                                "compile it with setup")
+        raise FileNotFoundError(
+            f"_import_module_from_library: there is no library {str(path)!r}; compile it with setup"
+        )
     if verbose:
         print(f"Library of operators: {path}")
     load_op_meta_info_and_register_op(path)
@@ -131,9 +137,16 @@ def _jit_compile(file_path, verbose=False):
         raise AssertionError(f"_jit_compile: there is no file {str(file_path)!r}; write a setup.py there")
     alias = ["-m", "paddle_jax"] if Paths.root == "paddle" else []
     paths = [str(Path(__file__).parents[3]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    done = subprocess.run([sys.executable, *alias, path.name, "build"], check=False, cwd=path.parent,
-                          capture_output=not verbose, text=True,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+    done = subprocess.run(
+        [sys.executable, *alias, path.name, "build"],
+        check=False,
+        cwd=path.parent,
+        capture_output=not verbose,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
     if done.returncode:
-        raise RuntimeError(f"_jit_compile: {str(file_path)!r} ended with code {done.returncode}; "
-                           f"it said:\n{(done.stderr or '')[-8000:]}")
+        raise RuntimeError(
+            f"_jit_compile: {str(file_path)!r} ended with code {done.returncode}; "
+            f"it said:\n{(done.stderr or '')[-8000:]}"
+        )

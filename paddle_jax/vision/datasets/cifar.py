@@ -61,8 +61,9 @@ class Cifar10(Dataset):
         name = type(self).__name__
         self.mode, self.backend = mode_of(name, mode, ("train", "test")), backend_of(name, backend)
         self._init_url_md5_flag()
-        self.data_file = file_of(name, "data_file", data_file, self.data_url, self.data_md5, "cifar",
-                                 download)
+        self.data_file = file_of(
+            name, "data_file", data_file, self.data_url, self.data_md5, "cifar", download
+        )
         self.transform = transform
         self._load_data()
         self.dtype = "float32"

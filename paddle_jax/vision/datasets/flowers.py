@@ -51,8 +51,16 @@ class Flowers(Dataset):
         ValueError: another backend, or the archive holds a member that would be written outside its folder.
     """
 
-    def __init__(self, data_file=None, label_file=None, setid_file=None, mode="train", transform=None,
-                 download=True, backend=None):
+    def __init__(
+        self,
+        data_file=None,
+        label_file=None,
+        setid_file=None,
+        mode="train",
+        transform=None,
+        download=True,
+        backend=None,
+    ):
         super().__init__()
         flag = MODE_FLAG_MAP[mode_of("Flowers", mode, ("train", "valid", "test"))]
         self.backend = backend_of("Flowers", backend)
@@ -60,8 +68,9 @@ class Flowers(Dataset):
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
         self.transform = transform
-        self.data_path = (str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz")
-                          else f"{data_file}.d/")
+        self.data_path = (
+            str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz") else f"{data_file}.d/"
+        )
         if not Path(self.data_path).is_dir():
             self._unpack(data_file)
         self.labels, self.indexes = labels_in(label_file, setid_file, flag)
@@ -71,8 +80,10 @@ class Flowers(Dataset):
             with tarfile.open(data_file) as archive:
                 archive.extractall(self.data_path, filter="data")
         except tarfile.FilterError as error:
-            raise ValueError(f"Flowers: data_file: {data_file} holds a member that would be written outside "
-                             f"its folder: {error}") from error
+            raise ValueError(
+                f"Flowers: data_file: {data_file} holds a member that would be written outside "
+                f"its folder: {error}"
+            ) from error
 
     def __getitem__(self, idx):
         index = self.indexes[idx]

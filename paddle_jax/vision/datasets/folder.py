@@ -41,8 +41,10 @@ def make_dataset(dir, class_to_idx, extensions, is_valid_file=None):
         is_valid_file: called with a path where extensions is None.
     """
     valid = is_valid_file if extensions is None else lambda path: has_valid_extension(path, extensions)
-    folders = [(os.path.join(str(Path(dir).expanduser()), name), class_to_idx[name])  # noqa: PTH118
-               for name in sorted(class_to_idx)]
+    folders = [
+        (os.path.join(str(Path(dir).expanduser()), name), class_to_idx[name])  # noqa: PTH118
+        for name in sorted(class_to_idx)
+    ]
     return [(path, number) for folder, number in folders for path in _files(folder, valid)]
 
 
@@ -111,8 +113,12 @@ class DatasetFolder(Dataset):
         if not samples:
             raise _nothing("DatasetFolder", "folder with files", root, extensions)
         self.loader = default_loader if loader is None else loader
-        self.extensions, self.classes, self.class_to_idx, self.samples = (extensions, classes, class_to_idx,
-                                                                          samples)
+        self.extensions, self.classes, self.class_to_idx, self.samples = (
+            extensions,
+            classes,
+            class_to_idx,
+            samples,
+        )
         self.targets = [number for _, number in samples]
         self.dtype = "float32"
 

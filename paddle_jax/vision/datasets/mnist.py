@@ -19,12 +19,16 @@ def read_idx(path, axes):
     content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     start = 4 + 4 * axes
     if len(content) < start:
-        raise ValueError(f"MNIST: {path} has {len(content)} bytes; an IDX file with {axes} axes has "
-                         f"{start} before its data")
+        raise ValueError(
+            f"MNIST: {path} has {len(content)} bytes; an IDX file with {axes} axes has "
+            f"{start} before its data"
+        )
     shape = struct.unpack_from(f">{axes}I", content, 4)
     if len(content) - start < np.prod(shape, dtype=np.float64):
-        raise ValueError(f"MNIST: {path} speaks of an array {list(shape)} but has only "
-                         f"{len(content) - start} bytes of data; is it the right file?")
+        raise ValueError(
+            f"MNIST: {path} speaks of an array {list(shape)} but has only "
+            f"{len(content) - start} bytes of data; is it the right file?"
+        )
     return np.frombuffer(content, np.uint8, int(np.prod(shape)), start).reshape(shape)
 
 
@@ -68,20 +72,27 @@ class MNIST(Dataset):
     TRAIN_LABEL_URL = URL_PREFIX + "train-labels-idx1-ubyte.gz"
     TRAIN_LABEL_MD5 = "d53e105ee54ea40749a09fcbcd1e9432"
 
-    def __init__(self, image_path=None, label_path=None, mode="train", transform=None, download=True,
-                 backend=None):
+    def __init__(
+        self, image_path=None, label_path=None, mode="train", transform=None, download=True, backend=None
+    ):
         super().__init__()
         name = type(self).__name__
-        self.mode, self.backend, self.transform = (mode_of(name, mode, ("train", "test")),
-                                                   backend_of(name, backend), transform)
-        images, labels = ([getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5")]
-                          for what in ("IMAGE", "LABEL"))
+        self.mode, self.backend, self.transform = (
+            mode_of(name, mode, ("train", "test")),
+            backend_of(name, backend),
+            transform,
+        )
+        images, labels = (
+            [getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5")]
+            for what in ("IMAGE", "LABEL")
+        )
         self.image_path = file_of(name, "image_path", image_path, *images, self.NAME, download)
         self.label_path = file_of(name, "label_path", label_path, *labels, self.NAME, download)
         images, labels = read_idx(self.image_path, 3), read_idx(self.label_path, 1)
         if len(images) != len(labels):
-            raise ValueError(f"{name}: got {len(images)} images and {len(labels)} labels; "
-                             "the files do not belong together")
+            raise ValueError(
+                f"{name}: got {len(images)} images and {len(labels)} labels; the files do not belong together"
+            )
         self.images = list(images.reshape(len(images), -1).astype(np.float32))
         self.labels = [np.array([label], np.int64) for label in labels.tolist()]
         self.dtype = "float32"

@@ -72,17 +72,20 @@ class VOC2012(Dataset):
             archive.close()
 
     def __getstate__(self):
-        return ({key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")}
-                | {"_owner": None})
+        return {key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")} | {
+            "_owner": None
+        }
 
     def __getitem__(self, idx):
-        image, label = (pillow().open(io.BytesIO(self._content(names[idx])))
-                        for names in (self.data, self.labels))
+        image, label = (
+            pillow().open(io.BytesIO(self._content(names[idx]))) for names in (self.data, self.labels)
+        )
         if self.backend == "cv2":
             image, label = np.array(image), np.array(label)
         image = image if self.transform is None else self.transform(image)
-        return ((image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2"
-                else (image, label))
+        return (
+            (image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2" else (image, label)
+        )
 
     def __len__(self):
         return len(self.data)

@@ -28,8 +28,10 @@ def with_weights(model, arch, pretrained, model_urls):
         path = get_weights_path_from_url(*model_urls[arch])
         missing, _ = model.set_state_dict(load(path))
         if len(missing) == len(model.state_dict()):
-            raise ValueError(f"{arch}: pretrained: {path} has no value for any parameter of this model; "
-                             "remove the file to download it again")
+            raise ValueError(
+                f"{arch}: pretrained: {path} has no value for any parameter of this model; "
+                "remove the file to download it again"
+            )
     return model
 
 
@@ -63,8 +65,9 @@ class IntermediateLayerGetter(nn.LayerDict):
     def __init__(self, model, return_layers):
         children = dict(model.named_children())
         if unknown := [name for name in return_layers if name not in children]:
-            raise ValueError(f"IntermediateLayerGetter: return_layers: got {unknown}; "
-                             f"the sublayers are {list(children)}")
+            raise ValueError(
+                f"IntermediateLayerGetter: return_layers: got {unknown}; the sublayers are {list(children)}"
+            )
         last = max((list(children).index(name) for name in return_layers), default=len(children) - 1)
         super().__init__(dict(list(children.items())[: last + 1]))
         self.return_layers = return_layers.copy()

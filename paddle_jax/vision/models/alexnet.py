@@ -19,12 +19,21 @@ class ConvPoolLayer(nn.Layer):
         act: "relu" or None.
     """
 
-    def __init__(self, input_channels, output_channels, filter_size, stride, padding, stdv, groups=1,
-                 act=None):
+    def __init__(
+        self, input_channels, output_channels, filter_size, stride, padding, stdv, groups=1, act=None
+    ):
         super().__init__()
         self.relu = nn.ReLU() if act == "relu" else None
-        self._conv = nn.Conv2D(input_channels, output_channels, filter_size, stride, padding, groups=groups,
-                               weight_attr=uniform(stdv), bias_attr=uniform(stdv))
+        self._conv = nn.Conv2D(
+            input_channels,
+            output_channels,
+            filter_size,
+            stride,
+            padding,
+            groups=groups,
+            weight_attr=uniform(stdv),
+            bias_attr=uniform(stdv),
+        )
         self._pool = nn.MaxPool2D(3, 2, 0)
 
     def forward(self, inputs):
@@ -50,13 +59,15 @@ class AlexNet(nn.Layer):
     def __init__(self, num_classes=1000):
         super().__init__()
         self.num_classes = num_classes
-        first, second, third, fourth, fifth = (1 / math.sqrt(n)
-                                               for n in (3 * 121, 64 * 25, 192 * 9, 384 * 9, 256 * 9))
+        first, second, third, fourth, fifth = (
+            1 / math.sqrt(n) for n in (3 * 121, 64 * 25, 192 * 9, 384 * 9, 256 * 9)
+        )
         self._conv1 = ConvPoolLayer(3, 64, 11, 4, 2, first, act="relu")
         self._conv2 = ConvPoolLayer(64, 192, 5, 1, 2, second, act="relu")
         self._conv3 = nn.Conv2D(192, 384, 3, padding=1, weight_attr=uniform(third), bias_attr=uniform(third))
-        self._conv4 = nn.Conv2D(384, 256, 3, padding=1, weight_attr=uniform(fourth),
-                                bias_attr=uniform(fourth))
+        self._conv4 = nn.Conv2D(
+            384, 256, 3, padding=1, weight_attr=uniform(fourth), bias_attr=uniform(fourth)
+        )
         self._conv5 = ConvPoolLayer(256, 256, 3, 1, 1, fifth, act="relu")
         if num_classes > 0:
             length = 256 * 6 * 6

@@ -16,8 +16,9 @@ _SUMS = {  # MD5 of the published weight files
     201: "16ca29565a7712329cf9e36e02caaf58",
     264: "3270ce516b85370bba88cfdd9f60bff4",
 }
-model_urls = {f"densenet{depth}": (f"{_HOME}DenseNet{depth}_pretrained.pdparams", md5)
-              for depth, md5 in _SUMS.items()}
+model_urls = {
+    f"densenet{depth}": (f"{_HOME}DenseNet{depth}_pretrained.pdparams", md5) for depth, md5 in _SUMS.items()
+}
 _BLOCKS = {  # depth -> channels after the first convolution, channels that a layer adds, layers in each block
     121: (64, 32, (6, 12, 24, 16)),
     161: (96, 48, (6, 12, 36, 24)),
@@ -38,8 +39,9 @@ class BNACConvLayer(nn.Layer):
     def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
         super().__init__()
         self._batch_norm = nn.BatchNorm(num_channels, act=act)
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad,
-                               groups=groups, bias_attr=False)
+        self._conv = nn.Conv2D(
+            num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False
+        )
 
     def forward(self, input):
         """The layer's output for `input`."""
@@ -87,8 +89,10 @@ class DenseBlock(nn.Layer):
         super().__init__()
         self.dropout = dropout
         self.dense_layer_func = [
-            self.add_sublayer(f"{name}_{i + 1}", DenseLayer(num_channels + i * growth_rate, growth_rate,
-                                                            bn_size, dropout)) for i in range(num_layers)
+            self.add_sublayer(
+                f"{name}_{i + 1}", DenseLayer(num_channels + i * growth_rate, growth_rate, bn_size, dropout)
+            )
+            for i in range(num_layers)
         ]
 
     def forward(self, input):
@@ -125,8 +129,9 @@ class ConvBNLayer(nn.Layer):
 
     def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
         super().__init__()
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad,
-                               groups=groups, bias_attr=False)
+        self._conv = nn.Conv2D(
+            num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False
+        )
         self._batch_norm = nn.BatchNorm(num_filters, act=act)
 
     def forward(self, input):
@@ -160,8 +165,9 @@ class DenseNet(nn.Layer):
     def __init__(self, layers=121, bn_size=4, dropout=0.0, num_classes=1000, with_pool=True):
         super().__init__()
         if layers not in _BLOCKS:
-            raise AssertionError(f"DenseNet: layers: got {layers!r}; "
-                                 f"allowed are {', '.join(map(str, _BLOCKS))}")
+            raise AssertionError(
+                f"DenseNet: layers: got {layers!r}; allowed are {', '.join(map(str, _BLOCKS))}"
+            )
         self.num_classes, self.with_pool = num_classes, with_pool
         channels, growth, blocks = _BLOCKS[layers]
         self.conv1_func = ConvBNLayer(3, channels, 7, stride=2, pad=3)

@@ -14,10 +14,14 @@ model_urls = {"googlenet": (f"{_HOME}GoogLeNet_pretrained.pdparams", "80c06f038e
 _BLOCKS = {
     # name -> channels before; of the 1x1, before the 3x3, the 3x3, before the 5x5, the 5x5 and the pooled
     # path
-    "3a": (192, 64, 96, 128, 16, 32, 32), "3b": (256, 128, 128, 192, 32, 96, 64),
-    "4a": (480, 192, 96, 208, 16, 48, 64), "4b": (512, 160, 112, 224, 24, 64, 64),
-    "4c": (512, 128, 128, 256, 24, 64, 64), "4d": (512, 112, 144, 288, 32, 64, 64),
-    "4e": (528, 256, 160, 320, 32, 128, 128), "5a": (832, 256, 160, 320, 32, 128, 128),
+    "3a": (192, 64, 96, 128, 16, 32, 32),
+    "3b": (256, 128, 128, 192, 32, 96, 64),
+    "4a": (480, 192, 96, 208, 16, 48, 64),
+    "4b": (512, 160, 112, 224, 24, 64, 64),
+    "4c": (512, 128, 128, 256, 24, 64, 64),
+    "4d": (512, 112, 144, 288, 32, 64, 64),
+    "4e": (528, 256, 160, 320, 32, 128, 128),
+    "5a": (832, 256, 160, 320, 32, 128, 128),
     "5b": (832, 384, 192, 384, 48, 128, 128),
 }
 
@@ -36,8 +40,15 @@ class ConvLayer(nn.Layer):
 
     def __init__(self, num_channels, num_filters, filter_size, stride=1, groups=1):
         super().__init__()
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride,
-                               padding=(filter_size - 1) // 2, groups=groups, bias_attr=False)
+        self._conv = nn.Conv2D(
+            num_channels,
+            num_filters,
+            filter_size,
+            stride=stride,
+            padding=(filter_size - 1) // 2,
+            groups=groups,
+            bias_attr=False,
+        )
 
     def forward(self, inputs):
         """The layer's output for `inputs`."""
@@ -66,8 +77,12 @@ class Inception(nn.Layer):
 
     def forward(self, inputs):
         """The block's output for `inputs`."""
-        paths = [self._conv1(inputs), self._conv3(self._conv3r(inputs)), self._conv5(self._conv5r(inputs)),
-                 self._convprj(self._pool(inputs))]
+        paths = [
+            self._conv1(inputs),
+            self._conv3(self._conv3r(inputs)),
+            self._conv5(self._conv5r(inputs)),
+            self._convprj(self._pool(inputs)),
+        ]
         return F.relu(concat(paths, 1))
 
 
@@ -117,8 +132,9 @@ class GoogLeNet(nn.Layer):
         if self.num_classes <= 0:
             return x
         x = getattr(self, f"_fc_o{number}")(getattr(self, f"_conv_o{number}")(x).flatten(1))
-        return getattr(self,
-                       f"_out{number}")(getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x))
+        return getattr(self, f"_out{number}")(
+            getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x)
+        )
 
     def forward(self, inputs):
         """The three outputs for `inputs`, before softmax."""

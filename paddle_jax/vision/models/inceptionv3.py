@@ -16,10 +16,15 @@ def _chain(layer, name, channels, *steps):
     """Adds convolutions name_1, name_2, ... that follow each other; a step is (channels, kernel) or
     (channels, kernel, stride, padding)."""
     for number, (width, kernel, *rest) in enumerate(steps, 1):
-        stride, padding = (
-            rest or (1, tuple(k // 2 for k in kernel) if isinstance(kernel, tuple) else kernel // 2))
-        setattr(layer, f"{name}_{number}" if len(steps) > 1 else name,
-                ConvNormActivation(channels, width, kernel, stride=stride, padding=padding))
+        stride, padding = rest or (
+            1,
+            tuple(k // 2 for k in kernel) if isinstance(kernel, tuple) else kernel // 2,
+        )
+        setattr(
+            layer,
+            f"{name}_{number}" if len(steps) > 1 else name,
+            ConvNormActivation(channels, width, kernel, stride=stride, padding=padding),
+        )
         channels = width
 
 
@@ -65,8 +70,15 @@ class InceptionA(nn.Layer):
 
     def forward(self, x):
         """The block's output for `x`."""
-        return concat([self.branch1x1(x), _run(self, "branch5x5", x, 2), _run(self, "branch3x3dbl", x, 3),
-                       self.branch_pool_conv(self.branch_pool(x))], 1)
+        return concat(
+            [
+                self.branch1x1(x),
+                _run(self, "branch5x5", x, 2),
+                _run(self, "branch3x3dbl", x, 3),
+                self.branch_pool_conv(self.branch_pool(x)),
+            ],
+            1,
+        )
 
 
 class InceptionB(nn.Layer):
@@ -100,15 +112,30 @@ class InceptionC(nn.Layer):
         width = channels_7x7
         _chain(self, "branch1x1", num_channels, (192, 1))
         _chain(self, "branch7x7", num_channels, (width, 1), (width, (1, 7)), (192, (7, 1)))
-        _chain(self, "branch7x7dbl", num_channels, (width, 1), (width, (7, 1)), (width, (1, 7)),
-               (width, (7, 1)), (192, (1, 7)))
+        _chain(
+            self,
+            "branch7x7dbl",
+            num_channels,
+            (width, 1),
+            (width, (7, 1)),
+            (width, (1, 7)),
+            (width, (7, 1)),
+            (192, (1, 7)),
+        )
         self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
     def forward(self, x):
         """The block's output for `x`."""
-        return concat([self.branch1x1(x), _run(self, "branch7x7", x, 3), _run(self, "branch7x7dbl", x, 5),
-                       self.branch_pool_conv(self.branch_pool(x))], 1)
+        return concat(
+            [
+                self.branch1x1(x),
+                _run(self, "branch7x7", x, 3),
+                _run(self, "branch7x7dbl", x, 5),
+                self.branch_pool_conv(self.branch_pool(x)),
+            ],
+            1,
+        )
 
 
 class InceptionD(nn.Layer):
@@ -126,8 +153,9 @@ class InceptionD(nn.Layer):
 
     def forward(self, x):
         """The block's output for `x`."""
-        return concat([_run(self, "branch3x3", x, 2), _run(self, "branch7x7x3", x, 4), self.branch_pool(x)],
-                      1)
+        return concat(
+            [_run(self, "branch3x3", x, 2), _run(self, "branch7x7x3", x, 4), self.branch_pool(x)], 1
+        )
 
 
 class InceptionE(nn.Layer):
@@ -152,9 +180,17 @@ class InceptionE(nn.Layer):
     def forward(self, x):
         """The block's output for `x`."""
         first, second = self.branch3x3_1(x), _run(self, "branch3x3dbl", x, 2)
-        return concat([self.branch1x1(x), self.branch3x3_2a(first), self.branch3x3_2b(first),
-                       self.branch3x3dbl_3a(second), self.branch3x3dbl_3b(second),
-                       self.branch_pool_conv(self.branch_pool(x))], 1)
+        return concat(
+            [
+                self.branch1x1(x),
+                self.branch3x3_2a(first),
+                self.branch3x3_2b(first),
+                self.branch3x3dbl_3a(second),
+                self.branch3x3dbl_3b(second),
+                self.branch_pool_conv(self.branch_pool(x)),
+            ],
+            1,
+        )
 
 
 class InceptionV3(nn.Layer):
@@ -176,11 +212,21 @@ class InceptionV3(nn.Layer):
         super().__init__()
         self.num_classes, self.with_pool = num_classes, with_pool
         self.inception_stem = InceptionStem()
-        self.inception_block_list = nn.LayerList([
-            InceptionA(192, 32), InceptionA(256, 64), InceptionA(288, 64), InceptionB(288),
-            InceptionC(768, 128), InceptionC(768, 160), InceptionC(768, 160), InceptionC(768, 192),
-            InceptionD(768), InceptionE(1280), InceptionE(2048),
-        ])
+        self.inception_block_list = nn.LayerList(
+            [
+                InceptionA(192, 32),
+                InceptionA(256, 64),
+                InceptionA(288, 64),
+                InceptionB(288),
+                InceptionC(768, 128),
+                InceptionC(768, 160),
+                InceptionC(768, 160),
+                InceptionC(768, 192),
+                InceptionD(768),
+                InceptionE(1280),
+                InceptionE(2048),
+            ]
+        )
         if with_pool:
             self.avg_pool = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:

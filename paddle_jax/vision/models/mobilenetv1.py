@@ -8,9 +8,15 @@ __all__ = []
 
 model_urls = urls({"mobilenetv1_1.0": "3033ab1975b1670bef51545feb65fc45"})
 _BLOCKS = [  # name, channels before and after, stride
-    ("conv2_1", 32, 64, 1), ("conv2_2", 64, 128, 2), ("conv3_1", 128, 128, 1), ("conv3_2", 128, 256, 2),
-    ("conv4_1", 256, 256, 1), ("conv4_2", 256, 512, 2), *((f"conv5_{i}", 512, 512, 1) for i in range(1, 6)),
-    ("conv5_6", 512, 1024, 2), ("conv6", 1024, 1024, 1),
+    ("conv2_1", 32, 64, 1),
+    ("conv2_2", 64, 128, 2),
+    ("conv3_1", 128, 128, 1),
+    ("conv3_2", 128, 256, 2),
+    ("conv4_1", 256, 256, 1),
+    ("conv4_2", 256, 512, 2),
+    *((f"conv5_{i}", 512, 512, 1) for i in range(1, 6)),
+    ("conv5_6", 512, 1024, 2),
+    ("conv6", 1024, 1024, 1),
 ]
 
 
@@ -32,8 +38,9 @@ class DepthwiseSeparable(nn.Layer):
     def __init__(self, in_channels, out_channels1, out_channels2, num_groups, stride, scale):
         super().__init__()
         middle = int(out_channels1 * scale)
-        self._depthwise_conv = ConvNormActivation(in_channels, middle, 3, stride=stride, padding=1,
-                                                  groups=int(num_groups * scale))
+        self._depthwise_conv = ConvNormActivation(
+            in_channels, middle, 3, stride=stride, padding=1, groups=int(num_groups * scale)
+        )
         self._pointwise_conv = ConvNormActivation(middle, int(out_channels2 * scale), 1, stride=1, padding=0)
 
     def forward(self, x):
@@ -63,9 +70,12 @@ class MobileNetV1(nn.Layer):
         super().__init__()
         self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
         self.conv1 = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
-        self.dwsl = [self.add_sublayer(
-            name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale))
-                     for name, before, after, stride in _BLOCKS]
+        self.dwsl = [
+            self.add_sublayer(
+                name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale)
+            )
+            for name, before, after, stride in _BLOCKS
+        ]
         if with_pool:
             self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:

@@ -7,11 +7,19 @@ from paddle_jax.vision.ops import ConvNormActivation
 __all__ = []
 
 model_urls = {
-    "mobilenetv2_1.0": ("https://paddle-hapi.bj.bcebos.com/models/mobilenet_v2_x1.0.pdparams",
-                        "0340af0a901346c8d46f4529882fb63d"),
+    "mobilenetv2_1.0": (
+        "https://paddle-hapi.bj.bcebos.com/models/mobilenet_v2_x1.0.pdparams",
+        "0340af0a901346c8d46f4529882fb63d",
+    ),
 }
 _STAGES = [  # expansion, channels, blocks, stride
-    (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
 ]
 
 
@@ -37,8 +45,11 @@ class InvertedResidual(nn.Layer):
         hidden = int(round(inp * expand_ratio))
         shared = {"norm_layer": norm_layer, "activation_layer": nn.ReLU6}
         layers = [ConvNormActivation(inp, hidden, 1, **shared)] if expand_ratio != 1 else []
-        layers += [ConvNormActivation(hidden, hidden, stride=stride, groups=hidden, **shared),
-                   nn.Conv2D(hidden, oup, 1, bias_attr=False), norm_layer(oup)]
+        layers += [
+            ConvNormActivation(hidden, hidden, stride=stride, groups=hidden, **shared),
+            nn.Conv2D(hidden, oup, 1, bias_attr=False),
+            norm_layer(oup),
+        ]
         self.conv = nn.Sequential(*layers)
 
     def forward(self, x):

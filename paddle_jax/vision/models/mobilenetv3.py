@@ -8,22 +8,40 @@ from paddle_jax.vision.ops import ConvNormActivation
 
 __all__ = []
 
-model_urls = urls({"mobilenet_v3_small_x1.0": "34fe0e7c1f8b00b2b056ad6788d0590c",
-                   "mobilenet_v3_large_x1.0": "118db5792b4e183b925d8e8e334db3df"})
+model_urls = urls(
+    {
+        "mobilenet_v3_small_x1.0": "34fe0e7c1f8b00b2b056ad6788d0590c",
+        "mobilenet_v3_large_x1.0": "118db5792b4e183b925d8e8e334db3df",
+    }
+)
 _SMALL = [  # channels before, kernel, channels between and after, squeeze and excitation, activation, stride
-    (16, 3, 16, 16, True, "relu", 2), (16, 3, 72, 24, False, "relu", 2), (24, 3, 88, 24, False, "relu", 1),
-    (24, 5, 96, 40, True, "hardswish", 2), (40, 5, 240, 40, True, "hardswish", 1),
-    (40, 5, 240, 40, True, "hardswish", 1), (40, 5, 120, 48, True, "hardswish", 1),
-    (48, 5, 144, 48, True, "hardswish", 1), (48, 5, 288, 96, True, "hardswish", 2),
-    (96, 5, 576, 96, True, "hardswish", 1), (96, 5, 576, 96, True, "hardswish", 1),
+    (16, 3, 16, 16, True, "relu", 2),
+    (16, 3, 72, 24, False, "relu", 2),
+    (24, 3, 88, 24, False, "relu", 1),
+    (24, 5, 96, 40, True, "hardswish", 2),
+    (40, 5, 240, 40, True, "hardswish", 1),
+    (40, 5, 240, 40, True, "hardswish", 1),
+    (40, 5, 120, 48, True, "hardswish", 1),
+    (48, 5, 144, 48, True, "hardswish", 1),
+    (48, 5, 288, 96, True, "hardswish", 2),
+    (96, 5, 576, 96, True, "hardswish", 1),
+    (96, 5, 576, 96, True, "hardswish", 1),
 ]
 _LARGE = [
-    (16, 3, 16, 16, False, "relu", 1), (16, 3, 64, 24, False, "relu", 2), (24, 3, 72, 24, False, "relu", 1),
-    (24, 5, 72, 40, True, "relu", 2), (40, 5, 120, 40, True, "relu", 1), (40, 5, 120, 40, True, "relu", 1),
-    (40, 3, 240, 80, False, "hardswish", 2), (80, 3, 200, 80, False, "hardswish", 1),
-    (80, 3, 184, 80, False, "hardswish", 1), (80, 3, 184, 80, False, "hardswish", 1),
-    (80, 3, 480, 112, True, "hardswish", 1), (112, 3, 672, 112, True, "hardswish", 1),
-    (112, 5, 672, 160, True, "hardswish", 2), (160, 5, 960, 160, True, "hardswish", 1),
+    (16, 3, 16, 16, False, "relu", 1),
+    (16, 3, 64, 24, False, "relu", 2),
+    (24, 3, 72, 24, False, "relu", 1),
+    (24, 5, 72, 40, True, "relu", 2),
+    (40, 5, 120, 40, True, "relu", 1),
+    (40, 5, 120, 40, True, "relu", 1),
+    (40, 3, 240, 80, False, "hardswish", 2),
+    (80, 3, 200, 80, False, "hardswish", 1),
+    (80, 3, 184, 80, False, "hardswish", 1),
+    (80, 3, 184, 80, False, "hardswish", 1),
+    (80, 3, 480, 112, True, "hardswish", 1),
+    (112, 3, 672, 112, True, "hardswish", 1),
+    (112, 5, 672, 160, True, "hardswish", 2),
+    (160, 5, 960, 160, True, "hardswish", 1),
     (160, 5, 960, 160, True, "hardswish", 1),
 ]
 
@@ -72,8 +90,9 @@ class InvertedResidualConfig:
         16
     """
 
-    def __init__(self, in_channels, kernel, expanded_channels, out_channels, use_se, activation, stride,
-                 scale=1.0):
+    def __init__(
+        self, in_channels, kernel, expanded_channels, out_channels, use_se, activation, stride, scale=1.0
+    ):
         self.in_channels = self.adjust_channels(in_channels, scale)
         self.kernel = kernel
         self.expanded_channels = self.adjust_channels(expanded_channels, scale)
@@ -106,23 +125,47 @@ class InvertedResidual(nn.Layer):
         paddle.Size([1, 8, 4, 4])
     """
 
-    def __init__(self, in_channels, expanded_channels, out_channels, filter_size, stride, use_se,
-                 activation_layer, norm_layer):
+    def __init__(
+        self,
+        in_channels,
+        expanded_channels,
+        out_channels,
+        filter_size,
+        stride,
+        use_se,
+        activation_layer,
+        norm_layer,
+    ):
         super().__init__()
         self.use_res_connect = stride == 1 and in_channels == out_channels
         self.use_se, self.expand = use_se, in_channels != expanded_channels
         shared = {"norm_layer": norm_layer, "activation_layer": activation_layer}
         if self.expand:
-            self.expand_conv = ConvNormActivation(in_channels, expanded_channels, 1, stride=1, padding=0,
-                                                  **shared)
-        self.bottleneck_conv = ConvNormActivation(expanded_channels, expanded_channels, filter_size,
-                                                  stride=stride, padding=(filter_size - 1) // 2,
-                                                  groups=expanded_channels, **shared)
+            self.expand_conv = ConvNormActivation(
+                in_channels, expanded_channels, 1, stride=1, padding=0, **shared
+            )
+        self.bottleneck_conv = ConvNormActivation(
+            expanded_channels,
+            expanded_channels,
+            filter_size,
+            stride=stride,
+            padding=(filter_size - 1) // 2,
+            groups=expanded_channels,
+            **shared,
+        )
         if use_se:
-            self.mid_se = SqueezeExcitation(expanded_channels, _make_divisible(expanded_channels // 4),
-                                            scale_activation=nn.Hardsigmoid)
-        self.linear_conv = ConvNormActivation(expanded_channels, out_channels, 1, stride=1, padding=0,
-                                              norm_layer=norm_layer, activation_layer=None)
+            self.mid_se = SqueezeExcitation(
+                expanded_channels, _make_divisible(expanded_channels // 4), scale_activation=nn.Hardsigmoid
+            )
+        self.linear_conv = ConvNormActivation(
+            expanded_channels,
+            out_channels,
+            1,
+            stride=1,
+            padding=0,
+            norm_layer=norm_layer,
+            activation_layer=None,
+        )
 
     def forward(self, x):
         """The block's output for `x`."""
@@ -154,24 +197,45 @@ class MobileNetV3(nn.Layer):
     def __init__(self, config, last_channel, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
         self.config, self.scale, self.last_channel, self.num_classes, self.with_pool = (
-            config, scale, last_channel, num_classes, with_pool)
+            config,
+            scale,
+            last_channel,
+            num_classes,
+            with_pool,
+        )
         self.firstconv_in_channels = config[0].in_channels
         self.lastconv_in_channels = config[-1].out_channels
         self.lastconv_out_channels = self.lastconv_in_channels * 6
         norm = functools.partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)
         shared = {"norm_layer": norm, "activation_layer": nn.Hardswish}
         self.conv = ConvNormActivation(3, self.firstconv_in_channels, 3, stride=2, padding=1, **shared)
-        self.blocks = nn.Sequential(*(InvertedResidual(c.in_channels, c.expanded_channels, c.out_channels,
-                                                       c.kernel, c.stride, c.use_se, c.activation_layer, norm)
-                                      for c in config))
-        self.lastconv = ConvNormActivation(self.lastconv_in_channels, self.lastconv_out_channels, 1, stride=1,
-                                           padding=0, **shared)
+        self.blocks = nn.Sequential(
+            *(
+                InvertedResidual(
+                    c.in_channels,
+                    c.expanded_channels,
+                    c.out_channels,
+                    c.kernel,
+                    c.stride,
+                    c.use_se,
+                    c.activation_layer,
+                    norm,
+                )
+                for c in config
+            )
+        )
+        self.lastconv = ConvNormActivation(
+            self.lastconv_in_channels, self.lastconv_out_channels, 1, stride=1, padding=0, **shared
+        )
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.classifier = nn.Sequential(nn.Linear(self.lastconv_out_channels, last_channel),
-                                            nn.Hardswish(), nn.Dropout(0.2),
-                                            nn.Linear(last_channel, num_classes))
+            self.classifier = nn.Sequential(
+                nn.Linear(self.lastconv_out_channels, last_channel),
+                nn.Hardswish(),
+                nn.Dropout(0.2),
+                nn.Linear(last_channel, num_classes),
+            )
 
     def forward(self, x):
         """The class scores of `x`, before softmax, or its features."""
@@ -186,8 +250,13 @@ class MobileNetV3Small(MobileNetV3):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         config = [InvertedResidualConfig(*row, scale) for row in _SMALL]
-        super().__init__(config, _make_divisible(1024 * scale, 8), scale=scale, num_classes=num_classes,
-                         with_pool=with_pool)
+        super().__init__(
+            config,
+            _make_divisible(1024 * scale, 8),
+            scale=scale,
+            num_classes=num_classes,
+            with_pool=with_pool,
+        )
 
 
 class MobileNetV3Large(MobileNetV3):
@@ -195,8 +264,13 @@ class MobileNetV3Large(MobileNetV3):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         config = [InvertedResidualConfig(*row, scale) for row in _LARGE]
-        super().__init__(config, _make_divisible(1280 * scale, 8), scale=scale, num_classes=num_classes,
-                         with_pool=with_pool)
+        super().__init__(
+            config,
+            _make_divisible(1280 * scale, 8),
+            scale=scale,
+            num_classes=num_classes,
+            with_pool=with_pool,
+        )
 
 
 def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
@@ -216,11 +290,13 @@ def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
         >>> len(paddle.vision.models.mobilenet_v3_small(scale=0.5).state_dict())
         210
     """
-    return with_weights(MobileNetV3Small(scale=scale, **kwargs), f"mobilenet_v3_small_x{scale}", pretrained,
-                        model_urls)
+    return with_weights(
+        MobileNetV3Small(scale=scale, **kwargs), f"mobilenet_v3_small_x{scale}", pretrained, model_urls
+    )
 
 
 def mobilenet_v3_large(pretrained=False, scale=1.0, **kwargs):
     """MobileNet, version 3, with fifteen blocks. Arguments as for `mobilenet_v3_small`."""
-    return with_weights(MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained,
-                        model_urls)
+    return with_weights(
+        MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls
+    )

@@ -5,21 +5,23 @@ from paddle_jax.vision.models._utils import urls, with_weights
 
 # depth -> blocks in each stage
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
-model_urls = urls({  # MD5 of the published weight files
-    "resnet18": "cf548f46534aa3560945be4b95cd11c4",
-    "resnet34": "8d2275cf8706028345f78ac0e1d31969",
-    "resnet50": "ca6f485ee1ab0492d38f323885b0ad80",
-    "resnet101": "02f35f034ca3858e1e54d4036443c92d",
-    "resnet152": "7ad16a2f1e7333859ff986138630fd7a",
-    "resnext50_32x4d": "dc47483169be7d6f018fcbb7baf8775d",
-    "resnext50_64x4d": "063d4b483e12b06388529450ad7576db",
-    "resnext101_32x4d": "967b090039f9de2c8d06fe994fb9095f",
-    "resnext101_64x4d": "98e04e7ca616a066699230d769d03008",
-    "resnext152_32x4d": "18ff0beee21f2efc99c4b31786107121",
-    "resnext152_64x4d": "77c4af00ca42c405fa7f841841959379",
-    "wide_resnet50_2": "0282f804d73debdab289bd9fea3fa6dc",
-    "wide_resnet101_2": "d4360a2d23657f059216f5d5a1a9ac93",
-})
+model_urls = urls(
+    {  # MD5 of the published weight files
+        "resnet18": "cf548f46534aa3560945be4b95cd11c4",
+        "resnet34": "8d2275cf8706028345f78ac0e1d31969",
+        "resnet50": "ca6f485ee1ab0492d38f323885b0ad80",
+        "resnet101": "02f35f034ca3858e1e54d4036443c92d",
+        "resnet152": "7ad16a2f1e7333859ff986138630fd7a",
+        "resnext50_32x4d": "dc47483169be7d6f018fcbb7baf8775d",
+        "resnext50_64x4d": "063d4b483e12b06388529450ad7576db",
+        "resnext101_32x4d": "967b090039f9de2c8d06fe994fb9095f",
+        "resnext101_64x4d": "98e04e7ca616a066699230d769d03008",
+        "resnext152_32x4d": "18ff0beee21f2efc99c4b31786107121",
+        "resnext152_64x4d": "77c4af00ca42c405fa7f841841959379",
+        "wide_resnet50_2": "0282f804d73debdab289bd9fea3fa6dc",
+        "wide_resnet101_2": "d4360a2d23657f059216f5d5a1a9ac93",
+    }
+)
 
 
 class BasicBlock(nn.Layer):
@@ -42,12 +44,22 @@ class BasicBlock(nn.Layer):
 
     expansion = 1
 
-    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1,
-                 norm_layer=None):
+    def __init__(
+        self,
+        inplanes,
+        planes,
+        stride=1,
+        downsample=None,
+        groups=1,
+        base_width=64,
+        dilation=1,
+        norm_layer=None,
+    ):
         super().__init__()
         if dilation > 1:
-            raise NotImplementedError(f"BasicBlock: dilation: got {dilation}; only 1 is possible, "
-                                      "use BottleneckBlock")
+            raise NotImplementedError(
+                f"BasicBlock: dilation: got {dilation}; only 1 is possible, use BottleneckBlock"
+            )
         norm = norm_layer or nn.BatchNorm2D
         self.conv1 = nn.Conv2D(inplanes, planes, 3, stride=stride, padding=1, bias_attr=False)
         self.bn1 = norm(planes)
@@ -83,15 +95,32 @@ class BottleneckBlock(nn.Layer):
 
     expansion = 4
 
-    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1,
-                 norm_layer=None):
+    def __init__(
+        self,
+        inplanes,
+        planes,
+        stride=1,
+        downsample=None,
+        groups=1,
+        base_width=64,
+        dilation=1,
+        norm_layer=None,
+    ):
         super().__init__()
         norm = norm_layer or nn.BatchNorm2D
         width = int(planes * base_width / 64) * groups
         self.conv1 = nn.Conv2D(inplanes, width, 1, bias_attr=False)
         self.bn1 = norm(width)
-        self.conv2 = nn.Conv2D(width, width, 3, stride=stride, padding=dilation, dilation=dilation,
-                               groups=groups, bias_attr=False)
+        self.conv2 = nn.Conv2D(
+            width,
+            width,
+            3,
+            stride=stride,
+            padding=dilation,
+            dilation=dilation,
+            groups=groups,
+            bias_attr=False,
+        )
         self.bn2 = norm(width)
         self.conv3 = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
         self.bn3 = norm(planes * self.expansion)
@@ -144,8 +173,9 @@ class ResNet(nn.Layer):
         self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):
-            setattr(self, f"layer{stage + 1}",
-                    self._make_layer(block, 64 << stage, blocks, 2 if stage else 1))
+            setattr(
+                self, f"layer{stage + 1}", self._make_layer(block, 64 << stage, blocks, 2 if stage else 1)
+            )
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D((1, 1))
         if num_classes > 0:
@@ -158,12 +188,17 @@ class ResNet(nn.Layer):
         if dilate:
             self.dilation, stride = self.dilation * stride, 1
         if stride != 1 or self.inplanes != channels:
-            downsample = nn.Sequential(nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False),
-                                       self._norm_layer(channels))
-        first = block(self.inplanes, planes, stride, downsample, self.groups, self.base_width, before,
-                      self._norm_layer)
-        self.inplanes, shared = channels, {"groups": self.groups, "base_width": self.base_width,
-                                           "norm_layer": self._norm_layer}
+            downsample = nn.Sequential(
+                nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False),
+                self._norm_layer(channels),
+            )
+        first = block(
+            self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer
+        )
+        self.inplanes, shared = (
+            channels,
+            {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer},
+        )
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 
     def forward(self, x):
@@ -218,8 +253,13 @@ def resnet152(pretrained=False, **kwargs):
 
 
 def _resnext(depth, groups, pretrained, kwargs):
-    return _resnet(f"resnext{depth}_{groups}x4d", BottleneckBlock, depth, pretrained,
-                   **{**kwargs, "groups": groups, "width": 4})
+    return _resnet(
+        f"resnext{depth}_{groups}x4d",
+        BottleneckBlock,
+        depth,
+        pretrained,
+        **{**kwargs, "groups": groups, "width": 4},
+    )
 
 
 def resnext50_32x4d(pretrained=False, **kwargs):

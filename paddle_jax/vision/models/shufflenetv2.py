@@ -8,19 +8,25 @@ from paddle_jax.vision.ops import ConvNormActivation
 
 __all__ = []
 
-model_urls = urls({
-    "shufflenet_v2_x0_25": "1e509b4c140eeb096bb16e214796d03b",
-    "shufflenet_v2_x0_33": "3d7b3ab0eaa5c0927ff1026d31b729bd",
-    "shufflenet_v2_x0_5": "5e5cee182a7793c4e4c73949b1a71bd4",
-    "shufflenet_v2_x1_0": "122d42478b9e81eb49f8a9ede327b1a4",
-    "shufflenet_v2_x1_5": "faced5827380d73531d0ee027c67826d",
-    "shufflenet_v2_x2_0": "cd3dddcd8305e7bcd8ad14d1c69a5784",
-    "shufflenet_v2_swish": "adde0aa3b023e5b0c94a68be1c394b84",
-})
+model_urls = urls(
+    {
+        "shufflenet_v2_x0_25": "1e509b4c140eeb096bb16e214796d03b",
+        "shufflenet_v2_x0_33": "3d7b3ab0eaa5c0927ff1026d31b729bd",
+        "shufflenet_v2_x0_5": "5e5cee182a7793c4e4c73949b1a71bd4",
+        "shufflenet_v2_x1_0": "122d42478b9e81eb49f8a9ede327b1a4",
+        "shufflenet_v2_x1_5": "faced5827380d73531d0ee027c67826d",
+        "shufflenet_v2_x2_0": "cd3dddcd8305e7bcd8ad14d1c69a5784",
+        "shufflenet_v2_swish": "adde0aa3b023e5b0c94a68be1c394b84",
+    }
+)
 _REPEATS = (4, 8, 4)  # blocks in each stage
 _CHANNELS = {  # scale -> channels of the three stages and of the last convolution
-    0.25: (24, 48, 96, 512), 0.33: (32, 64, 128, 512), 0.5: (48, 96, 192, 1024),
-    1.0: (116, 232, 464, 1024), 1.5: (176, 352, 704, 1024), 2.0: (224, 488, 976, 2048),
+    0.25: (24, 48, 96, 512),
+    0.33: (32, 64, 128, 512),
+    0.5: (48, 96, 192, 1024),
+    1.0: (116, 232, 464, 1024),
+    1.5: (176, 352, 704, 1024),
+    2.0: (224, 488, 976, 2048),
 }
 
 
@@ -57,12 +63,15 @@ class InvertedResidual(nn.Layer):
     def __init__(self, in_channels, out_channels, stride, activation_layer=nn.ReLU):
         super().__init__()
         half = out_channels // 2
-        self._conv_pw = ConvNormActivation(in_channels // 2, half, 1, stride=1, padding=0,
-                                           activation_layer=activation_layer)
-        self._conv_dw = ConvNormActivation(half, half, 3, stride=stride, padding=1, groups=half,
-                                           activation_layer=None)
-        self._conv_linear = ConvNormActivation(half, half, 1, stride=1, padding=0,
-                                               activation_layer=activation_layer)
+        self._conv_pw = ConvNormActivation(
+            in_channels // 2, half, 1, stride=1, padding=0, activation_layer=activation_layer
+        )
+        self._conv_dw = ConvNormActivation(
+            half, half, 3, stride=stride, padding=1, groups=half, activation_layer=None
+        )
+        self._conv_linear = ConvNormActivation(
+            half, half, 1, stride=1, padding=0, activation_layer=activation_layer
+        )
 
     def forward(self, inputs):
         """The block's output for `inputs`."""
@@ -128,20 +137,25 @@ class ShuffleNetV2(nn.Layer):
         self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
         activation = create_activation_layer(act)
         if scale not in _CHANNELS:
-            raise NotImplementedError(f"ShuffleNetV2: scale: got {scale}; "
-                                      f"allowed are {', '.join(map(str, _CHANNELS))}")
+            raise NotImplementedError(
+                f"ShuffleNetV2: scale: got {scale}; allowed are {', '.join(map(str, _CHANNELS))}"
+            )
         self._conv1 = ConvNormActivation(3, 24, 3, stride=2, padding=1, activation_layer=activation)
         self._max_pool = nn.MaxPool2D(3, stride=2, padding=1)
         self._block_list, before = [], 24
         for stage, (repeats, channels) in enumerate(zip(_REPEATS, _CHANNELS[scale], strict=False), 2):
             for i in range(repeats):
-                block = (InvertedResidual(channels, channels, 1, activation) if i
-                         else InvertedResidualDS(before, channels, 2, activation))
+                block = (
+                    InvertedResidual(channels, channels, 1, activation)
+                    if i
+                    else InvertedResidualDS(before, channels, 2, activation)
+                )
                 self._block_list.append(self.add_sublayer(f"{stage}_{i + 1}", block))
             before = channels
         last = _CHANNELS[scale][-1]
-        self._last_conv = ConvNormActivation(before, last, 1, stride=1, padding=0,
-                                             activation_layer=activation)
+        self._last_conv = ConvNormActivation(
+            before, last, 1, stride=1, padding=0, activation_layer=activation
+        )
         if with_pool:
             self._pool2d_avg = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:

@@ -79,8 +79,9 @@ class SqueezeNet(nn.Layer):
         if version not in _POOLED:
             raise AssertionError(f"SqueezeNet: version: got {version!r}; allowed are '1.0' and '1.1'")
         self.version, self.num_classes, self.with_pool = version, num_classes, with_pool
-        self._conv = (nn.Conv2D(3, 96, 7, stride=2) if version == "1.0"
-                      else nn.Conv2D(3, 64, 3, stride=2, padding=1))
+        self._conv = (
+            nn.Conv2D(3, 96, 7, stride=2) if version == "1.0" else nn.Conv2D(3, 64, 3, stride=2, padding=1)
+        )
         self._pool = nn.MaxPool2D(3, 2, 0)
         channels = 96 if version == "1.0" else 64
         for number, (squeezed, expanded) in enumerate(_FIRES, 1):

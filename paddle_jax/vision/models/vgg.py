@@ -35,8 +35,13 @@ class VGG(nn.Layer):
             self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:
             self.classifier = nn.Sequential(
-                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(),
-                nn.Dropout(), nn.Linear(4096, num_classes),
+                nn.Linear(512 * 7 * 7, 4096),
+                nn.ReLU(),
+                nn.Dropout(),
+                nn.Linear(4096, 4096),
+                nn.ReLU(),
+                nn.Dropout(),
+                nn.Linear(4096, num_classes),
             )
 
     def forward(self, x):
@@ -64,16 +69,20 @@ def make_layers(cfg, batch_norm=False):
         if item == "M":
             layers.append(nn.MaxPool2D(2, 2))
             continue
-        layers += [nn.Conv2D(channels, item, 3, padding=1), *([nn.BatchNorm2D(item)] if batch_norm else []),
-                   nn.ReLU()]
+        layers += [
+            nn.Conv2D(channels, item, 3, padding=1),
+            *([nn.BatchNorm2D(item)] if batch_norm else []),
+            nn.ReLU(),
+        ]
         channels = item
     return nn.Sequential(*layers)
 
 
 def _vgg(depth, batch_norm, pretrained, kwargs):
     stages = zip(_CHANNELS, _REPEATS[depth], strict=True)
-    model = VGG(make_layers([item for channels, n in stages for item in [channels] * n + ["M"]], batch_norm),
-                **kwargs)
+    model = VGG(
+        make_layers([item for channels, n in stages for item in [channels] * n + ["M"]], batch_norm), **kwargs
+    )
     return with_weights(model, f"vgg{depth}" + "_bn" * bool(batch_norm), pretrained, model_urls)
 
 

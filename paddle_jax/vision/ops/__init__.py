@@ -10,7 +10,22 @@ from paddle_jax.vision.ops.suppression import matrix_nms, nms
 from paddle_jax.vision.ops.yolo import yolo_box, yolo_loss
 
 __all__ = [
-    "yolo_loss", "yolo_box", "prior_box", "box_coder", "deform_conv2d", "DeformConv2D",
-    "distribute_fpn_proposals", "generate_proposals", "read_file", "decode_jpeg", "roi_pool", "RoIPool",
-    "psroi_pool", "PSRoIPool", "roi_align", "RoIAlign", "nms", "matrix_nms",
+    "yolo_loss",
+    "yolo_box",
+    "prior_box",
+    "box_coder",
+    "deform_conv2d",
+    "DeformConv2D",
+    "distribute_fpn_proposals",
+    "generate_proposals",
+    "read_file",
+    "decode_jpeg",
+    "roi_pool",
+    "RoIPool",
+    "psroi_pool",
+    "PSRoIPool",
+    "roi_align",
+    "RoIAlign",
+    "nms",
+    "matrix_nms",
 ]

@@ -8,8 +8,10 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
-_PRIORS, _TARGETS = ("const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')",
-                     "const([[1,1,2.5,4],[.5,2,3.5,5],[1.5,1.5,4.5,2.5]],'float32')")
+_PRIORS, _TARGETS = (
+    "const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')",
+    "const([[1,1,2.5,4],[.5,2,3.5,5],[1.5,1.5,4.5,2.5]],'float32')",
+)
 _CODES = "f(3,2,4).detach()"
 
 
@@ -34,18 +36,31 @@ def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True,
     return jnp.concatenate([middle - half, middle + half - extra], -1)
 
 
-@composite(method=False, cases=[f"{_PRIORS}, [.5,.5,.25,.25], {_TARGETS}",
-                                f"{_PRIORS}, u(.1,.2,2,4).detach(), {_TARGETS}, box_normalized=False",
-                                f"{_PRIORS}, [.1,.1,.2,.2], {_CODES}, 'decode_center_size'",
-                                f"{_PRIORS}, u(.1,.2,2,4).detach(), {_CODES}, 'decode_center_size', False",
-                                f"{_TARGETS}, [.1,.1,.2,.2], {_CODES}, 'decode_center_size', axis=1",
-                                f"{_TARGETS}, u(.1,.2,3,4).detach(), {_CODES}, 'decode_center_size', True, 1",
-                                f"{_PRIORS}, None, {_TARGETS}", f"{_PRIORS}, [.1,.1,.2], {_TARGETS}",
-                                f"{_PRIORS}, [.1,.1,.2,.2], {_TARGETS}, 'x'",
-                                f"{_PRIORS}, [.1,.1,.2,.2], {_TARGETS}, 'decode_center_size'",
-                                "d(2,4).detach(), [1.,1.,1.,1.], d(3,4).detach()"])
-def box_coder(prior_box, prior_box_var, target_box, code_type="encode_center_size", box_normalized=True,
-              axis=0, name=None):
+@composite(
+    method=False,
+    cases=[
+        f"{_PRIORS}, [.5,.5,.25,.25], {_TARGETS}",
+        f"{_PRIORS}, u(.1,.2,2,4).detach(), {_TARGETS}, box_normalized=False",
+        f"{_PRIORS}, [.1,.1,.2,.2], {_CODES}, 'decode_center_size'",
+        f"{_PRIORS}, u(.1,.2,2,4).detach(), {_CODES}, 'decode_center_size', False",
+        f"{_TARGETS}, [.1,.1,.2,.2], {_CODES}, 'decode_center_size', axis=1",
+        f"{_TARGETS}, u(.1,.2,3,4).detach(), {_CODES}, 'decode_center_size', True, 1",
+        f"{_PRIORS}, None, {_TARGETS}",
+        f"{_PRIORS}, [.1,.1,.2], {_TARGETS}",
+        f"{_PRIORS}, [.1,.1,.2,.2], {_TARGETS}, 'x'",
+        f"{_PRIORS}, [.1,.1,.2,.2], {_TARGETS}, 'decode_center_size'",
+        "d(2,4).detach(), [1.,1.,1.,1.], d(3,4).detach()",
+    ],
+)
+def box_coder(
+    prior_box,
+    prior_box_var,
+    target_box,
+    code_type="encode_center_size",
+    box_normalized=True,
+    axis=0,
+    name=None,
+):
     """Boxes as moves and growths relative to anchors, or the boxes that such numbers stand for.
 
     With the anchor's centre p and size s and the factors v, the box of centre c and size t has the code ((c -
@@ -71,22 +86,35 @@ def box_coder(prior_box, prior_box_var, target_box, code_type="encode_center_siz
         [[[1.0, 1.0, 0.0, 0.0]]]
     """
     if not isinstance(prior_box_var, Tensor | list | tuple):
-        raise TypeError(f"box_coder: prior_box_var: got {prior_box_var!r}; "
-                        "it must be a Tensor or a list of four numbers")
+        raise TypeError(
+            f"box_coder: prior_box_var: got {prior_box_var!r}; it must be a Tensor or a list of four numbers"
+        )
     given = isinstance(prior_box_var, Tensor)
     if not given and len(prior_box_var) != 4:
-        raise AssertionError(f"box_coder: prior_box_var: got {len(prior_box_var)} numbers; "
-                             "there must be four")
+        raise AssertionError(
+            f"box_coder: prior_box_var: got {len(prior_box_var)} numbers; there must be four"
+        )
     if code_type not in ("encode_center_size", "decode_center_size"):
-        raise ValueError(f"(InvalidArgument) box_coder: code_type: got {code_type!r}; "
-                         "allowed are 'encode_center_size' and 'decode_center_size'")
+        raise ValueError(
+            f"(InvalidArgument) box_coder: code_type: got {code_type!r}; "
+            "allowed are 'encode_center_size' and 'decode_center_size'"
+        )
     encode = code_type == "encode_center_size"
     if target_box.ndim != (2 if encode else 3):
-        raise ValueError(f"(InvalidArgument) box_coder: target_box: got shape {list(target_box.shape)}; "
-                         "it must be " + ("[N, 4] to encode" if encode else "[N, M, 4] to decode"))
+        raise ValueError(
+            f"(InvalidArgument) box_coder: target_box: got shape {list(target_box.shape)}; "
+            "it must be " + ("[N, 4] to encode" if encode else "[N, M, 4] to decode")
+        )
     factors = None if given else tuple(map(float, prior_box_var))
-    return _coded(prior_box, target_box, prior_box_var if given else None, factors, encode,
-                  0.0 if box_normalized else 1.0, axis)
+    return _coded(
+        prior_box,
+        target_box,
+        prior_box_var if given else None,
+        factors,
+        encode,
+        0.0 if box_normalized else 1.0,
+        axis,
+    )
 
 
 def _sizes(min_sizes, max_sizes, ratios, min_max_first):
@@ -109,18 +137,39 @@ def ratios_of(aspect_ratios, flip):
 
 
 @known_as(code="varying:priors")
-@composite(method=False, cases=[
-    "f(1,1,2,3), f(1,3,10,20), [4.]", "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.,9.], [2.], flip=True",
-    "f(1,1,2,3), f(1,3,10,20), 4",
-    "f(1,1,2,3), f(1,3,10,20), [4.], [8.], [2.], flip=True, min_max_aspect_ratios_order=True, clip=True",
-    "f(1,1,2,3), f(1,3,10,20), [4.], [2.]", "f(1,1,2,3), f(1,3,10,20), [4.], steps=[3.,2.], offset=.3",
-    "f(1,1,2,3), f(1,3,10,20), [4.], steps=[3.]", "f(1,1,2,3), f(1,3,10,20), [4.], variance=[1.,2.,3.,4.]",
-    "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.]", "f(1,1,2,3), f(1,3,10,20), [4.], aspect_ratios=2.",
-    "f(1,1,2,3), f(1,3,10,20), [4.], aspect_ratios=[1.,2.,.5], flip=True", "d(1,1,1,1), d(1,3,10,20), [4.]",
-    "f(1,2,3), f(1,3,10,20), [4.]", "f(1,1,2,3), d(1,3,10,20), [4.]"])
-def prior_box(input, image, min_sizes, max_sizes=None, aspect_ratios=[1.0], variance=[0.1, 0.1, 0.2, 0.2],  # noqa: B006
-              flip=False, clip=False,  # noqa: B006
-              steps=[0.0, 0.0], offset=0.5, min_max_aspect_ratios_order=False, name=None):  # noqa: B006
+@composite(
+    method=False,
+    cases=[
+        "f(1,1,2,3), f(1,3,10,20), [4.]",
+        "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.,9.], [2.], flip=True",
+        "f(1,1,2,3), f(1,3,10,20), 4",
+        "f(1,1,2,3), f(1,3,10,20), [4.], [8.], [2.], flip=True, min_max_aspect_ratios_order=True, clip=True",
+        "f(1,1,2,3), f(1,3,10,20), [4.], [2.]",
+        "f(1,1,2,3), f(1,3,10,20), [4.], steps=[3.,2.], offset=.3",
+        "f(1,1,2,3), f(1,3,10,20), [4.], steps=[3.]",
+        "f(1,1,2,3), f(1,3,10,20), [4.], variance=[1.,2.,3.,4.]",
+        "f(1,1,2,3), f(1,3,10,20), [4.,5.], [8.]",
+        "f(1,1,2,3), f(1,3,10,20), [4.], aspect_ratios=2.",
+        "f(1,1,2,3), f(1,3,10,20), [4.], aspect_ratios=[1.,2.,.5], flip=True",
+        "d(1,1,1,1), d(1,3,10,20), [4.]",
+        "f(1,2,3), f(1,3,10,20), [4.]",
+        "f(1,1,2,3), d(1,3,10,20), [4.]",
+    ],
+)
+def prior_box(
+    input,
+    image,
+    min_sizes,
+    max_sizes=None,
+    aspect_ratios=[1.0],
+    variance=[0.1, 0.1, 0.2, 0.2],  # noqa: B006
+    flip=False,
+    clip=False,  # noqa: B006
+    steps=[0.0, 0.0],
+    offset=0.5,
+    min_max_aspect_ratios_order=False,
+    name=None,
+):  # noqa: B006
     """The anchors of a single shot detector: boxes of several sizes and shapes round the centre of each cell
     of a feature map.
 
@@ -157,12 +206,18 @@ def prior_box(input, image, min_sizes, max_sizes=None, aspect_ratios=[1.0], vari
     if len(steps) != 2:
         raise ValueError(f"prior_box: steps: got {steps}; it must be (x, y)")
     if input.ndim != 4 or image.ndim != 4:
-        raise ValueError(f"(InvalidArgument) prior_box: got input {list(input.shape)} and image "
-                         f"{list(image.shape)}; both must have 4 axes")
-    if max_sizes and (len(max_sizes) != len(min_sizes)
-                      or any(high <= low for low, high in zip(min_sizes, max_sizes, strict=True))):
-        raise ValueError(f"(InvalidArgument) prior_box: max_sizes: got {max_sizes} for min_sizes "
-                         f"{min_sizes}; as many, each above the other")
+        raise ValueError(
+            f"(InvalidArgument) prior_box: got input {list(input.shape)} and image "
+            f"{list(image.shape)}; both must have 4 axes"
+        )
+    if max_sizes and (
+        len(max_sizes) != len(min_sizes)
+        or any(high <= low for low, high in zip(min_sizes, max_sizes, strict=True))
+    ):
+        raise ValueError(
+            f"(InvalidArgument) prior_box: max_sizes: got {max_sizes} for min_sizes "
+            f"{min_sizes}; as many, each above the other"
+        )
     (rows, columns), (height, width) = input.shape[2:], image.shape[2:]
     sizes = _sizes(min_sizes, max_sizes, ratios, min_max_aspect_ratios_order)
     x = (np.arange(columns) + offset) * (steps[0] or width / columns)

@@ -16,16 +16,36 @@ def _pair(value):
 
 
 @known_as(code="regions:deformable")
-@op("x offset weight bias mask", alike="x offset weight", method=False, cases=[
-    "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3)",
-    "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3), f(4), mask=u(.1,.9,2,9,3,3)",
-    "f(1,4,5,6), u(-1.5,1.5,1,16,3,4), f(4,2,2,2), None, 2, 1, 1, 2, 2",
-    "f(1,2,6,6), u(-.9,.9,1,18,6,6), f(2,2,3,3), f(2), 1, 2, 2",
-    "d(1,2,4,4), ud(-.9,.9,1,8,3,3), d(2,2,2,2), mask=ud(0,1,1,4,3,3)", "f(1,2,4,4), f(1,7,3,3), f(2,2,2,2)",
-    "f(1,2,4,4), f(1,8,3,4), f(2,2,2,2)", "f(2,4,4), f(1,8,3,3), f(2,2,2,2)",
-    "f(1,3,4,4), f(1,8,3,3), f(2,2,2,2)", "f(1,2,4,4), f(1,8,2,4), f(2,2,2,2), None, (2,1), (0, 1), (1, 2)"])
-def deform_conv2d(x, offset, weight, bias=None, stride=1, padding=0, dilation=1, deformable_groups=1,
-                  groups=1, mask=None, name=None):
+@op(
+    "x offset weight bias mask",
+    alike="x offset weight",
+    method=False,
+    cases=[
+        "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3)",
+        "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3), f(4), mask=u(.1,.9,2,9,3,3)",
+        "f(1,4,5,6), u(-1.5,1.5,1,16,3,4), f(4,2,2,2), None, 2, 1, 1, 2, 2",
+        "f(1,2,6,6), u(-.9,.9,1,18,6,6), f(2,2,3,3), f(2), 1, 2, 2",
+        "d(1,2,4,4), ud(-.9,.9,1,8,3,3), d(2,2,2,2), mask=ud(0,1,1,4,3,3)",
+        "f(1,2,4,4), f(1,7,3,3), f(2,2,2,2)",
+        "f(1,2,4,4), f(1,8,3,4), f(2,2,2,2)",
+        "f(2,4,4), f(1,8,3,3), f(2,2,2,2)",
+        "f(1,3,4,4), f(1,8,3,3), f(2,2,2,2)",
+        "f(1,2,4,4), f(1,8,2,4), f(2,2,2,2), None, (2,1), (0, 1), (1, 2)",
+    ],
+)
+def deform_conv2d(
+    x,
+    offset,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    dilation=1,
+    deformable_groups=1,
+    groups=1,
+    mask=None,
+    name=None,
+):
     """2-d convolution whose kernel reads x at moved positions by bilinear interpolation; what lies
     outside counts as 0.
 
@@ -53,19 +73,25 @@ def deform_conv2d(x, offset, weight, bias=None, stride=1, padding=0, dilation=1,
     """
     (sy, sx), (py, px), (dy, dx) = _pair(stride), _pair(padding), _pair(dilation)
     if x.ndim != 4 or weight.ndim != 4 or offset.ndim != 4:
-        raise ValueError(f"(InvalidArgument) deform_conv2d: got x {list(x.shape)}, "
-                         f"offset {list(offset.shape)}, weight {list(weight.shape)}; each must have 4 axes")
+        raise ValueError(
+            f"(InvalidArgument) deform_conv2d: got x {list(x.shape)}, "
+            f"offset {list(offset.shape)}, weight {list(weight.shape)}; each must have 4 axes"
+        )
     (n, channels, height, width), (out, per_group, kh, kw) = x.shape, weight.shape
     rows = (height + 2 * py - (dy * (kh - 1) + 1)) // sy + 1
     columns = (width + 2 * px - (dx * (kw - 1) + 1)) // sx + 1
     points, d = kh * kw, deformable_groups
-    expected = {"offset": (offset, (n, 2 * d * points, rows, columns)),
-                "mask": (mask, (n, d * points, rows, columns)),
-                "x": (x, (n, per_group * groups, height, width))}
+    expected = {
+        "offset": (offset, (n, 2 * d * points, rows, columns)),
+        "mask": (mask, (n, d * points, rows, columns)),
+        "x": (x, (n, per_group * groups, height, width)),
+    }
     for what, (value, shape) in expected.items():
         if value is not None and value.shape != shape:
-            raise ValueError(f"(InvalidArgument) deform_conv2d: {what}: got shape {list(value.shape)}; "
-                             f"it must be {list(shape)}")
+            raise ValueError(
+                f"(InvalidArgument) deform_conv2d: {what}: got shape {list(value.shape)}; "
+                f"it must be {list(shape)}"
+            )
     base = np.meshgrid(np.arange(kh) * dy, np.arange(kw) * dx, indexing="ij")
     starts = np.meshgrid(np.arange(rows) * sy - py, np.arange(columns) * sx - px, indexing="ij")
     moved = offset.reshape(n * d, points, 2, rows, columns)
@@ -79,8 +105,12 @@ def deform_conv2d(x, offset, weight, bias=None, stride=1, padding=0, dilation=1,
     if mask is not None:
         read = read * mask.reshape(n * d, 1, points, rows, columns)
     read = read.reshape(n, groups, per_group, points, rows, columns)
-    y = jnp.einsum("ngcphw,gocp->ngohw", read, weight.reshape(groups, out // groups, per_group, points),
-                   precision="highest")
+    y = jnp.einsum(
+        "ngcphw,gocp->ngohw",
+        read,
+        weight.reshape(groups, out // groups, per_group, points),
+        precision="highest",
+    )
     y = y.reshape(n, out, rows, columns)
     return y if bias is None else y + bias.reshape(1, -1, 1, 1)
 
@@ -106,29 +136,60 @@ class DeformConv2D(nn.Layer):
         paddle.Size([1, 8, 3, 3])
     """
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
-                 deformable_groups=1, groups=1, weight_attr=None, bias_attr=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        deformable_groups=1,
+        groups=1,
+        weight_attr=None,
+        bias_attr=None,
+    ):
         super().__init__()
         if weight_attr is False:
             raise AssertionError("DeformConv2D: weight_attr: got False; a convolution needs a weight")
         if in_channels % groups:
-            raise ValueError(f"DeformConv2D: in_channels: got {in_channels}; "
-                             f"it must be a multiple of groups, {groups}")
+            raise ValueError(
+                f"DeformConv2D: in_channels: got {in_channels}; it must be a multiple of groups, {groups}"
+            )
         self._weight_attr, self._bias_attr, self._deformable_groups, self._groups = (
-            weight_attr, bias_attr, deformable_groups, groups)
+            weight_attr,
+            bias_attr,
+            deformable_groups,
+            groups,
+        )
         self._in_channels, self._out_channels = in_channels, out_channels
-        self._stride, self._padding, self._dilation, self._kernel_size = (_pair(stride), _pair(padding),
-                                                                          _pair(dilation), _pair(kernel_size))
+        self._stride, self._padding, self._dilation, self._kernel_size = (
+            _pair(stride),
+            _pair(padding),
+            _pair(dilation),
+            _pair(kernel_size),
+        )
         shape = [out_channels, in_channels // groups, *self._kernel_size]
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
-        self.weight = self.create_parameter(shape, attr=weight_attr,
-                                            default_initializer=nn.initializer.Normal(0.0, spread))
+        self.weight = self.create_parameter(
+            shape, attr=weight_attr, default_initializer=nn.initializer.Normal(0.0, spread)
+        )
         self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def forward(self, x, offset, mask=None):
         """Tensor [N, out_channels, H', W']: see `deform_conv2d`."""
-        return deform_conv2d(x, offset, self.weight, self.bias, self._stride, self._padding, self._dilation,
-                             self._deformable_groups, self._groups, mask)
+        return deform_conv2d(
+            x,
+            offset,
+            self.weight,
+            self.bias,
+            self._stride,
+            self._padding,
+            self._dilation,
+            self._deformable_groups,
+            self._groups,
+            mask,
+        )
 
 
 __all__ = ["DeformConv2D", "deform_conv2d"]

@@ -51,8 +51,9 @@ def decode_jpeg(x, mode="unchanged", name=None):
     try:
         from PIL import Image
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("decode_jpeg: pillow is not installed: "
-                                  "pip install 'paddle_jax[vision]'") from None
+        raise ModuleNotFoundError(
+            "decode_jpeg: pillow is not installed: pip install 'paddle_jax[vision]'"
+        ) from None
     image = Image.open(io.BytesIO(on_host(x, "decode_jpeg").tobytes()))
     pixels = np.asarray(image if _MODES[mode] is None else image.convert(_MODES[mode]))
     return to_tensor(pixels[None] if pixels.ndim == 2 else np.ascontiguousarray(pixels.transpose(2, 0, 1)))

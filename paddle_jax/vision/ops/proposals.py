@@ -15,13 +15,19 @@ _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,12
 
 
 @known_as(code="varying:distribute")
-@composite(method=False,
-           cases=[f"{_REGIONS}, 2, 5, 4, 224, rois_num=const([6],'int32')",
-                  f"{_REGIONS}, 2, 5, 4, 224, True, const([2,4],'int32')",
-                  f"{_REGIONS}, 3, 4, 4, 100, rois_num=const([0,6],'int32')", f"{_REGIONS}, 2, 5, 4, 224",
-                  f"{_REGIONS}, 5, 2, 4, 224, rois_num=const([6],'int32')"])
-def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_scale, pixel_offset=False,
-                             rois_num=None, name=None):
+@composite(
+    method=False,
+    cases=[
+        f"{_REGIONS}, 2, 5, 4, 224, rois_num=const([6],'int32')",
+        f"{_REGIONS}, 2, 5, 4, 224, True, const([2,4],'int32')",
+        f"{_REGIONS}, 3, 4, 4, 100, rois_num=const([0,6],'int32')",
+        f"{_REGIONS}, 2, 5, 4, 224",
+        f"{_REGIONS}, 5, 2, 4, 224, rois_num=const([6],'int32')",
+    ],
+)
+def distribute_fpn_proposals(
+    fpn_rois, min_level, max_level, refer_level, refer_scale, pixel_offset=False, rois_num=None, name=None
+):
     """Sends each region to the level of a feature pyramid that fits its size.
 
     The level is floor(log2(sqrt(area) / refer_scale)) + refer_level, within min_level and max_level.
@@ -50,16 +56,23 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
         Lin et al., Feature Pyramid Networks, arXiv 1612.03144.
     """
     if not 0 < min_level < max_level:
-        raise AssertionError(f"distribute_fpn_proposals: got levels {min_level} to {max_level}; "
-                             "max_level must be above min_level")
+        raise AssertionError(
+            f"distribute_fpn_proposals: got levels {min_level} to {max_level}; "
+            "max_level must be above min_level"
+        )
     if rois_num is None:
-        raise AssertionError("distribute_fpn_proposals: rois_num: got None; "
-                             "it must say how many regions each image has")
-    regions, counts = (on_host(fpn_rois, "distribute_fpn_proposals"),
-                       on_host(rois_num, "distribute_fpn_proposals"))
+        raise AssertionError(
+            "distribute_fpn_proposals: rois_num: got None; it must say how many regions each image has"
+        )
+    regions, counts = (
+        on_host(fpn_rois, "distribute_fpn_proposals"),
+        on_host(rois_num, "distribute_fpn_proposals"),
+    )
     if counts.sum() > len(regions):
-        raise IndexError(f"distribute_fpn_proposals: rois_num: got counts that add up to {counts.sum()}; "
-                         f"it must be at most {len(regions)}, the number of regions")
+        raise IndexError(
+            f"distribute_fpn_proposals: rois_num: got counts that add up to {counts.sum()}; "
+            f"it must be at most {len(regions)}, the number of regions"
+        )
     extra = 1 if pixel_offset else 0
     sides = regions[:, 2:] - regions[:, :2]
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))
@@ -69,8 +82,9 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
     chosen = [np.flatnonzero(level == number) for number in range(min_level, max_level + 1)]
     restore = np.empty((len(regions), 1), np.int32)
     restore[np.concatenate(chosen), 0] = np.arange(len(regions))
-    per_image = [to_tensor(np.bincount(image[rows], minlength=len(counts)).astype(np.int32))
-                 for rows in chosen]
+    per_image = [
+        to_tensor(np.bincount(image[rows], minlength=len(counts)).astype(np.int32)) for rows in chosen
+    ]
     return [to_tensor(regions[rows]) for rows in chosen], to_tensor(restore), per_image
 
 
@@ -100,18 +114,39 @@ def _proposed(scores, deltas, size, anchors, variances, most, threshold, least, 
     return boxes[chosen], scores[kept[chosen]]
 
 
-_MAPS = ("u(0,1,2,3,4,5).detach(), u(-1,1,2,12,4,5).detach(), const([[40,50],[30,60]]) * 1.0, "
-         "u(0,16,4,5,3,4).detach().cumsum(-1), u(.5,1,4,5,3,4).detach()")
+_MAPS = (
+    "u(0,1,2,3,4,5).detach(), u(-1,1,2,12,4,5).detach(), const([[40,50],[30,60]]) * 1.0, "
+    "u(0,16,4,5,3,4).detach().cumsum(-1), u(.5,1,4,5,3,4).detach()"
+)
 
 
 @known_as(code="varying:proposals")
-@composite(method=False, cases=[
-    _MAPS, f"{_MAPS}, return_rois_num=True", f"{_MAPS}, 20, 5, .3, return_rois_num=True",
-    f"{_MAPS}, 30, 10, .7, 3., pixel_offset=True, return_rois_num=True",
-    f"{_MAPS}, 30, 10, .7, 3., .9, return_rois_num=True", f"{_MAPS}, min_size=1000., return_rois_num=True"])
-def generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n=6000,
-                       post_nms_top_n=1000, nms_thresh=0.5, min_size=0.1, eta=1.0, pixel_offset=False,
-                       return_rois_num=False, name=None):
+@composite(
+    method=False,
+    cases=[
+        _MAPS,
+        f"{_MAPS}, return_rois_num=True",
+        f"{_MAPS}, 20, 5, .3, return_rois_num=True",
+        f"{_MAPS}, 30, 10, .7, 3., pixel_offset=True, return_rois_num=True",
+        f"{_MAPS}, 30, 10, .7, 3., .9, return_rois_num=True",
+        f"{_MAPS}, min_size=1000., return_rois_num=True",
+    ],
+)
+def generate_proposals(
+    scores,
+    bbox_deltas,
+    img_size,
+    anchors,
+    variances,
+    pre_nms_top_n=6000,
+    post_nms_top_n=1000,
+    nms_thresh=0.5,
+    min_size=0.1,
+    eta=1.0,
+    pixel_offset=False,
+    return_rois_num=False,
+    name=None,
+):
     """Regions proposed by the first stage of a detector: decoded, clipped to the image, without small and
     overlapping ones.
 
@@ -146,15 +181,25 @@ def generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nm
         Ren et al., Faster R-CNN, arXiv 1506.01497.
     """
     if not return_rois_num:
-        raise AssertionError("generate_proposals: return_rois_num: got False; without it nobody knows which "
-                             "image a region belongs to, pass True")
-    values, codes, sizes, boxes, factors = (on_host(t, "generate_proposals")
-                                            for t in (scores, bbox_deltas, img_size, anchors, variances))
+        raise AssertionError(
+            "generate_proposals: return_rois_num: got False; without it nobody knows which "
+            "image a region belongs to, pass True"
+        )
+    values, codes, sizes, boxes, factors = (
+        on_host(t, "generate_proposals") for t in (scores, bbox_deltas, img_size, anchors, variances)
+    )
     n, a, h, w = values.shape
     values = values.transpose(0, 2, 3, 1).reshape(n, -1)
     codes = codes.reshape(n, a, 4, h, w).transpose(0, 3, 4, 1, 2).reshape(n, -1, 4)
-    shared = (boxes.reshape(-1, 4), factors.reshape(-1, 4), (pre_nms_top_n, post_nms_top_n), nms_thresh,
-              min_size, eta, 1 if pixel_offset else 0)
+    shared = (
+        boxes.reshape(-1, 4),
+        factors.reshape(-1, 4),
+        (pre_nms_top_n, post_nms_top_n),
+        nms_thresh,
+        min_size,
+        eta,
+        1 if pixel_offset else 0,
+    )
     found = [_proposed(*image, *shared) for image in zip(values, codes, sizes, strict=True)]
     regions, probabilities = (np.concatenate(parts) for parts in zip(*found, strict=True))
     counts = np.asarray([len(part) for part, _ in found], np.int32)

@@ -26,14 +26,18 @@ def _pair(op_name, size):
 
 def _check(op_name, x, boxes, boxes_num):
     if x.ndim != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; "
-                         "it must be [N, C, H, W]")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]"
+        )
     if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: boxes: got shape {list(boxes.shape)}; "
-                         "it must be [regions, 4]")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: boxes: got shape {list(boxes.shape)}; it must be [regions, 4]"
+        )
     if boxes_num.ndim != 1 or boxes_num.shape[0] != x.shape[0]:
-        raise ValueError(f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; "
-                         f"it must be [{x.shape[0]}], one per image")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; "
+            f"it must be [{x.shape[0]}], one per image"
+        )
 
 
 def _guard(name, exact=False):
@@ -41,8 +45,10 @@ def _guard(name, exact=False):
     exact: they add up to the boxes."""
 
     def refusal(least, most, count):
-        return ValueError(f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, before "
-                          f"to {least}; there are {count} boxes, and no count may be negative")
+        return ValueError(
+            f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, before "
+            f"to {least}; there are {count} boxes, and no count may be negative"
+        )
 
     def check(x, boxes, boxes_num, *_, **__):
         if not isinstance(boxes_num, Tensor) or boxes_num.ndim != 1 or 0 in boxes_num.shape:
@@ -83,8 +89,11 @@ def _line(start, length, bins, size, samples):
     pixels = jnp.arange(size)
 
     def add(i, weights):
-        at = (start + jnp.arange(bins).astype(step.dtype) * step
-              + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype))
+        at = (
+            start
+            + jnp.arange(bins).astype(step.dtype) * step
+            + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype)
+        )
         inside = (at >= -1) & (at <= size)
         at = jnp.clip(at, 0, size - 1)
         near = jnp.maximum(0, 1 - jnp.abs(at[:, None] - pixels))
@@ -101,15 +110,27 @@ _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
 
 @_guard("roi_align")
 @known_as(code="regions:roi_align")
-@op("x boxes boxes_num", method=False, constant="boxes", cases=[
-    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2",
-    f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False", f"f(2,2,8,9), {_LARGE}, 2",
-    f"f(2,2,8,9), {_MORE}, 2, aligned=False", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
-    f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
-    "f(1,2,4,4), f(2,4).detach(), const([1,1],'int32'), 2",
-    "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
-def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True,
-              name=None):
+@op(
+    "x boxes boxes_num",
+    method=False,
+    constant="boxes",
+    cases=[
+        f"f(2,3,8,9), {_BOXES}, 2",
+        f"f(2,3,8,9), {_BOXES}, (2,3), 0.5",
+        f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2",
+        f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False",
+        f"f(2,2,8,9), {_LARGE}, 2",
+        f"f(2,2,8,9), {_MORE}, 2, aligned=False",
+        "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
+        f"f(2,8,9), {_BOXES}, 2",
+        "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
+        "f(1,2,4,4), f(2,4).detach(), const([1,1],'int32'), 2",
+        "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2",
+    ],
+)
+def roi_align(
+    x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True, name=None
+):
     """The mean of points, read by bilinear interpolation, over the bins of each region.
 
     Args:
@@ -198,11 +219,21 @@ def _largest(windows, image, rows, columns):
 
 @_guard("roi_pool")
 @known_as(code="regions:roi_pool")
-@op("x boxes boxes_num", method=False, constant="boxes",
-    cases=[f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3",
-           f"f(2,2,8,9), {_MORE}, 2, 0.7", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
-           f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
-           "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+@op(
+    "x boxes boxes_num",
+    method=False,
+    constant="boxes",
+    cases=[
+        f"f(2,3,8,9), {_BOXES}, 2",
+        f"f(2,3,8,9), {_BOXES}, (2,3), 0.5",
+        f"f(2,2,8,9), {_MORE}, 3",
+        f"f(2,2,8,9), {_MORE}, 2, 0.7",
+        "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
+        f"f(2,8,9), {_BOXES}, 2",
+        "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
+        "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2",
+    ],
+)
 def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     """The largest pixel in the bins of each region.
 
@@ -242,11 +273,23 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
 
 @_guard("psroi_pool", exact=True)
 @known_as(code="regions:psroi_pool")
-@op("x boxes boxes_num", method=False, constant="boxes",
-    cases=[("f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), "
-            "const([2,1],'int32'), 2"), f"f(2,12,8,9), {_BOXES}, (2,3), 0.5", f"f(2,18,8,9), {_MORE}, 3",
-           f"f(2,8,8,9), {_MORE}, 2, 0.7", f"f(2,7,8,9), {_BOXES}, 2", f"f(2,8,9), {_BOXES}, 2",
-           "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+@op(
+    "x boxes boxes_num",
+    method=False,
+    constant="boxes",
+    cases=[
+        (
+            "f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), "
+            "const([2,1],'int32'), 2"
+        ),
+        f"f(2,12,8,9), {_BOXES}, (2,3), 0.5",
+        f"f(2,18,8,9), {_MORE}, 3",
+        f"f(2,8,8,9), {_MORE}, 2, 0.7",
+        f"f(2,7,8,9), {_BOXES}, 2",
+        f"f(2,8,9), {_BOXES}, 2",
+        "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2",
+    ],
+)
 def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     """The mean over the bins of each region, every bin from channels of its own.
 
@@ -273,8 +316,10 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     _check("psroi_pool", x, boxes, boxes_num)
     bins, (channels, height, width) = _pair("psroi_pool", output_size), x.shape[1:]
     if bins[0] * bins[1] == 0 or channels % (bins[0] * bins[1]):
-        raise ValueError(f"(InvalidArgument) psroi_pool: x: got {channels} channels; "
-                         f"they must be a multiple of {bins[0]} * {bins[1]}")
+        raise ValueError(
+            f"(InvalidArgument) psroi_pool: x: got {channels} channels; "
+            f"they must be a multiple of {bins[0]} * {bins[1]}"
+        )
 
     def mean(start, length, count, size):
         step = length / count
@@ -287,12 +332,17 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     def pooled(image, box):
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
-        left, top, right, bottom = (rounded[0] * scale, rounded[1] * scale, (rounded[2] + 1) * scale,
-                                    (rounded[3] + 1) * scale)
+        left, top, right, bottom = (
+            rounded[0] * scale,
+            rounded[1] * scale,
+            (rounded[2] + 1) * scale,
+            (rounded[3] + 1) * scale,
+        )
         rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(x.dtype)
         columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(x.dtype)
-        return jnp.einsum("ih,cijhw,jw->cij", rows, x[image].reshape(-1, *bins, height, width), columns,
-                          precision="highest")
+        return jnp.einsum(
+            "ih,cijhw,jw->cij", rows, x[image].reshape(-1, *bins, height, width), columns, precision="highest"
+        )
 
     return _each(x, boxes, boxes_num, pooled, (channels // (bins[0] * bins[1]), *bins))
 

@@ -56,14 +56,29 @@ _KINDS = "const([0,1,0,0,1])"
 
 
 @known_as(code="selections:nms")
-@composite(method=False, cases=[
-    _BOXES, f"{_BOXES}, .3, {_SCORES}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]",
-    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9",
-    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0]", f"{_BOXES}, .3, None, {_KINDS}, [0,1]",
-    f"{_BOXES}, .3, {_SCORES}, {_KINDS}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [5]", f"{_BOXES}, 1.5",
-    f"{_BOXES}, -1", f"({_BOXES})[:, :3]", f"({_BOXES}).astype('float64'), .3, ({_SCORES}).astype('float64')",
-    f"({_BOXES})[:0]", f"{_BOXES}, .3, {_SCORES}, top_k=1", "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .5",
-    "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .499", "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()"])
+@composite(
+    method=False,
+    cases=[
+        _BOXES,
+        f"{_BOXES}, .3, {_SCORES}",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0]",
+        f"{_BOXES}, .3, None, {_KINDS}, [0,1]",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}",
+        f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [5]",
+        f"{_BOXES}, 1.5",
+        f"{_BOXES}, -1",
+        f"({_BOXES})[:, :3]",
+        f"({_BOXES}).astype('float64'), .3, ({_SCORES}).astype('float64')",
+        f"({_BOXES})[:0]",
+        f"{_BOXES}, .3, {_SCORES}, top_k=1",
+        "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .5",
+        "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .499",
+        "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()",
+    ],
+)
 def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
     """Non-maximum suppression: leaves out boxes that overlap a better one too much.
 
@@ -96,8 +111,9 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
         order = descending(values)
         return to_tensor(order[suppressed(corners[order], iou_threshold)])
     if categories is None:
-        raise AssertionError("nms: categories: got None with category_idxs; "
-                             "it must be a list of the categories")
+        raise AssertionError(
+            "nms: categories: got None with category_idxs; it must be a list of the categories"
+        )
     if top_k is not None and top_k > len(values):
         raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
     if top_k is not None and top_k < 1:
@@ -129,8 +145,9 @@ def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, backgr
         chosen = np.flatnonzero(values > limits[0])
         chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
         lowered = _decayed(values[chosen], boxes[chosen], extra, gaussian, sigma)
-        found += [(kind, value, number) for value, number in zip(lowered, chosen, strict=True)
-                  if value > limits[1]]
+        found += [
+            (kind, value, number) for value, number in zip(lowered, chosen, strict=True) if value > limits[1]
+        ]
     order = descending(np.asarray([value for _, value, _ in found], scores.dtype))
     return [found[i] for i in order[: None if top[1] < 0 else top[1]]]
 
@@ -139,14 +156,32 @@ _MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
 
 
 @known_as(code="varying:matrix_nms")
-@composite(method=False, cases=[f"{_MATRIX}, .1, .05, 4, 5", f"{_MATRIX}, .1, .05, -1, -1, True, 2.",
-                                f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
-                                f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False",
-                                f"{_MATRIX}, 2., .05, 4, 5, return_index=True",
-                                "ud(0,1,1,6,4).detach().cumsum(2), ud(0,1,1,3,6).detach(), .1, .05, 4, 5"])
-def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian=False,
-               gaussian_sigma=2.0, background_label=0, normalized=True, return_index=False,
-               return_rois_num=True, name=None):
+@composite(
+    method=False,
+    cases=[
+        f"{_MATRIX}, .1, .05, 4, 5",
+        f"{_MATRIX}, .1, .05, -1, -1, True, 2.",
+        f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
+        f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False",
+        f"{_MATRIX}, 2., .05, 4, 5, return_index=True",
+        "ud(0,1,1,6,4).detach().cumsum(2), ud(0,1,1,3,6).detach(), .1, .05, 4, 5",
+    ],
+)
+def matrix_nms(
+    bboxes,
+    scores,
+    score_threshold,
+    post_threshold,
+    nms_top_k,
+    keep_top_k,
+    use_gaussian=False,
+    gaussian_sigma=2.0,
+    background_label=0,
+    normalized=True,
+    return_index=False,
+    return_rois_num=True,
+    name=None,
+):
     """Suppression of all classes at once: scores are lowered by the overlaps with better boxes of their class
     instead of dropping boxes in turn.
 
@@ -179,11 +214,18 @@ def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_
         Wang et al., SOLOv2, arXiv 2003.10152.
     """
     corners, values = on_host(bboxes, "matrix_nms"), on_host(scores, "matrix_nms")
-    shared = ((score_threshold, post_threshold), (nms_top_k, keep_top_k), 0 if normalized else 1,
-              use_gaussian, gaussian_sigma, background_label)
+    shared = (
+        (score_threshold, post_threshold),
+        (nms_top_k, keep_top_k),
+        0 if normalized else 1,
+        use_gaussian,
+        gaussian_sigma,
+        background_label,
+    )
     images = [_matrix_nms_image(*image, *shared) for image in zip(corners, values, strict=True)]
-    rows = [[kind, value, *corners[i, number]] for i, image in enumerate(images)
-            for kind, value, number in image]
+    rows = [
+        [kind, value, *corners[i, number]] for i, image in enumerate(images) for kind, value, number in image
+    ]
     numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
     out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))
     count = to_tensor(np.asarray([len(image) for image in images], np.int32)) if return_rois_num else None
@@ -206,26 +248,42 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
     """
     corners, values = on_host(boxes, "multiclass_nms3"), on_host(scores, "multiclass_nms3")
     if corners.shape[-1] != 4 or (values.ndim == 2 and counts is None):
-        raise ValueError(f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores "
-                         f"{list(values.shape)}; boxes must be [N, M, 4] with scores [N, C, M], or [M, C, "
-                         "4] with scores [M, C] and rois_num")
+        raise ValueError(
+            f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores "
+            f"{list(values.shape)}; boxes must be [N, M, 4] with scores [N, C, M], or [M, C, "
+            "4] with scores [M, C] and rois_num"
+        )
     shared = score_threshold, top, threshold, 0 if normalized else 1, eta, background
     if values.ndim == 3:
         starts = range(0, values.shape[0] * values.shape[2], values.shape[2] or 1)
-        images = [(np.broadcast_to(b, (len(v), *b.shape)), v, lambda kind, box, start=i: start + box)
-                  for i, b, v in zip(starts, corners, values, strict=False)]
+        images = [
+            (np.broadcast_to(b, (len(v), *b.shape)), v, lambda kind, box, start=i: start + box)
+            for i, b, v in zip(starts, corners, values, strict=False)
+        ]
     else:
         ends = np.cumsum(on_host(counts, "multiclass_nms3"))
-        images = [(corners[i:j].swapaxes(0, 1), values[i:j].T,
-                   lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind)
-                  for i, j in zip((0, *ends[:-1]), ends, strict=True)]
+        images = [
+            (
+                corners[i:j].swapaxes(0, 1),
+                values[i:j].T,
+                lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind,
+            )
+            for i, j in zip((0, *ends[:-1]), ends, strict=True)
+        ]
     in_order = list if values.ndim == 3 else sorted
-    found = [[([kind, v[kind, box], *b[kind, box]], place(kind, box))
-              for kind, box in in_order(_of_classes(b, v, *shared))] for b, v, place in images]
+    found = [
+        [
+            ([kind, v[kind, box], *b[kind, box]], place(kind, box))
+            for kind, box in in_order(_of_classes(b, v, *shared))
+        ]
+        for b, v, place in images
+    ]
     flat = [one for image in found for one in image]
-    return (to_tensor(np.asarray([row for row, _ in flat], corners.dtype).reshape(-1, 6)),
-            to_tensor(np.asarray([place for _, place in flat], np.int32).reshape(-1, 1)),
-            to_tensor(np.asarray([len(image) for image in found], np.int32)))
+    return (
+        to_tensor(np.asarray([row for row, _ in flat], corners.dtype).reshape(-1, 6)),
+        to_tensor(np.asarray([place for _, place in flat], np.int32).reshape(-1, 1)),
+        to_tensor(np.asarray([len(image) for image in found], np.int32)),
+    )
 
 
 def _of_classes(boxes, scores, score_threshold, top, threshold, extra, eta, background):

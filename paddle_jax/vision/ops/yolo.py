@@ -14,19 +14,25 @@ _SHORT = "f(2,14,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2"
 def _anchors(op_name, x, anchors, chosen, per_box):
     """The chosen anchors [A, 2] as (width, height); raises where x has not `per_box` channels for each."""
     if x.ndim != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; "
-                         "it must be [N, C, H, W]")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]"
+        )
     if not anchors or len(anchors) % 2:
-        raise ValueError(f"(InvalidArgument) {op_name}: anchors: got {len(anchors)} numbers; "
-                         "there must be a width and a height for each")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: anchors: got {len(anchors)} numbers; "
+            "there must be a width and a height for each"
+        )
     pairs = np.asarray(anchors, np.float64).reshape(-1, 2)
     if chosen is not None and any(not 0 <= i < len(pairs) for i in chosen):
-        raise ValueError(f"(InvalidArgument) {op_name}: anchor_mask: got {list(chosen)}; "
-                         f"there are {len(pairs)} anchors")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: anchor_mask: got {list(chosen)}; there are {len(pairs)} anchors"
+        )
     pairs = pairs if chosen is None else pairs[list(chosen)]
     if x.shape[1] != len(pairs) * per_box:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got {x.shape[1]} channels; "
-                         f"they must be {len(pairs)} * {per_box}")
+        raise ValueError(
+            f"(InvalidArgument) {op_name}: x: got {x.shape[1]} channels; "
+            f"they must be {len(pairs)} * {per_box}"
+        )
     return pairs
 
 
@@ -40,18 +46,39 @@ def _widened(x, scale):
     return jax.nn.sigmoid(x) * scale - 0.5 * (scale - 1)
 
 
-@known_as(pir="yolo_box anchors:i32s class_num:i32 conf_thresh:f32 downsample_ratio:i32 clip_bbox:bool "
-              "scale_x_y:f32 iou_aware:bool iou_aware_factor:f32")
-@op("x img_size", method=False, nondiff=True, cases=[
-    f"{_SHORT}, .4, 32", f"{_SHORT}, .6, 16, False", f"{_SHORT}, .3, 32, scale_x_y=1.2",
-    "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",
-    "f(2,13,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2, .01, 32",
-    "f(2,14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
-    "f(14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
-    "f(2,14,3,4), const([[9,9],[8,8]],'int32'), [], 2, .01, 32",
-    "d(1,7,2,2), const([[50,60]],'int32'), [10,13], 2, .3, 32"])
-def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox=True, name=None,
-             scale_x_y=1.0, iou_aware=False, iou_aware_factor=0.5):
+@known_as(
+    pir="yolo_box anchors:i32s class_num:i32 conf_thresh:f32 downsample_ratio:i32 clip_bbox:bool "
+    "scale_x_y:f32 iou_aware:bool iou_aware_factor:f32"
+)
+@op(
+    "x img_size",
+    method=False,
+    nondiff=True,
+    cases=[
+        f"{_SHORT}, .4, 32",
+        f"{_SHORT}, .6, 16, False",
+        f"{_SHORT}, .3, 32, scale_x_y=1.2",
+        "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",
+        "f(2,13,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2, .01, 32",
+        "f(2,14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
+        "f(14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
+        "f(2,14,3,4), const([[9,9],[8,8]],'int32'), [], 2, .01, 32",
+        "d(1,7,2,2), const([[50,60]],'int32'), [10,13], 2, .3, 32",
+    ],
+)
+def yolo_box(
+    x,
+    img_size,
+    anchors,
+    class_num,
+    conf_thresh,
+    downsample_ratio,
+    clip_bbox=True,
+    name=None,
+    scale_x_y=1.0,
+    iou_aware=False,
+    iou_aware_factor=0.5,
+):
     """Boxes and scores from the feature map of YOLOv3.
 
     For each anchor, channels are (x, y, w, h, confidence, classes); with iou_aware the overlaps of all
@@ -83,16 +110,18 @@ def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, cli
     pairs = _anchors("yolo_box", x, anchors, None, 5 + class_num + bool(iou_aware))
     n, (height, width), count = x.shape[0], x.shape[2:], len(pairs)
     if img_size.shape != (n, 2):
-        raise ValueError(f"(InvalidArgument) yolo_box: img_size: got shape {list(img_size.shape)}; "
-                         f"it must be [{n}, 2]")
+        raise ValueError(
+            f"(InvalidArgument) yolo_box: img_size: got shape {list(img_size.shape)}; it must be [{n}, 2]"
+        )
     overlap, maps = (x[:, :count], x[:, count:]) if iou_aware else (None, x)
     maps = maps.reshape(n, count, 5 + class_num, height, width)
     sizes = img_size.astype(x.dtype)[:, :, None, None, None]
     ends = jnp.stack([sizes[:, 1], sizes[:, 0]], 1)  # [N, (width, height), 1, 1, 1]
     columns, rows = _grid(x)
     cells = jnp.asarray([width, height], x.dtype)[:, None, None, None]
-    places = jnp.stack([columns + _widened(maps[:, :, 0], scale_x_y),
-                        rows + _widened(maps[:, :, 1], scale_x_y)], 1)
+    places = jnp.stack(
+        [columns + _widened(maps[:, :, 0], scale_x_y), rows + _widened(maps[:, :, 1], scale_x_y)], 1
+    )
     centres = places * ends / cells
     growth = jnp.exp(jnp.moveaxis(maps[:, :, 2:4], 2, 1)) * jnp.asarray(pairs.T, x.dtype)[:, :, None, None]
     halves = growth * ends / (cells * downsample_ratio) / 2
@@ -126,8 +155,9 @@ def _targets(boxes, chosen, pairs, side, cells):
     its column and row."""
     valid = (boxes[..., 2:] > 1e-6).all(-1)
     shapes = jnp.asarray(pairs / side, boxes.dtype)
-    best = _overlap(jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype),
-                    shapes).argmax(-1)
+    best = _overlap(
+        jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype), shapes
+    ).argmax(-1)
     at = np.full(len(pairs), -1)
     for place in range(len(chosen) - 1, -1, -1):
         at[chosen[place]] = place
@@ -145,12 +175,15 @@ def _overlaps(x, maps, boxes, valid, shapes, scale):
     parts of the image."""
     columns, rows = _grid(x)
     still = lax.stop_gradient(maps)
-    centres = jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)],
-                        -1) / maps.shape[-1]
+    centres = (
+        jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)], -1)
+        / maps.shape[-1]
+    )
     sizes = jnp.exp(jnp.moveaxis(still[:, :, 2:4], 2, -1)) * jnp.asarray(shapes, x.dtype)[:, None, None]
     places, extents = boxes[:, :, None, None, None, :2], boxes[:, :, None, None, None, 2:]
-    return jnp.where(valid[:, :, None, None, None],
-                     _overlap(centres[:, None], sizes[:, None], places, extents), 0)
+    return jnp.where(
+        valid[:, :, None, None, None], _overlap(centres[:, None], sizes[:, None], places, extents), 0
+    )
 
 
 def _confidence(objectness, wanted, ignored):
@@ -161,16 +194,40 @@ def _confidence(objectness, wanted, ignored):
 
 
 @known_as(code="regions:yolo_loss")
-@op("x gt_box gt_label gt_score", method=False, cases=[
-    f"f(2,14,3,3), {_TRUE}, .7, 32", f"f(2,14,3,3), {_TRUE}, .1, 32, use_label_smooth=False, scale_x_y=1.2",
-    f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1", f"f(2,14,3,4), {_TRUE}, .7, 32",
-    f"f(2,13,3,3), {_TRUE}, .7, 32", (f"f(1,14,3,3), ({_BOX.format(1)})[:, :, :3], const([[0,1,1]],'int32'), "
-                                      "[10,13,16,30,53,43], [1,2], 2, .7, 32"),
-    f"f(1,14,3,3), {_BOX.format(1)}, const([[0,1,1]],'int32'), [10,13,16,30,53,43], [1,5], 2, .7, 32",
-    (f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), const([[0,1,1]],'int32'), "
-     "[40,45], [0], 2, .5, 16")])
-def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thresh, downsample_ratio,
-              gt_score=None, use_label_smooth=True, name=None, scale_x_y=1.0):
+@op(
+    "x gt_box gt_label gt_score",
+    method=False,
+    cases=[
+        f"f(2,14,3,3), {_TRUE}, .7, 32",
+        f"f(2,14,3,3), {_TRUE}, .1, 32, use_label_smooth=False, scale_x_y=1.2",
+        f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1",
+        f"f(2,14,3,4), {_TRUE}, .7, 32",
+        f"f(2,13,3,3), {_TRUE}, .7, 32",
+        (
+            f"f(1,14,3,3), ({_BOX.format(1)})[:, :, :3], const([[0,1,1]],'int32'), "
+            "[10,13,16,30,53,43], [1,2], 2, .7, 32"
+        ),
+        f"f(1,14,3,3), {_BOX.format(1)}, const([[0,1,1]],'int32'), [10,13,16,30,53,43], [1,5], 2, .7, 32",
+        (
+            f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), const([[0,1,1]],'int32'), "
+            "[40,45], [0], 2, .5, 16"
+        ),
+    ],
+)
+def yolo_loss(
+    x,
+    gt_box,
+    gt_label,
+    anchors,
+    anchor_mask,
+    class_num,
+    ignore_thresh,
+    downsample_ratio,
+    gt_score=None,
+    use_label_smooth=True,
+    name=None,
+    scale_x_y=1.0,
+):
     """The loss of YOLOv3 for one feature map: places, sizes, confidence and classes.
 
     Each true box belongs to the anchor of the most similar shape, in the cell of its centre. A predicted box
@@ -205,15 +262,20 @@ def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thres
     """
     chosen = _anchors("yolo_loss", x, anchors, anchor_mask, 5 + class_num)
     if x.shape[2] != x.shape[3] or gt_box.ndim != 3 or gt_box.shape[2] != 4:
-        raise ValueError(f"(InvalidArgument) yolo_loss: got x {list(x.shape)} and gt_box "
-                         f"{list(gt_box.shape)}; they must be [N, C, H, H], [N, B, 4]")
+        raise ValueError(
+            f"(InvalidArgument) yolo_loss: got x {list(x.shape)} and gt_box "
+            f"{list(gt_box.shape)}; they must be [N, C, H, H], [N, B, 4]"
+        )
     n, cells, count = x.shape[0], x.shape[2], len(chosen)
     side, boxes = downsample_ratio * cells, lax.stop_gradient(gt_box).astype(x.dtype)
     maps = x.reshape(n, count, 5 + class_num, cells, cells)
     pairs = np.asarray(anchors, np.float64).reshape(-1, 2)
     valid, anchor, column, row, shapes = _targets(boxes, tuple(anchor_mask), pairs, side, cells)
-    score = (jnp.ones(boxes.shape[:2], x.dtype) if gt_score is None
-             else lax.stop_gradient(gt_score).astype(x.dtype))
+    score = (
+        jnp.ones(boxes.shape[:2], x.dtype)
+        if gt_score is None
+        else lax.stop_gradient(gt_score).astype(x.dtype)
+    )
     owned, image = anchor >= 0, jnp.arange(n)[:, None]
     where = (image, jnp.maximum(anchor, 0), row, column)
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh

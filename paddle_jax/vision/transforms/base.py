@@ -16,8 +16,10 @@ def _get_image_size(img):
         return img.shape[1::-1]
     if F._is_tensor_image(img):
         return img.shape[-1], img.shape[-2]
-    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
-                    "or an array with 2 or 3 axes")
+    raise TypeError(
+        f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
+        "or an array with 2 or 3 axes"
+    )
 
 
 class Compose:
@@ -40,8 +42,10 @@ class Compose:
             try:
                 data = transform(data)
             except Exception as error:
-                print(f"fail to perform transform [{transform}] with error: "
-                      f"{error} and stack:\n{traceback.format_exc()}")
+                print(
+                    f"fail to perform transform [{transform}] with error: "
+                    f"{error} and stack:\n{traceback.format_exc()}"
+                )
                 raise
         return data
 
@@ -76,8 +80,9 @@ class BaseTransform:
             raise ValueError(f"transforms: keys: got {keys!r}; it must be a list")
         for key in keys:
             if self._get_apply(key) is None:
-                raise NotImplementedError(f"transforms: keys: got {key!r}; "
-                                          f"allowed are {', '.join(map(repr, _KEYS))}")
+                raise NotImplementedError(
+                    f"transforms: keys: got {key!r}; allowed are {', '.join(map(repr, _KEYS))}"
+                )
         self.keys = keys
         self.params = None  # what is drawn once for all inputs of a call
 

@@ -96,8 +96,12 @@ class ColorJitter(BaseTransform):
 
     def _get_param(self, brightness, contrast, saturation, hue):
         steps = []
-        for kind, value in ((BrightnessTransform, brightness), (ContrastTransform, contrast),
-                            (SaturationTransform, saturation), (HueTransform, hue)):
+        for kind, value in (
+            (BrightnessTransform, brightness),
+            (ContrastTransform, contrast),
+            (SaturationTransform, saturation),
+            (HueTransform, hue),
+        ):
             if value is not None:
                 steps.append(kind(value, self.keys))
         random.shuffle(steps)

@@ -35,8 +35,10 @@ def _module(img):
         return F_t
     if _is_numpy_image(img):
         return F_cv2
-    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
-                    "or an array with 2 or 3 axes")
+    raise TypeError(
+        f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
+        "or an array with 2 or 3 axes"
+    )
 
 
 def to_tensor(pic, data_format="CHW"):
@@ -99,8 +101,10 @@ def pad(img, padding, fill=0, padding_mode="constant"):
         [[[0.0, 1.0, 1.0, 0.0]]]
     """
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-        raise AssertionError(f"pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', "
-                             "'reflect' and 'symmetric'")
+        raise AssertionError(
+            f"pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', "
+            "'reflect' and 'symmetric'"
+        )
     return _module(img).pad(img, padding, fill, padding_mode)
 
 
@@ -265,8 +269,9 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
     if module is F_cv2:
         return F_cv2.affine(img, angle, translate, scale, shear, interpolation, fill, center)
     height, width = img.shape[-2:]
-    middle = ([0.0, 0.0] if center is None
-              else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)])
+    middle = (
+        [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
+    )
     return F_t.affine(img, affine_matrix(middle, angle, translate, scale, shear), interpolation, fill)
 
 

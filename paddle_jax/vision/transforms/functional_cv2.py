@@ -11,8 +11,13 @@ from paddle_jax.vision.transforms.sizes import corner, four, resized
 
 __all__ = []
 
-_FILTERS = {"nearest": "INTER_NEAREST", "bilinear": "INTER_LINEAR", "area": "INTER_AREA",
-            "bicubic": "INTER_CUBIC", "lanczos": "INTER_LANCZOS4"}
+_FILTERS = {
+    "nearest": "INTER_NEAREST",
+    "bilinear": "INTER_LINEAR",
+    "area": "INTER_AREA",
+    "bicubic": "INTER_CUBIC",
+    "lanczos": "INTER_LANCZOS4",
+}
 
 
 def _filter(name):
@@ -129,15 +134,25 @@ def _border(fill):
 
 def _warped(img, matrix, size, interpolation, fill):
     cv2 = opencv()
-    return _like(cv2.warpAffine(img, matrix, size, flags=_filter(interpolation),
-                                borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
+    return _like(
+        cv2.warpAffine(
+            img,
+            matrix,
+            size,
+            flags=_filter(interpolation),
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=_border(fill),
+        ),
+        img,
+    )
 
 
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
     """The image turned counterclockwise by an angle in degrees."""
     height, width = img.shape[:2]
-    matrix = opencv().getRotationMatrix2D((width / 2.0, height / 2.0) if center is None else tuple(center),
-                                          angle, 1)
+    matrix = opencv().getRotationMatrix2D(
+        (width / 2.0, height / 2.0) if center is None else tuple(center), angle, 1
+    )
     if expand:
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]]) @ matrix.T
         columns, rows = (int(n) for n in np.ceil(corners.max(0).round(9)) - np.floor(corners.min(0).round(9)))
@@ -150,8 +165,17 @@ def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
     """The image under the projective map that takes four points to four others."""
     cv2, (height, width) = opencv(), img.shape[:2]
     matrix = cv2.getPerspectiveTransform(np.array(startpoints, np.float32), np.array(endpoints, np.float32))
-    return _like(cv2.warpPerspective(img, matrix, (width, height), flags=_filter(interpolation),
-                                     borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
+    return _like(
+        cv2.warpPerspective(
+            img,
+            matrix,
+            (width, height),
+            flags=_filter(interpolation),
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=_border(fill),
+        ),
+        img,
+    )
 
 
 def to_grayscale(img, num_output_channels=1):

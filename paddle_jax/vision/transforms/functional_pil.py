@@ -36,8 +36,11 @@ def resize(img, size, interpolation="bilinear"):
     """The Image with another size."""
     width, height = img.size
     wanted = resized(height, width, size)
-    return (img if wanted == (height, width) and isinstance(size, int)
-            else img.resize(wanted[::-1], _filter(interpolation)))
+    return (
+        img
+        if wanted == (height, width) and isinstance(size, int)
+        else img.resize(wanted[::-1], _filter(interpolation))
+    )
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
@@ -120,8 +123,9 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
 def perspective(img, coeffs, interpolation="nearest", fill=0):
     """The Image under a projective map of eight numbers that leads from places of the result to
     places of the Image."""
-    return img.transform(img.size, pillow().Transform.PERSPECTIVE, coeffs, _filter(interpolation),
-                         fillcolor=fill)
+    return img.transform(
+        img.size, pillow().Transform.PERSPECTIVE, coeffs, _filter(interpolation), fillcolor=fill
+    )
 
 
 def to_grayscale(img, num_output_channels=1):

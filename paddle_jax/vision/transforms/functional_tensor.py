@@ -36,8 +36,10 @@ def _is_float(img):
 
 def _assert_image_tensor(img, data_format):
     if img.ndim not in (3, 4) or data_format.upper().lstrip("N") not in ("CHW", "HWC"):
-        raise RuntimeError(f"transforms: img: got shape {list(img.shape)} with data_format {data_format!r}; "
-                           "it must have 3 or 4 axes, CHW or HWC")
+        raise RuntimeError(
+            f"transforms: img: got shape {list(img.shape)} with data_format {data_format!r}; "
+            "it must have 3 or 4 axes, CHW or HWC"
+        )
 
 
 def normalize(img, mean, std, data_format="CHW"):
@@ -57,7 +59,8 @@ def to_grayscale(img, num_output_channels=1, data_format="CHW"):
         raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
     channels = _axes(data_format)[0]
     weights = to_tensor(np.array(_GREY), dtype=img.dtype if _is_float(img) else "float32").reshape(
-        [-1, 1, 1] if channels == -3 else [1, 1, -1])
+        [-1, 1, 1] if channels == -3 else [1, 1, -1]
+    )
     grey = (img.astype(weights.dtype) * weights).sum(channels, keepdim=True).astype(img.dtype)
     return grey if num_output_channels == 1 else concat([grey] * 3, channels)
 
@@ -74,10 +77,14 @@ def _sampled(img, grid, mode, fill, data_format):
     y = F.grid_sample(x, places, mode, "zeros", False)
     if fill is not None:
         y, inside = y[:, :-1], y[:, -1:]
-        color = to_tensor(np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64),
-                          dtype=x.dtype).reshape([1, -1, 1, 1])
-        y = ((inside < 0.5).astype(x.dtype) * (color - y) + y if mode == "nearest"
-             else y * inside + (1.0 - inside) * color)
+        color = to_tensor(
+            np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64), dtype=x.dtype
+        ).reshape([1, -1, 1, 1])
+        y = (
+            (inside < 0.5).astype(x.dtype) * (color - y) + y
+            if mode == "nearest"
+            else y * inside + (1.0 - inside) * color
+        )
     y = y if _is_float(img) else y.round().astype(img.dtype)
     y = y.transpose([0, 2, 3, 1]) if last else y
     return y if batched else y.squeeze(0)
@@ -106,13 +113,20 @@ def affine(img, matrix, interpolation="nearest", fill=None, data_format="CHW"):
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=None, data_format="CHW"):
     """The images turned counterclockwise by an angle in degrees."""
     height, width = _size(img, data_format)
-    middle = ([0.0, 0.0] if center is None
-              else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)])
+    middle = (
+        [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
+    )
     matrix = affine_matrix(middle, -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
     rows, columns = height, width
     if expand:
-        corners = np.array([[-width / 2, -height / 2, 1], [-width / 2, height / 2, 1],
-                            [width / 2, height / 2, 1], [width / 2, -height / 2, 1]])
+        corners = np.array(
+            [
+                [-width / 2, -height / 2, 1],
+                [-width / 2, height / 2, 1],
+                [width / 2, height / 2, 1],
+                [width / 2, -height / 2, 1],
+            ]
+        )
         moved = corners @ np.array(matrix).reshape(2, 3).T
         low, high = np.floor(moved.min(0) + 1e-6), np.ceil(moved.max(0) - 1e-6)
         columns, rows = (high - low).astype(int)
@@ -172,8 +186,10 @@ def pad(img, padding, fill=0, padding_mode="constant", data_format="CHW"):
     batched, last = img.ndim == 4, _axes(data_format)[0] == -1
     if padding_mode == "symmetric":
         height, width = _size(img, data_format)
-        rows, columns = (np.pad(np.arange(height), (top, bottom), mode=padding_mode),
-                         np.pad(np.arange(width), (left, right), mode=padding_mode))
+        rows, columns = (
+            np.pad(np.arange(height), (top, bottom), mode=padding_mode),
+            np.pad(np.arange(width), (left, right), mode=padding_mode),
+        )
         h, w = (img.ndim + axis for axis in _axes(data_format)[1:])
         return img.index_select(to_tensor(rows), h).index_select(to_tensor(columns), w)
     x = img if batched else img.unsqueeze(0)
@@ -192,8 +208,12 @@ def resize(img, size, interpolation="bilinear", data_format="CHW"):
         return img
     x = img.unsqueeze(0) if img.ndim == 3 else img
     x = x if _is_float(img) else x.astype("float32")
-    y = F.interpolate(x, size=list(wanted), mode=interpolation.lower(),
-                      data_format="NHWC" if _axes(data_format)[0] == -1 else "NCHW")
+    y = F.interpolate(
+        x,
+        size=list(wanted),
+        mode=interpolation.lower(),
+        data_format="NHWC" if _axes(data_format)[0] == -1 else "NCHW",
+    )
     return (y.squeeze(0) if img.ndim == 3 else y).astype(img.dtype)
 
 

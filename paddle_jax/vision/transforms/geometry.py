@@ -24,5 +24,6 @@ def perspective_coefficients(startpoints, endpoints):
     rows = []
     for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    return np.linalg.lstsq(np.array(rows, np.float64), np.array(startpoints, np.float64).reshape(8),
-                           rcond=None)[0].tolist()
+    return np.linalg.lstsq(
+        np.array(rows, np.float64), np.array(startpoints, np.float64).reshape(8), rcond=None
+    )[0].tolist()

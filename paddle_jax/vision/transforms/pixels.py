@@ -13,8 +13,9 @@ __all__ = []
 
 def eight_bit(pixels):
     """The Tensor of an array of 8-bit pixels: floats from 0 to 1."""
-    return wrap(from_host(np.divide(pixels, np.float32(255),
-                                    out=aligned(pixels.shape, np.dtype(np.float32)))))
+    return wrap(
+        from_host(np.divide(pixels, np.float32(255), out=aligned(pixels.shape, np.dtype(np.float32))))
+    )
 
 
 def scaled(img, mean, std, shape):
@@ -23,8 +24,9 @@ def scaled(img, mean, std, shape):
     if array is None or array.dtype != np.float32 or isinstance(mean, Tensor) or isinstance(std, Tensor):
         return None
     try:
-        mean, std = (np.asarray(numbers, np.float64).astype(np.float32).reshape(shape)
-                     for numbers in (mean, std))
+        mean, std = (
+            np.asarray(numbers, np.float64).astype(np.float32).reshape(shape) for numbers in (mean, std)
+        )
         if np.broadcast_shapes(array.shape, mean.shape, std.shape) != array.shape:
             return None
     except (TypeError, ValueError):  # the operations say what is wrong

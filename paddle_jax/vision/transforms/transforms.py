@@ -74,8 +74,9 @@ class RandomResizedCrop(BaseTransform):
         paddle.Size([3, 5, 5])
     """
 
-    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4, 4.0 / 3), interpolation="bilinear",
-                 keys=None):
+    def __init__(
+        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4, 4.0 / 3), interpolation="bilinear", keys=None
+    ):
         super().__init__(keys)
         self.size = (size, size) if isinstance(size, int) else size
         self.scale, self.ratio, self.interpolation = scale, ratio, interpolation
@@ -228,8 +229,12 @@ class RandomCrop(BaseTransform):
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant", keys=None):
         super().__init__(keys)
         self.size = pair(size)
-        self.padding, self.pad_if_needed, self.fill, self.padding_mode = (padding, pad_if_needed, fill,
-                                                                          padding_mode)
+        self.padding, self.pad_if_needed, self.fill, self.padding_mode = (
+            padding,
+            pad_if_needed,
+            fill,
+            padding_mode,
+        )
 
     def _get_param(self, img, output_size):
         width, height = _get_image_size(img)
@@ -269,12 +274,16 @@ class Pad(BaseTransform):
     def __init__(self, padding, fill=0, padding_mode="constant", keys=None):
         super().__init__(keys)
         if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise AssertionError(f"Pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', "
-                                 "'reflect' and 'symmetric'")
-        if (not isinstance(padding, numbers.Number | list | tuple)
-                or not isinstance(fill, numbers.Number | str | list | tuple)):
-            raise AssertionError(f"Pad: got padding {padding!r} and fill {fill!r}; "
-                                 "they must be numbers or lists")
+            raise AssertionError(
+                f"Pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', "
+                "'reflect' and 'symmetric'"
+            )
+        if not isinstance(padding, numbers.Number | list | tuple) or not isinstance(
+            fill, numbers.Number | str | list | tuple
+        ):
+            raise AssertionError(
+                f"Pad: got padding {padding!r} and fill {fill!r}; they must be numbers or lists"
+            )
         if isinstance(padding, list | tuple) and len(padding) not in (2, 4):
             raise ValueError(f"Pad: padding: got {len(padding)} numbers; there must be one, two or four")
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode

@@ -15,8 +15,9 @@ from paddle_jax.vision.transforms.base import BaseTransform, _get_image_size
 def _check_sequence_input(x, name, req_sizes):
     """Raises unless x is a list of one of the given lengths."""
     if not isinstance(x, list | tuple) or len(x) not in req_sizes:
-        raise ValueError(f"{name}: got {x!r}; it must be a list of {' or '.join(map(str, req_sizes))} "
-                         "numbers")
+        raise ValueError(
+            f"{name}: got {x!r}; it must be a list of {' or '.join(map(str, req_sizes))} numbers"
+        )
 
 
 def _setup_angle(x, name, req_sizes=(2,)):
@@ -47,15 +48,25 @@ class RandomAffine(BaseTransform):
         paddle.Size([3, 8, 9])
     """
 
-    def __init__(self, degrees, translate=None, scale=None, shear=None, interpolation="nearest", fill=0,
-                 center=None, keys=None):
+    def __init__(
+        self,
+        degrees,
+        translate=None,
+        scale=None,
+        shear=None,
+        interpolation="nearest",
+        fill=0,
+        center=None,
+        keys=None,
+    ):
         self.degrees = _setup_angle(degrees, "RandomAffine: degrees")
         super().__init__(keys)
         if translate is not None:
             _check_sequence_input(translate, "RandomAffine: translate", (2,))
             if not all(0.0 <= part <= 1.0 for part in translate):
-                raise ValueError(f"RandomAffine: translate: got {translate}; "
-                                 "each number must lie between 0 and 1")
+                raise ValueError(
+                    f"RandomAffine: translate: got {translate}; each number must lie between 0 and 1"
+                )
         if scale is not None:
             _check_sequence_input(scale, "RandomAffine: scale", (2,))
             if min(scale) <= 0:
@@ -65,8 +76,13 @@ class RandomAffine(BaseTransform):
             _check_sequence_input(center, "RandomAffine: center", (2,))
         if not isinstance(fill, numbers.Number | str | list | tuple):
             raise TypeError(f"RandomAffine: fill: got {fill!r}; it must be a number or a list")
-        self.interpolation, self.translate, self.scale, self.fill, self.center = (interpolation, translate,
-                                                                                  scale, fill, center)
+        self.interpolation, self.translate, self.scale, self.fill, self.center = (
+            interpolation,
+            translate,
+            scale,
+            fill,
+            center,
+        )
 
     def _get_param(self, img_size, degrees, translate=None, scale_ranges=None, shears=None):
         angle, moves, scale, shear = random.uniform(*degrees), (0, 0), 1.0, (0.0, 0.0)
@@ -101,8 +117,9 @@ class RandomRotation(BaseTransform):
     def __init__(self, degrees, interpolation="nearest", expand=False, center=None, fill=0, keys=None):
         if isinstance(degrees, numbers.Number):
             if degrees < 0:
-                raise ValueError(f"RandomRotation: degrees: got {degrees}; "
-                                 "a single number must not be negative")
+                raise ValueError(
+                    f"RandomRotation: degrees: got {degrees}; a single number must not be negative"
+                )
             degrees = (-degrees, degrees)
         elif len(degrees) != 2:
             raise ValueError(f"RandomRotation: degrees: got {len(degrees)} numbers; there must be one or two")
@@ -114,8 +131,9 @@ class RandomRotation(BaseTransform):
         return random.uniform(*degrees)
 
     def _apply_image(self, img):
-        return F.rotate(img, self._get_param(self.degrees), self.interpolation, self.expand, self.center,
-                        self.fill)
+        return F.rotate(
+            img, self._get_param(self.degrees), self.interpolation, self.expand, self.center, self.fill
+        )
 
 
 class RandomPerspective(BaseTransform):
@@ -140,12 +158,18 @@ class RandomPerspective(BaseTransform):
             if not 0 <= value <= 1:
                 raise AssertionError(f"RandomPerspective: {what}: got {value}; it must lie between 0 and 1")
         if interpolation not in ("nearest", "bilinear", "bicubic"):
-            raise AssertionError(f"RandomPerspective: interpolation: got {interpolation!r}; "
-                                 "allowed are 'nearest', 'bilinear' and 'bicubic'")
+            raise AssertionError(
+                f"RandomPerspective: interpolation: got {interpolation!r}; "
+                "allowed are 'nearest', 'bilinear' and 'bicubic'"
+            )
         if not isinstance(fill, numbers.Number | str | list | tuple):
             raise AssertionError(f"RandomPerspective: fill: got {fill!r}; it must be a number or a list")
-        self.prob, self.distortion_scale, self.interpolation, self.fill = (prob, distortion_scale,
-                                                                           interpolation, fill)
+        self.prob, self.distortion_scale, self.interpolation, self.fill = (
+            prob,
+            distortion_scale,
+            interpolation,
+            fill,
+        )
 
     def get_params(self, width, height, distortion_scale):
         """The four corners of an image and where they go at random: two lists of [x, y]."""
@@ -161,8 +185,9 @@ class RandomPerspective(BaseTransform):
         width, height = _get_image_size(img)
         if random.random() >= self.prob:
             return img
-        return F.perspective(img, *self.get_params(width, height, self.distortion_scale), self.interpolation,
-                             self.fill)
+        return F.perspective(
+            img, *self.get_params(width, height, self.distortion_scale), self.interpolation, self.fill
+        )
 
 
 class RandomErasing(BaseTransform):
@@ -189,13 +214,15 @@ class RandomErasing(BaseTransform):
         super().__init__(keys)
         for what, limits, most in (("scale", scale, 1), ("ratio", ratio, float("inf"))):
             if not isinstance(limits, list | tuple) or not 0 <= limits[0] <= limits[1] <= most:
-                raise AssertionError(f"RandomErasing: {what}: got {limits!r}; "
-                                     f"it must be (least, most) between 0 and {most}")
+                raise AssertionError(
+                    f"RandomErasing: {what}: got {limits!r}; it must be (least, most) between 0 and {most}"
+                )
         if not 0 <= prob <= 1:
             raise AssertionError(f"RandomErasing: prob: got {prob}; it must lie between 0 and 1")
         if not isinstance(value, numbers.Number | str | list | tuple):
-            raise AssertionError(f"RandomErasing: value: got {value!r}; it must be a number, "
-                                 "a list or 'random'")
+            raise AssertionError(
+                f"RandomErasing: value: got {value!r}; it must be a number, a list or 'random'"
+            )
         if isinstance(value, str) and value != "random":
             raise ValueError(f"RandomErasing: value: got {value!r}; the only text allowed is 'random'")
         self.prob, self.scale, self.ratio, self.value, self.inplace = prob, scale, ratio, value, inplace
@@ -204,12 +231,16 @@ class RandomErasing(BaseTransform):
         """(row, column, height, width, value) of the rectangle; the whole image as it is
         where none was found."""
         is_tensor = F._is_tensor_image(img)
-        (width, height), shape = (_get_image_size(img),
-                                  img.shape if not F._is_pil_image(img) else np.asarray(img).shape)
+        (width, height), shape = (
+            _get_image_size(img),
+            img.shape if not F._is_pil_image(img) else np.asarray(img).shape,
+        )
         channels = shape[-3] if is_tensor else shape[2] if len(shape) == 3 else 1
         if isinstance(self.value, list | tuple) and len(self.value) not in (1, channels):
-            raise ValueError(f"RandomErasing: value: got {len(self.value)} numbers; "
-                             f"there must be one, or one for each of the {channels} channels")
+            raise ValueError(
+                f"RandomErasing: value: got {len(self.value)} numbers; "
+                f"there must be one, or one for each of the {channels} channels"
+            )
         for _ in range(10):
             area = np.random.uniform(*self.scale) * height * width  # noqa: NPY002
             ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))  # noqa: NPY002

@@ -85,8 +85,10 @@ class Problem:
     def outs(self, leaves):
         ready = iter(leaves)
         made = [next(ready) if c is None else c for c in self.constants]
-        made = [self.p.as_complex(t) if np.iscomplexobj(g.value) and g.direction is not None else t
-                for t, g in zip(made, self.given, strict=True)]
+        made = [
+            self.p.as_complex(t) if np.iscomplexobj(g.value) and g.direction is not None else t
+            for t, g in zip(made, self.given, strict=True)
+        ]
         return outputs(self.p, self.row, made)
 
     def start(self):
@@ -108,8 +110,13 @@ class Problem:
                 found.append(0.0)
                 outs, weights = [], []
                 continue
-            grads = self.p.grad([t for t, _ in kept], leaves, grad_outputs=[tensor(w) for _, w in kept],
-                                create_graph=True, allow_unused=True)
+            grads = self.p.grad(
+                [t for t, _ in kept],
+                leaves,
+                grad_outputs=[tensor(w) for _, w in kept],
+                create_graph=True,
+                allow_unused=True,
+            )
             live = [(g, d) for g, d in zip(grads, self.direction, strict=True) if g is not None]
             outs, weights = [g for g, _ in live], [d for _, d in live]
             found.append(contract(outs, weights))
@@ -123,16 +130,19 @@ class Ours(Problem):
         """phi_0 .. phi_order at x + t v, for a number t or one that JAX traces."""
         from paddle_jax._core.tensor import wrap
 
-        leaves = [wrap(jnp.asarray(b) + t * jnp.asarray(d))
-                  for b, d in zip(self.base, self.direction, strict=True)]
+        leaves = [
+            wrap(jnp.asarray(b) + t * jnp.asarray(d)) for b, d in zip(self.base, self.direction, strict=True)
+        ]
         for leaf in leaves:
             leaf.stop_gradient = False
 
         def contract(tensors, arrays):
             return sum([jnp.sum(t._value * w) for t, w in zip(tensors, arrays, strict=True)], jnp.zeros(()))
 
-        return [jnp.asarray(v, "float64")
-                for v in self.series(leaves, order, contract, lambda w: wrap(jnp.asarray(w)))]
+        return [
+            jnp.asarray(v, "float64")
+            for v in self.series(leaves, order, contract, lambda w: wrap(jnp.asarray(w)))
+        ]
 
     def run(self, order):
         """(phi_0..phi_order at each point; forward-mode derivatives 1..order; forward over
@@ -148,12 +158,16 @@ class Ours(Problem):
             return [f(t) for f in functions[1:]]
 
         def mixed(t):
-            return jax.jvp(lambda t: jnp.stack(self.at(t, min(order - 1, 2))[1:]), (t,),
-                           (jnp.ones_like(t),))[1]
+            return jax.jvp(lambda t: jnp.stack(self.at(t, min(order - 1, 2))[1:]), (t,), (jnp.ones_like(t),))[
+                1
+            ]
 
         def everything(ts):
-            return (jax.vmap(lambda t: jnp.stack(self.at(t, order)))(ts), jnp.stack(forward(ts[3])),
-                    mixed(ts[3]))
+            return (
+                jax.vmap(lambda t: jnp.stack(self.at(t, order)))(ts),
+                jnp.stack(forward(ts[3])),
+                mixed(ts[3]),
+            )
 
         return [np.asarray(v) for v in jax.jit(everything)(ts)]
 
@@ -178,8 +192,11 @@ def judged(row, table, forward=None, mixed=None):
             wrong[str(k)] = f"order {k} is {middle[k]:.9g}, differences give {quotient:.9g}"
     for name, values, want in (("forward", forward, middle[1:]), ("mixed", mixed, middle[2:4])):
         if values is not None:
-            bad = [i for i, (v, w) in enumerate(zip(values, want, strict=True))
-                   if not abs(v - w) <= 1e-8 * max(1.0, abs(w))]
+            bad = [
+                i
+                for i, (v, w) in enumerate(zip(values, want, strict=True))
+                if not abs(v - w) <= 1e-8 * max(1.0, abs(w))
+            ]
             if bad:
                 wrong[name] = f"{name} mode gives {values.tolist()}, reverse {want.tolist()}"
     return wrong

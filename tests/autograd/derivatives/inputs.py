@@ -38,8 +38,9 @@ def a(*shape):
 
 def m(*shape):
     """Well-conditioned matrices of distinct singular values."""
-    return lambda r: Given(0.4 * r.randn(*shape) + np.eye(*shape[-2:]) * np.linspace(1, 2.5, shape[-1]),
-                           _along(r, shape))
+    return lambda r: Given(
+        0.4 * r.randn(*shape) + np.eye(*shape[-2:]) * np.linspace(1, 2.5, shape[-1]), _along(r, shape)
+    )
 
 
 def spd(size, *lead):
@@ -48,22 +49,25 @@ def spd(size, *lead):
     def make(r):
         q = np.linalg.qr(r.randn(*lead, size, size))[0]
         d = _along(r, (*lead, size, size))
-        return Given(q @ (np.linspace(1, 3, size)[:, None] * np.swapaxes(q, -1, -2)),
-                     (d + np.swapaxes(d, -1, -2)) / 2)
+        return Given(
+            q @ (np.linspace(1, 3, size)[:, None] * np.swapaxes(q, -1, -2)), (d + np.swapaxes(d, -1, -2)) / 2
+        )
 
     return make
 
 
 def c(*shape):
     """Complex numbers of normal parts that keep 0.2 away from 0."""
-    return lambda r: Given(n(*shape)(r).value + 1j * n(*shape)(r).value,
-                           _along(r, shape) + 1j * _along(r, shape))
+    return lambda r: Given(
+        n(*shape)(r).value + 1j * n(*shape)(r).value, _along(r, shape) + 1j * _along(r, shape)
+    )
 
 
 def cm(*shape):
     """Well-conditioned complex matrices."""
-    return lambda r: Given(m(*shape)(r).value + 0.4j * r.randn(*shape),
-                           _along(r, shape) + 1j * _along(r, shape))
+    return lambda r: Given(
+        m(*shape)(r).value + 0.4j * r.randn(*shape), _along(r, shape) + 1j * _along(r, shape)
+    )
 
 
 def hpd(size):

@@ -11,8 +11,10 @@ linalg.corrcoef linalg.cond linalg.eigh linalg.householder_product linalg.lu_sol
 flash_attention flash_attn_qkvpacked scaled_dot_product_attention adaptive_log_softmax_with_loss hsigmoid_loss
 margin_cross_entropy gaussian_nll_loss signal.istft scatter_reduce batch_norm bilinear grid_sample renorm i0
 i0e i1 i1e"""
-TWO = ("linalg.matrix_exp linalg.svd linalg.svd_lowrank linalg.pca_lowrank linalg.lstsq ctc_loss "
-       "rnnt_loss gammaincc")
+TWO = (
+    "linalg.matrix_exp linalg.svd linalg.svd_lowrank linalg.pca_lowrank linalg.lstsq ctc_loss "
+    "rnnt_loss gammaincc"
+)
 _LIMITS = dict.fromkeys(THREE.split(), 3) | dict.fromkeys(TWO.split(), 2)
 
 _ALL = [*rows_math.ROWS, *rows_shape.ROWS, *rows_nn.ROWS, *rows_loss.ROWS, *rows_vision.ROWS]
@@ -20,19 +22,19 @@ ROWS = [dataclasses.replace(row, orders=min(row.orders, row.most, _LIMITS.get(ro
 
 REASONS = {
     "its result is made of integers or bools": "bitwise_and bitwise_or bitwise_xor bitwise_not "
-                                               "bitwise_invert bitwise_left_shift bitwise_right_shift "
-                                               "shard_index nonzero argwhere searchsorted bucketize one_hot "
-                                               "class_center_sample sequence_mask randint randperm "
-                                               "randint_like multinomial tril_indices triu_indices nms",
+    "bitwise_invert bitwise_left_shift bitwise_right_shift "
+    "shard_index nonzero argwhere searchsorted bucketize one_hot "
+    "class_center_sample sequence_mask randint randperm "
+    "randint_like multinomial tril_indices triu_indices nms",
     "its result is no Tensor": "is_tensor is_complex is_integer is_floating_point broadcast_shape "
-                               "broadcast_shapes tolist rank",
+    "broadcast_shapes tolist rank",
     "it makes a Tensor of numbers, sizes or other data": "to_tensor as_tensor asarray from_numpy zeros ones "
-                                                         "empty full zeros_like ones_like empty_like "
-                                                         "full_like eye arange range linspace logspace "
-                                                         "fftfreq rfftfreq bartlett_window blackman_window "
-                                                         "hamming_window hann_window kaiser_window rand "
-                                                         "randn standard_normal uniform rand_like randn_like "
-                                                         "log_normal prior_box",
+    "empty full zeros_like ones_like empty_like "
+    "full_like eye arange range linspace logspace "
+    "fftfreq rfftfreq bartlett_window blackman_window "
+    "hamming_window hann_window kaiser_window rand "
+    "randn standard_normal uniform rand_like randn_like "
+    "log_normal prior_box",
     "it draws random numbers; as in Paddle no gradient flows "
     "to the parameters": "bernoulli poisson binomial standard_gamma",
     "it counts; as in Paddle no gradient flows to the weights": "bincount histogramdd",

@@ -13,8 +13,18 @@ from tests.autograd.derivatives import engine
 from tests.autograd.derivatives.table import REASONS, ROWS
 
 HOME = pathlib.Path(__file__).resolve().parents[3]
-SOME = {"tanh", "pow", "linalg.solve", "linalg.svdvals", "layer_norm", "conv2d", "getitem", "fft.rfft",
-        "cross_entropy", "concat"}
+SOME = {
+    "tanh",
+    "pow",
+    "linalg.solve",
+    "linalg.svdvals",
+    "layer_norm",
+    "conv2d",
+    "getitem",
+    "fft.rfft",
+    "cross_entropy",
+    "concat",
+}
 BOTH_WAYS = [row for row in ROWS if row.op in SOME]
 
 
@@ -36,8 +46,10 @@ def test_every_differentiable_op_has_a_row():
     rows = {row.op.rsplit(".", 1)[-1] for row in ROWS}
     named = {name for names in REASONS.values() for name in names.split()}
     missing = [name for name, op in OPS.items() if not op.nondiff and name not in rows | named]
-    assert not missing, ("add a row to tests/autograd/derivatives/rows_*.py, or a reason to table.py, "
-                         f"for {', '.join(missing)}")
+    assert not missing, (
+        "add a row to tests/autograd/derivatives/rows_*.py, or a reason to table.py, "
+        f"for {', '.join(missing)}"
+    )
     assert not named & rows, "these have a row and a reason for having none"
     assert named <= set(OPS), "the reasons name ops that are not there"
     assert len({row.key for row in ROWS}) == len(ROWS), "two rows are the same"
@@ -46,8 +58,10 @@ def test_every_differentiable_op_has_a_row():
 def test_page_and_oracle_have_every_row():
     """docs/derivatives.md and oracle.json are made by tools/derivative_table.py (--oracle); both
     must know each row."""
-    page, asked = ((HOME / "docs/derivatives.md").read_text(),
-                   json.loads((HOME / "tests/autograd/derivatives/oracle.json").read_text()))
+    page, asked = (
+        (HOME / "docs/derivatives.md").read_text(),
+        json.loads((HOME / "tests/autograd/derivatives/oracle.json").read_text()),
+    )
     stale = [row.key for row in ROWS if f"| {row.op} | `{row.text}`" not in page or row.key not in asked]
     assert not stale, f"run python tools/derivative_table.py --oracle; it does not know {', '.join(stale)}"
     assert set(asked) == {row.key for row in ROWS}

@@ -34,26 +34,38 @@ def test_from_every_layout_into_every_other(tmp_path, dtype):
         "both": shard_tensor(data, MESH, [Shard(0), Shard(1)]),
         "deep": {"copies": shard_tensor(data, MESH, []), "plain": data},
         "partial": shard_tensor(data, MESH, [Partial(), Shard(1)]),
-        "uneven": shard_tensor(data[:5], MESH, [Shard(0)]), "scalar": data[0, 0], "empty": data[:0],
+        "uneven": shard_tensor(data[:5], MESH, [Shard(0)]),
+        "scalar": data[0, 0],
+        "empty": data[:0],
     }
     save_state_dict(state, str(tmp_path))
-    for mesh, placements in [(MESH, [Shard(1), Shard(0)]), (WIDE, [Shard(0), Replicate()]),
-                             (FLAT, [Shard(0)]), (FLAT, [Replicate()]), (None, None)]:
+    for mesh, placements in [
+        (MESH, [Shard(1), Shard(0)]),
+        (WIDE, [Shard(0), Replicate()]),
+        (FLAT, [Shard(0)]),
+        (FLAT, [Replicate()]),
+        (None, None),
+    ]:
+
         def zeros(like):
             made = paddle.zeros(like.shape, dtype)
             return made if mesh is None or like.ndim == 0 else shard_tensor(made, mesh, placements)  # noqa: B023
 
-        target = {key: {k: zeros(v) for k, v in value.items()} if isinstance(value, dict) else zeros(value)
-                  for key, value in state.items()}
+        target = {
+            key: {k: zeros(v) for k, v in value.items()} if isinstance(value, dict) else zeros(value)
+            for key, value in state.items()
+        }
         kept = target["both"]
         assert load_state_dict(target, str(tmp_path)) is None
         assert target["both"] is kept and np.array_equal(kept.numpy(), data.numpy())
-        assert kept.placements == (None if mesh is None
-                                   else [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
+        assert kept.placements == (
+            None if mesh is None else [*placements, *[Replicate()] * (mesh.ndim - len(placements))]
+        )
         for key in ("copies", "plain"):
             assert np.array_equal(target["deep"][key].numpy(), data.numpy())
-        assert (np.array_equal(target["partial"].numpy(), data.numpy())
-                and np.array_equal(target["uneven"].numpy(), data[:5].numpy()))
+        assert np.array_equal(target["partial"].numpy(), data.numpy()) and np.array_equal(
+            target["uneven"].numpy(), data[:5].numpy()
+        )
         assert target["scalar"].numpy() == data[0, 0].numpy() and target["empty"].shape == [0, 8]
 
 
@@ -108,13 +120,13 @@ def test_what_is_refused(tmp_path):
     save_state_dict({"a": paddle.to_tensor(DATA), "b": paddle.ones([2])}, folder)
     b = paddle.zeros([2])
     for call, error in [
-            (lambda: save_state_dict([1], folder), AssertionError),
-            (lambda: save_state_dict({"a": 1}, folder), ValueError),
-            (lambda: load_state_dict({"b": b, "c": paddle.ones([2])}, folder), KeyError),
-            (lambda: load_state_dict({"b": b, "a": paddle.ones([2])}, folder), ValueError),
-            (lambda: load_state_dict({"b": b}, str(tmp_path / "none")), FileNotFoundError),
-            (lambda: load_state_dict({"b": b}, folder, unique_id=4), FileNotFoundError),
-        ]:
+        (lambda: save_state_dict([1], folder), AssertionError),
+        (lambda: save_state_dict({"a": 1}, folder), ValueError),
+        (lambda: load_state_dict({"b": b, "c": paddle.ones([2])}, folder), KeyError),
+        (lambda: load_state_dict({"b": b, "a": paddle.ones([2])}, folder), ValueError),
+        (lambda: load_state_dict({"b": b}, str(tmp_path / "none")), FileNotFoundError),
+        (lambda: load_state_dict({"b": b}, folder, unique_id=4), FileNotFoundError),
+    ]:
         with pytest.raises(error):
             call()
     assert b.tolist() == [0, 0]
@@ -125,8 +137,11 @@ def test_damaged_files_are_named(tmp_path):
     file, text = tmp_path / "0_0.distcp", (tmp_path / "0.metadata").read_bytes()
     raw = file.read_bytes()
     state = {"b": paddle.zeros([2]), "a": paddle.zeros([12, 8])}
-    for broken, what in [(raw[:20] + bytes([raw[20] ^ 1]) + raw[21:], "damaged"), (raw[:100], "cut short"),
-                         (None, "missing")]:
+    for broken, what in [
+        (raw[:20] + bytes([raw[20] ^ 1]) + raw[21:], "damaged"),
+        (raw[:100], "cut short"),
+        (None, "missing"),
+    ]:
         file.unlink()
         if broken is not None:
             file.write_bytes(broken)
@@ -167,8 +182,9 @@ def test_killed_savers_leave_whole_checkpoints(tmp_path):
         for unique_id in [int(file.stem) for file in tmp_path.glob("*.metadata")]:
             state = {str(i): paddle.zeros([64, 64]) for i in range(20)}
             load_state_dict(state, str(tmp_path), unique_id=unique_id)
-            values = ({float(v.numpy().min()) for v in state.values()}
-                      | {float(v.numpy().max()) for v in state.values()})
+            values = {float(v.numpy().min()) for v in state.values()} | {
+                float(v.numpy().max()) for v in state.values()
+            }
             assert len(values) == 1
             whole += 1
     assert whole >= 3

@@ -11,17 +11,21 @@ from paddle_jax.distributed.auto_parallel.intermediate import parallelize
 from tests.distributed.eight.model import LENGTH, MESH, VOCABULARY, Transformer, tokens, train
 
 PLAN = {
-    "embedding": dist.RowWiseParallel(), "blocks.*.qkv": dist.ColWiseParallel(),
-    "blocks.*.out": dist.RowWiseParallel(), "head": dist.ColWiseParallel(True),
-    r"blocks\.\d+\.up": dist.ColWiseParallel(), "blocks.*.down": [dist.RowWiseParallel()],
+    "embedding": dist.RowWiseParallel(),
+    "blocks.*.qkv": dist.ColWiseParallel(),
+    "blocks.*.out": dist.RowWiseParallel(),
+    "head": dist.ColWiseParallel(True),
+    r"blocks\.\d+\.up": dist.ColWiseParallel(),
+    "blocks.*.down": [dist.RowWiseParallel()],
 }
 
 
 def fresh():
     paddle.seed(3)
     net = Transformer(1, 0.0)
-    return net, paddle.optimizer.AdamW(0.01, parameters=net.parameters(),
-                                       grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))
+    return net, paddle.optimizer.AdamW(
+        0.01, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +35,15 @@ def want():
 
 @pytest.mark.parametrize("level", [0, 1, 3])
 def test_parallelize(want, level):
-    net, optimizer = dist.parallelize(*fresh(), MESH, {"mp_config": {"parallelize_plan": PLAN},
-                                                       "dp_config": {"sharding_level": level}})
+    net, optimizer = dist.parallelize(
+        *fresh(), MESH, {"mp_config": {"parallelize_plan": PLAN}, "dp_config": {"sharding_level": level}}
+    )
     first = [Shard(0)] if level == 3 else [Replicate()]
     assert net.blocks[0].up.weight.placements == [*first, Shard(1)]
-    assert (net.embedding.weight.placements[1] == Shard(0)
-            and net.blocks[0].down.bias.placements[1] == Replicate())
+    assert (
+        net.embedding.weight.placements[1] == Shard(0)
+        and net.blocks[0].down.bias.placements[1] == Replicate()
+    )
     assert all(p.is_dist() for p in net.parameters())
     assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
     found = optimizer.state_dict()[f"{net.head.weight.name}_moment1_0"].placements
@@ -52,8 +59,12 @@ def test_the_model_first_and_the_optimizer_later(want, level):
     try:
         net = parallelize.parallelize_model(net, MESH, config)
         optimizer = parallelize.parallelize_optimizer(  # on the mesh of the model
-            paddle.optimizer.AdamW(0.01, parameters=net.parameters(),
-                                   grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)), None, config)
+            paddle.optimizer.AdamW(
+                0.01, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
+            ),
+            None,
+            config,
+        )
     finally:
         dist.set_mesh(None)
     assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
@@ -62,8 +73,10 @@ def test_the_model_first_and_the_optimizer_later(want, level):
 
 
 def test_sequence_parallel_plans(want):
-    plan = PLAN | {"embedding": [dist.RowWiseParallel(), dist.SequenceParallelBegin(False)],
-                   "norm": dist.SequenceParallelEnd(False)}
+    plan = PLAN | {
+        "embedding": [dist.RowWiseParallel(), dist.SequenceParallelBegin(False)],
+        "norm": dist.SequenceParallelEnd(False),
+    }
     plan |= {r"blocks\.\d+\.qkv": [dist.ColWiseParallel(), dist.SequenceParallelDisable(False)]}
     net, optimizer = dist.parallelize(*fresh(), MESH, {"mp_config": {"parallelize_plan": plan}})
     assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
@@ -72,8 +85,12 @@ def test_sequence_parallel_plans(want):
 class Chain(paddle.nn.Layer):
     def __init__(self, seen):
         super().__init__()
-        self.first, self.middle, self.last, self.seen = (paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 4),
-                                                         paddle.nn.Linear(4, 4), seen)
+        self.first, self.middle, self.last, self.seen = (
+            paddle.nn.Linear(4, 4),
+            paddle.nn.Linear(4, 4),
+            paddle.nn.Linear(4, 4),
+            seen,
+        )
 
     def forward(self, x):
         h = self.first(x)
@@ -87,10 +104,18 @@ def test_layouts_between_sequence_parallel_layers():
     data = np.random.RandomState(0).randn(2, 8, 4).astype("float32")
     plans = [
         ({"first": dist.SequenceParallelBegin(), "last": dist.SequenceParallelEnd()}, ([8, 2, 4], Shard(0))),
-        ({"first": dist.SequenceParallelBegin(False), "last": dist.SequenceParallelEnd(False)},
-         ([2, 8, 4], Shard(1))),
-        ({"first": dist.SequenceParallelBegin(), "middle": dist.SequenceParallelDisable(),
-          "last": dist.SequenceParallelEnd()}, ([8, 2, 4], Shard(0))),
+        (
+            {"first": dist.SequenceParallelBegin(False), "last": dist.SequenceParallelEnd(False)},
+            ([2, 8, 4], Shard(1)),
+        ),
+        (
+            {
+                "first": dist.SequenceParallelBegin(),
+                "middle": dist.SequenceParallelDisable(),
+                "last": dist.SequenceParallelEnd(),
+            },
+            ([8, 2, 4], Shard(0)),
+        ),
         ({"first": dist.SequenceParallelEnable()}, ([2, 8, 4], Replicate())),
     ]
     for plan, (shape, placement) in plans:
@@ -118,11 +143,14 @@ def test_hooks_and_single_parameters():
     want = net(x).numpy() * 2
     dist.parallelize(net, None, MESH, {"mp_config": {"parallelize_plan": plan}})
     assert np.allclose(net(x).numpy(), want, rtol=1e-5) and seen == [MESH]
-    assert (net.middle.weight.placements == [Replicate(), Shard(1)]
-            and net.middle.bias.placements == [Replicate(), Replicate()])
+    assert net.middle.weight.placements == [Replicate(), Shard(1)] and net.middle.bias.placements == [
+        Replicate(),
+        Replicate(),
+    ]
     rows = Chain([])
-    dist.parallelize(rows, None, MESH,
-                     {"mp_config": {"parallelize_plan": {"first": dist.RowWiseParallel(False)}}})
+    dist.parallelize(
+        rows, None, MESH, {"mp_config": {"parallelize_plan": {"first": dist.RowWiseParallel(False)}}}
+    )
     assert rows.first.weight.placements == [Replicate(), Shard(0)] and rows(x).shape == [2, 4]
 
 
@@ -130,17 +158,18 @@ def test_what_parallelize_refuses():
     net, optimizer = fresh()
     assert dist.parallelize(net, optimizer) == (net, optimizer) and not net.head.weight.is_dist()
     for mesh, config, error in [
-            (None, {"dp_config": {}}, AssertionError),
-            (MESH, {"pp_config": {"split_spec": "blocks"}}, NotImplementedError),
-            (MESH, {"mp_config": {"parallelize_plan": {"head": 3}}}, AssertionError),
-            (MESH, {"dp_config": {"sharding_level": 7}}, AssertionError),
-            (dist.ProcessMesh([0, 1], ["x"]), {"mp_config": {"parallelize_plan": PLAN}}, AssertionError),
-        ]:
+        (None, {"dp_config": {}}, AssertionError),
+        (MESH, {"pp_config": {"split_spec": "blocks"}}, NotImplementedError),
+        (MESH, {"mp_config": {"parallelize_plan": {"head": 3}}}, AssertionError),
+        (MESH, {"dp_config": {"sharding_level": 7}}, AssertionError),
+        (dist.ProcessMesh([0, 1], ["x"]), {"mp_config": {"parallelize_plan": PLAN}}, AssertionError),
+    ]:
         with pytest.raises(error):
             dist.parallelize(*fresh(), mesh, config)
     with pytest.warns(UserWarning, match="nobody"):
-        dist.parallelize(*fresh(), MESH,
-                         {"mp_config": {"parallelize_plan": {"nobody": dist.ColWiseParallel()}}})
+        dist.parallelize(
+            *fresh(), MESH, {"mp_config": {"parallelize_plan": {"nobody": dist.ColWiseParallel()}}}
+        )
 
 
 def loss_of(logits, labels):
@@ -148,8 +177,10 @@ def loss_of(logits, labels):
 
 
 def batches(count):
-    return [(shard_tensor(b[:, :-1], MESH, [Shard(0)]), shard_tensor(b[:, 1:], MESH, [Shard(0)]))
-            for b in tokens(count)]
+    return [
+        (shard_tensor(b[:, :-1], MESH, [Shard(0)]), shard_tensor(b[:, 1:], MESH, [Shard(0)]))
+        for b in tokens(count)
+    ]
 
 
 @pytest.mark.parametrize("stage", [None, 2])
@@ -184,7 +215,7 @@ def test_merged_gradients():
         strategy = dist.Strategy({"gradient_merge": {"enable": merged, "k_steps": 2}})
         model = dist.to_static(net, None, loss_of, optimizer, strategy)
         model.train()
-        for part in ([whole[:4], whole[4:]] if merged else [whole]):
+        for part in [whole[:4], whole[4:]] if merged else [whole]:
             part = shard_tensor(part, MESH, [Shard(0)])
             model(part[:, :-1], part[:, 1:])
         halves.append(net.head.weight.numpy())
@@ -193,8 +224,9 @@ def test_merged_gradients():
 
 def test_mixed_precision_of_compiled_models(want):
     net, optimizer = dist.parallelize(*fresh(), MESH, {"mp_config": {"parallelize_plan": PLAN}})
-    model = dist.to_static(net, None, loss_of, optimizer,
-                           dist.Strategy({"amp": {"enable": True, "dtype": "bfloat16"}}))
+    model = dist.to_static(
+        net, None, loss_of, optimizer, dist.Strategy({"amp": {"enable": True, "dtype": "bfloat16"}})
+    )
     model.train()
     assert np.allclose([float(model(*batch)) for batch in batches(3)], want[:3], rtol=2e-2)
 
@@ -202,8 +234,9 @@ def test_mixed_precision_of_compiled_models(want):
 def test_settings_that_do_not_exist_are_told():
     with pytest.warns(UserWarning, match="no setting 'shardin'; it is left out"):
         dist.Strategy({"shardin": {"enable": True}})
-    with pytest.warns(UserWarning,
-                      match="no setting 'enabl'; it is left out; there are enable, k_steps, avg"):
+    with pytest.warns(
+        UserWarning, match="no setting 'enabl'; it is left out; there are enable, k_steps, avg"
+    ):
         strategy = dist.Strategy({"gradient_merge": {"enabl": True}})
     with pytest.warns(UserWarning, match="no setting 'k_step'; it changes nothing"):
         strategy.gradient_merge.k_step = 2

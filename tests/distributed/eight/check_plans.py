@@ -21,14 +21,19 @@ def test_collectives_of_one_operation():
     found = dist.plan(lambda a, b: a @ b, x, w)
     # [32, 64] on each device, 2 (n - 1) / n of it
     assert kinds(found) == {("all-reduce", 4): 2 * 3 * 32 * 64 * 4 // 4}
-    assert (found.collectives[0].op == "matmul"
-            and found.collectives[0].where.partition(":")[0].endswith("check_plans.py"))
-    assert (found.arguments == 32 * 16 * 4 + 16 * 64 * 4 and found.results == 32 * 64 * 4
-            and found.devices == 8)
+    assert found.collectives[0].op == "matmul" and found.collectives[0].where.partition(":")[0].endswith(
+        "check_plans.py"
+    )
+    assert (
+        found.arguments == 32 * 16 * 4 + 16 * 64 * 4 and found.results == 32 * 64 * 4 and found.devices == 8
+    )
     assert not found.warnings and found.moved == found.collectives[0].nbytes
-    (name, shape, spread, where), = found.ops
-    assert ((name, shape, list(spread.placements)) == ("matmul", (64, 64), [Shard(0), Replicate()])
-            and where == found.collectives[0].where)
+    ((name, shape, spread, where),) = found.ops
+    assert (name, shape, list(spread.placements)) == (
+        "matmul",
+        (64, 64),
+        [Shard(0), Replicate()],
+    ) and where == found.collectives[0].where
 
 
 def test_gathers_are_remarked_on():
@@ -36,8 +41,11 @@ def test_gathers_are_remarked_on():
     found = dist.plan(lambda a: dist.reshard(a, MESH, [Replicate(), Replicate()]) + 1, x)
     assert kinds(found) == {("all-gather", 2): 64 * 64 * 4 // 2}
     assert len(found.warnings) == 1 and "gathers 16.0 KiB" in found.warnings[0]
-    assert ("Warning" in repr(found) and "<th style" in found._repr_html_()
-            and "<b>Warning:</b>" in found._repr_html_())
+    assert (
+        "Warning" in repr(found)
+        and "<th style" in found._repr_html_()
+        and "<b>Warning:</b>" in found._repr_html_()
+    )
     with pytest.raises(TypeError, match="plan: step: got int"):
         dist.plan(3)
     assert not dist.plan(lambda a: a + 1, x).collectives
@@ -57,8 +65,9 @@ def test_nothing_runs_and_memory_falls_from_stage_to_stage():
 
         def step(batch):
             logits = net(batch[:, :-1])  # noqa: B023
-            loss = paddle.nn.functional.cross_entropy(logits.reshape([-1, VOCABULARY]),
-                                                      batch[:, 1:].reshape([-1]))
+            loss = paddle.nn.functional.cross_entropy(
+                logits.reshape([-1, VOCABULARY]), batch[:, 1:].reshape([-1])
+            )
             loss.backward()
             optimizer.step()  # noqa: B023
             optimizer.clear_grad()  # noqa: B023
@@ -75,8 +84,12 @@ def test_nothing_runs_and_memory_falls_from_stage_to_stage():
 
 def test_compiled_models():
     net, optimizer = make(MESH)
-    model = dist.to_static(net, None, lambda out, y: paddle.nn.functional.cross_entropy(
-        out.reshape([-1, VOCABULARY]), y.reshape([-1])), optimizer)
+    model = dist.to_static(
+        net,
+        None,
+        lambda out, y: paddle.nn.functional.cross_entropy(out.reshape([-1, VOCABULARY]), y.reshape([-1])),
+        optimizer,
+    )
     batch = shard_tensor(tokens(1)[0], MESH, [Shard(0)])
     with pytest.raises(ValueError, match="no mode"):
         dist.plan(model, batch)

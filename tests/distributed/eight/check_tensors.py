@@ -76,13 +76,15 @@ def test_devices_hold_their_pieces():
     held = physical(x)
     for (i, j), number in np.ndenumerate(MESH.mesh):
         assert np.array_equal(held[number], DATA[4 * i : 4 * i + 4, 2 * j : 2 * j + 2])
-    assert {k: v.tolist() for k, v in pieces(x).items()} == {k: held[MESH.mesh[k]].tolist()
-                                                             for k in held_index()}
+    assert {k: v.tolist() for k, v in pieces(x).items()} == {
+        k: held[MESH.mesh[k]].tolist() for k in held_index()
+    }
     twice = physical(shard_tensor(DATA, MESH, [Shard(0), Shard(0)]))
     assert all(np.array_equal(twice[n], DATA[n : n + 1]) for n in range(8))
     mixed = physical(shard_tensor(DATA, FLAT, [Shard(1)]))
-    assert all(np.array_equal(mixed[n], DATA[:, 2 * at : 2 * at + 2])
-               for at, n in enumerate(FLAT.process_ids))
+    assert all(
+        np.array_equal(mixed[n], DATA[:, 2 * at : 2 * at + 2]) for at, n in enumerate(FLAT.process_ids)
+    )
 
 
 def held_index():
@@ -94,16 +96,27 @@ def test_lengths_that_do_not_divide():
         x = shard_tensor(np.arange(length, dtype="float32"), FLAT, [Shard(0)])
         chunk = -(-length // count)
         for (at,), part in pieces(x).items():
-            assert (part.tolist()
-                    == list(range(at * chunk, min((at + 1) * chunk, length)))[: max(length - at * chunk, 0)])
+            assert (
+                part.tolist()
+                == list(range(at * chunk, min((at + 1) * chunk, length)))[: max(length - at * chunk, 0)]
+            )
         assert x.placements == [Shard(0)] and x._local_shape == [min(chunk, length)]
         assert np.array_equal((x * 2).numpy(), np.arange(length) * 2)
-    assert [s.stop - s.start for s in spread_of(shard_tensor(np.ones(10), MESH, [Shard(0), Shard(0)])).range(
-        (10,), (1, 3))] == [0]
+    assert [
+        s.stop - s.start
+        for s in spread_of(shard_tensor(np.ones(10), MESH, [Shard(0), Shard(0)])).range((10,), (1, 3))
+    ] == [0]
 
 
-REDUCTIONS = {"kRedSum": np.sum, "kRedMax": np.max, "kRedMin": np.min, "kRedProd": np.prod,
-              "kRedAvg": np.mean, "kRedAny": np.any, "kRedAll": np.all}
+REDUCTIONS = {
+    "kRedSum": np.sum,
+    "kRedMax": np.max,
+    "kRedMin": np.min,
+    "kRedProd": np.prod,
+    "kRedAvg": np.mean,
+    "kRedAny": np.any,
+    "kRedAll": np.all,
+}
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -158,13 +171,23 @@ def test_backward_twice_is_refused():
 
 
 OPERATIONS = [
-    lambda x, w: x + 1, lambda x, w: (x @ w).tanh(), lambda x, w: x.sum(), lambda x, w: x.max(axis=0),
-    lambda x, w: x.reshape([4, 16]), lambda x, w: x[1:5, ::2], lambda x, w: paddle.sort(x, axis=0),
-    lambda x, w: paddle.concat([x, w]), lambda x, w: x.T,
-    lambda x, w: paddle.nn.functional.softmax(x, axis=0), lambda x, w: paddle.linalg.norm(x),
-    lambda x, w: paddle.where(x > 0, x, w), lambda x, w: paddle.nn.functional.layer_norm(x, 8),
-    lambda x, w: x.cumsum(0), lambda x, w: paddle.einsum("ij,jk->ik", x, w),
-    lambda x, w: paddle.gather(x, paddle.to_tensor([3, 1])), lambda x, w: x.astype("float64"),
+    lambda x, w: x + 1,
+    lambda x, w: (x @ w).tanh(),
+    lambda x, w: x.sum(),
+    lambda x, w: x.max(axis=0),
+    lambda x, w: x.reshape([4, 16]),
+    lambda x, w: x[1:5, ::2],
+    lambda x, w: paddle.sort(x, axis=0),
+    lambda x, w: paddle.concat([x, w]),
+    lambda x, w: x.T,
+    lambda x, w: paddle.nn.functional.softmax(x, axis=0),
+    lambda x, w: paddle.linalg.norm(x),
+    lambda x, w: paddle.where(x > 0, x, w),
+    lambda x, w: paddle.nn.functional.layer_norm(x, 8),
+    lambda x, w: x.cumsum(0),
+    lambda x, w: paddle.einsum("ij,jk->ik", x, w),
+    lambda x, w: paddle.gather(x, paddle.to_tensor([3, 1])),
+    lambda x, w: x.astype("float64"),
     lambda x, w: x * paddle.ones([8]),
 ]
 
@@ -252,16 +275,16 @@ def test_text():
 def test_what_is_refused():
     x = shard_tensor(DATA, MESH, [Shard(0)])
     for call, error in [
-            (lambda: shard_tensor(DATA, MESH, [Shard(2)]), ValueError),
-            (lambda: shard_tensor(DATA, MESH, [Shard(0)] * 3), ValueError),
-            (lambda: shard_tensor(DATA, None, [Shard(0)]), TypeError),
-            (lambda: shard_tensor(DATA, MESH, ["x"]), TypeError),
-            (lambda: shard_tensor(x, MESH, [Replicate()]), ValueError),
-            (lambda: reshard(paddle.ones([2]), MESH, [Replicate()]), ValueError),
-            (lambda: reshard(3, MESH, [Replicate()]), AttributeError),
-            (lambda: unshard_dtensor(paddle.ones([2])), ValueError),
-            (lambda: shard_tensor(DATA, ProcessMesh([0, 8]), [Shard(0)]), ValueError),
-        ]:
+        (lambda: shard_tensor(DATA, MESH, [Shard(2)]), ValueError),
+        (lambda: shard_tensor(DATA, MESH, [Shard(0)] * 3), ValueError),
+        (lambda: shard_tensor(DATA, None, [Shard(0)]), TypeError),
+        (lambda: shard_tensor(DATA, MESH, ["x"]), TypeError),
+        (lambda: shard_tensor(x, MESH, [Replicate()]), ValueError),
+        (lambda: reshard(paddle.ones([2]), MESH, [Replicate()]), ValueError),
+        (lambda: reshard(3, MESH, [Replicate()]), AttributeError),
+        (lambda: unshard_dtensor(paddle.ones([2])), ValueError),
+        (lambda: shard_tensor(DATA, ProcessMesh([0, 8]), [Shard(0)]), ValueError),
+    ]:
         with pytest.raises(error):
             call()
     assert shard_tensor(x, MESH, [Shard(0), Replicate()]) is x

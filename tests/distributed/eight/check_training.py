@@ -75,11 +75,17 @@ def test_states_go_from_one_layout_to_another():
     want = train(net, optimizer, MESH, steps=3)
     other, second = make(MESH, 3)
     other.set_state_dict(weights)
-    assert all(p.is_dist() and p._value.sharding.is_equivalent_to(p._dist.sharding(p.shape), p.ndim)
-               for p in other.parameters())
+    assert all(
+        p.is_dist() and p._value.sharding.is_equivalent_to(p._dist.sharding(p.shape), p.ndim)
+        for p in other.parameters()
+    )
     names = {a.name: b.name for a, b in zip(net.parameters(), other.parameters(), strict=True)}
-    second.set_state_dict({names[key.partition(".dist_")[0] + ".dist"] + key.partition(".dist")[2]: value
-                           for key, value in state.items()})
+    second.set_state_dict(
+        {
+            names[key.partition(".dist_")[0] + ".dist"] + key.partition(".dist")[2]: value
+            for key, value in state.items()
+        }
+    )
     assert np.allclose(train(other, second, MESH, steps=3), want, rtol=1e-5)
     found = second.state_dict()[f"{other.head.weight.name}_moment1_0"]
     assert found.placements == [Shard(0), Shard(1)]
@@ -104,8 +110,15 @@ def test_mixed_precision():
     def losses(mesh):
         net, optimizer = make(mesh, mesh and 1)
         scaler = paddle.amp.GradScaler(init_loss_scaling=1024.0)
-        return train(net, optimizer, mesh, 5, mesh is not None, "float16",
-                     scaler if mesh is None else dist.shard_scaler(scaler))
+        return train(
+            net,
+            optimizer,
+            mesh,
+            5,
+            mesh is not None,
+            "float16",
+            scaler if mesh is None else dist.shard_scaler(scaler),
+        )
 
     assert np.allclose(losses(MESH), losses(None), rtol=2e-3)
 
@@ -160,12 +173,18 @@ def test_shard_layer():
     net = paddle.nn.Sequential(shared, paddle.nn.BatchNorm1D(4), paddle.nn.Sequential(shared))
     net[2][0].weight = shared.weight
     calls = []
-    dist.shard_layer(net, MESH, lambda name, layer, mesh: calls.append(name),
-                     lambda inputs, mesh: (reshard(inputs[0], mesh, [Shard(0)]),),
-                     lambda out, mesh: reshard(out, mesh, [Replicate()]))
+    dist.shard_layer(
+        net,
+        MESH,
+        lambda name, layer, mesh: calls.append(name),
+        lambda inputs, mesh: (reshard(inputs[0], mesh, [Shard(0)]),),
+        lambda out, mesh: reshard(out, mesh, [Replicate()]),
+    )
     assert calls == ["", "0", "1", "2"] or "" in calls
-    assert all(t.is_dist() and t.placements == [Replicate(), Replicate()]
-               for t in [*net.parameters(), *net.buffers()])
+    assert all(
+        t.is_dist() and t.placements == [Replicate(), Replicate()]
+        for t in [*net.parameters(), *net.buffers()]
+    )
     assert net[0].weight is net[2][0].weight
     out = net(shard_tensor(np.random.randn(8, 4).astype("float32"), MESH, [Replicate()]))
     assert out.placements == [Replicate(), Replicate()]
@@ -183,11 +202,19 @@ def test_data_loaders():
     x, y = next(iter(dist.shard_dataloader(loader, [MESH, dist.ProcessMesh([0, 1])], shard_dims=["mp", 0])))
     assert x.placements == [Replicate(), Shard(0)] and y.process_mesh.size == 2 and y.placements == [Shard(0)]
     named = [{"a": paddle.ones([4]), "b": [paddle.ones([4]), paddle.ones([4])]}]
-    batch = next(iter(dist.shard_dataloader(named, MESH, input_keys=["a", "b"], shard_dims="dp",
-                                            dense_tensor_idx=None)))
+    batch = next(
+        iter(
+            dist.shard_dataloader(named, MESH, input_keys=["a", "b"], shard_dims="dp", dense_tensor_idx=None)
+        )
+    )
     assert batch["b"][1].placements == [Shard(0), Replicate()]
-    batch = next(iter(dist.shard_dataloader([[paddle.ones([4]), [paddle.ones([4]), 3]]], MESH,
-                                            dense_tensor_idx=[[0], []])))
+    batch = next(
+        iter(
+            dist.shard_dataloader(
+                [[paddle.ones([4]), [paddle.ones([4]), 3]]], MESH, dense_tensor_idx=[[0], []]
+            )
+        )
+    )
     assert not batch[0].is_dist() and batch[1][0].is_dist() and batch[1][1] == 3
     for wrong in ({"is_dataset_splitted": True}, {"shard_dims": ["dp", "mp"]}):
         with pytest.raises(ValueError):
@@ -203,22 +230,33 @@ def test_local_functions():
     x = shard_tensor(DATA, MESH, [Shard(0), Shard(1)])
     x.stop_gradient = False
     outer = paddle.to_tensor(2.0, stop_gradient=False)
-    local = dist.local_map(lambda v, n: ((v * v).sum() * outer, v * n, n),
-                           [[Partial(), Partial()], [Shard(0), Shard(1)], None], [[Shard(0), Shard(1)], None],
-                           MESH)
+    local = dist.local_map(
+        lambda v, n: ((v * v).sum() * outer, v * n, n),
+        [[Partial(), Partial()], [Shard(0), Shard(1)], None],
+        [[Shard(0), Shard(1)], None],
+        MESH,
+    )
     total, scaled, n = local(x, 3)
     assert total.placements == [Partial(), Partial()] and scaled.placements == [Shard(0), Shard(1)] and n == 3
-    assert (np.allclose(total.numpy(), 2 * (DATA**2).sum(), rtol=1e-6)
-            and np.allclose(scaled.numpy(), 3 * DATA))
+    assert np.allclose(total.numpy(), 2 * (DATA**2).sum(), rtol=1e-6) and np.allclose(
+        scaled.numpy(), 3 * DATA
+    )
     g = paddle.grad(total, [x], create_graph=True)[0]
     assert np.allclose(g.numpy(), 4 * DATA, rtol=1e-5)
     (g * g).sum().backward()
-    assert (np.allclose(x.grad.numpy(), 32 * DATA, rtol=1e-5)
-            and np.allclose(float(outer.grad), 16 * (DATA**2).sum(), rtol=1e-5))
-    for placements, want in [([Partial(dist.ReduceType.kRedMax)] * 2, DATA.max()),
-                             ([Partial(dist.ReduceType.kRedMin)] * 2, DATA.min())]:
-        found = dist.local_map(lambda v: v.max() if want > 0 else v.min(), [placements],  # noqa: B023
-                               [[Shard(0), Shard(1)]], MESH)(x)
+    assert np.allclose(x.grad.numpy(), 32 * DATA, rtol=1e-5) and np.allclose(
+        float(outer.grad), 16 * (DATA**2).sum(), rtol=1e-5
+    )
+    for placements, want in [
+        ([Partial(dist.ReduceType.kRedMax)] * 2, DATA.max()),
+        ([Partial(dist.ReduceType.kRedMin)] * 2, DATA.min()),
+    ]:
+        found = dist.local_map(
+            lambda v: v.max() if want > 0 else v.min(),
+            [placements],  # noqa: B023
+            [[Shard(0), Shard(1)]],
+            MESH,
+        )(x)
         assert np.isclose(float(found), want)
 
 
@@ -229,24 +267,30 @@ def test_copies_in_local_functions():
     out.sum().backward()
     assert np.allclose(x.grad.numpy(), 2 * DATA)
     part = shard_tensor(DATA, MESH, [Partial(), Shard(1)])
-    assert np.allclose(dist.local_map(lambda v: v + 0, [[Partial(), Shard(1)]], None, MESH)(part).numpy(),
-                       DATA)
+    assert np.allclose(
+        dist.local_map(lambda v: v + 0, [[Partial(), Shard(1)]], None, MESH)(part).numpy(), DATA
+    )
 
 
 def test_local_functions_refuse():
     x = shard_tensor(DATA, MESH, [Shard(0)])
     for make_, error in [
-            (lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Replicate()]], MESH)(x), ValueError),
-            (lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Shard(0)], None], MESH)(x), AssertionError),
-            (lambda: dist.local_map(lambda v: (v, v), [[Shard(0)]], [[Shard(0)]], MESH)(x), AssertionError),
-            (lambda: dist.local_map(lambda v: v, [[Shard(0)]])(paddle.ones([2])), AssertionError),
-            (lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Shard(0)]],
-                                    MESH)(shard_tensor(np.ones(5), MESH, [Shard(0)])), ValueError),
-        ]:
+        (lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Replicate()]], MESH)(x), ValueError),
+        (lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Shard(0)], None], MESH)(x), AssertionError),
+        (lambda: dist.local_map(lambda v: (v, v), [[Shard(0)]], [[Shard(0)]], MESH)(x), AssertionError),
+        (lambda: dist.local_map(lambda v: v, [[Shard(0)]])(paddle.ones([2])), AssertionError),
+        (
+            lambda: dist.local_map(lambda v: v, [[Shard(0)]], [[Shard(0)]], MESH)(
+                shard_tensor(np.ones(5), MESH, [Shard(0)])
+            ),
+            ValueError,
+        ),
+    ]:
         with pytest.raises(error):
             make_()
-    again = dist.local_map(lambda v: v, [[Replicate(), Shard(1)]], [[Replicate(), Shard(1)]], MESH,
-                           reshard_inputs=True)(x)
+    again = dist.local_map(
+        lambda v: v, [[Replicate(), Shard(1)]], [[Replicate(), Shard(1)]], MESH, reshard_inputs=True
+    )(x)
     assert np.array_equal(again.numpy(), DATA)
 
 
@@ -262,8 +306,9 @@ def test_local_layers():
     layer = Scaled()
     out = layer(shard_tensor(DATA, MESH, [Shard(0)]))
     out.sum().backward()
-    assert (np.allclose(out.numpy(), 3 * DATA)
-            and np.allclose(layer.scale.grad.numpy(), DATA.sum(0), rtol=1e-4, atol=1e-5))
+    assert np.allclose(out.numpy(), 3 * DATA) and np.allclose(
+        layer.scale.grad.numpy(), DATA.sum(0), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_optimizers_refuse():

@@ -41,14 +41,21 @@ class Transformer(paddle.nn.Layer):
 
 def cut(name, layer, mesh):
     """Column and row parallel, as in Megatron-LM."""
-    places = {"qkv": (1, 0), "up": (1, 0), "head": (1, 0), "out": (0, None), "down": (0, None),
-              "embedding": (0, None)}.get(name.split(".")[-1])
+    places = {
+        "qkv": (1, 0),
+        "up": (1, 0),
+        "head": (1, 0),
+        "out": (0, None),
+        "down": (0, None),
+        "embedding": (0, None),
+    }.get(name.split(".")[-1])
     if places is not None:
         for key, dim in zip(("weight", "bias"), places, strict=True):
             if layer._parameters.get(key) is not None:
                 placement = Replicate() if dim is None else Shard(dim)
-                layer._parameters[key] = dist.shard_tensor(layer._parameters[key], mesh,
-                                                           [Replicate(), placement])
+                layer._parameters[key] = dist.shard_tensor(
+                    layer._parameters[key], mesh, [Replicate(), placement]
+                )
 
 
 def tokens(steps, batch=8):
@@ -73,8 +80,9 @@ def train(net, optimizer, mesh=None, steps=20, compiled=False, amp=None, scaler=
     def step(batch):
         with paddle.amp.auto_cast(enable=amp is not None, dtype=amp or "bfloat16", level="O1"):
             logits = net(batch[:, :-1])
-        loss = paddle.nn.functional.cross_entropy(logits.astype("float32").reshape([-1, VOCABULARY]),
-                                                  batch[:, 1:].reshape([-1]))
+        loss = paddle.nn.functional.cross_entropy(
+            logits.astype("float32").reshape([-1, VOCABULARY]), batch[:, 1:].reshape([-1])
+        )
         if scaler is None:
             loss.backward()
             optimizer.step()

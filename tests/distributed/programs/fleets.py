@@ -15,43 +15,72 @@ def refused(call):
     try:
         call()
     except Exception as error:
-        return [base.__name__ for base in type(error).__mro__
-                if base.__name__ in ("AssertionError", "AttributeError", "TypeError", "ValueError")]
+        return [
+            base.__name__
+            for base in type(error).__mro__
+            if base.__name__ in ("AssertionError", "AttributeError", "TypeError", "ValueError")
+        ]
     return []
 
 
 def strategies(fleet):
     strategy = fleet.DistributedStrategy()
-    FOUND["defaults"] = [strategy.find_unused_parameters, strategy.fuse_grad_size_in_MB, strategy.amp,
-                         strategy.hybrid_parallel_order, strategy.hybrid_configs["dp_degree"],
-                         strategy.hybrid_configs["mp_degree"], strategy.gradient_merge_configs]
+    FOUND["defaults"] = [
+        strategy.find_unused_parameters,
+        strategy.fuse_grad_size_in_MB,
+        strategy.amp,
+        strategy.hybrid_parallel_order,
+        strategy.hybrid_configs["dp_degree"],
+        strategy.hybrid_configs["mp_degree"],
+        strategy.gradient_merge_configs,
+    ]
     strategy.amp_configs = {"init_loss_scaling": 2.0}
     strategy.hybrid_configs = {"dp_degree": 2}
     strategy.hybrid_configs = {"mp_degree": 4}
-    FOUND["set"] = [strategy.amp_configs["init_loss_scaling"], strategy.amp_configs["incr_ratio"],
-                    strategy.hybrid_configs["dp_degree"], strategy.hybrid_configs["mp_degree"]]
+    FOUND["set"] = [
+        strategy.amp_configs["init_loss_scaling"],
+        strategy.amp_configs["incr_ratio"],
+        strategy.hybrid_configs["dp_degree"],
+        strategy.hybrid_configs["mp_degree"],
+    ]
     FOUND["refused"] = [
-        refused(lambda: setattr(strategy, "bogus", 1)), refused(lambda: strategy.bogus),
+        refused(lambda: setattr(strategy, "bogus", 1)),
+        refused(lambda: strategy.bogus),
         refused(lambda: setattr(strategy, "amp_configs", {"zzz": 1})),
         refused(lambda: setattr(strategy, "hybrid_configs", {"dp": 2})),
         refused(lambda: setattr(strategy, "hybrid_configs", {"dp_degree": "a"})),
-        refused(lambda: setattr(strategy, "hybrid_configs", 3)), refused(lambda: fleet.init(3)),
+        refused(lambda: setattr(strategy, "hybrid_configs", 3)),
+        refused(lambda: fleet.init(3)),
     ]
 
 
 def topologies(fleet):
-    grid = fleet.CommunicateTopology(["data", "pipe", "sharding", "sep", "context", "model"],
-                                     [2, 1, 2, 1, 1, 2])
+    grid = fleet.CommunicateTopology(
+        ["data", "pipe", "sharding", "sep", "context", "model"], [2, 1, 2, 1, 1, 2]
+    )
     FOUND["grid"] = [
-        grid.get_axis_list("data", 0), grid.get_axis_list("data", 9), grid.get_comm_list("model"),
-        grid.get_comm_list("data"), list(grid.get_coord(5)), grid.get_dim_size("data"), grid.world_size(),
+        grid.get_axis_list("data", 0),
+        grid.get_axis_list("data", 9),
+        grid.get_comm_list("model"),
+        grid.get_comm_list("data"),
+        list(grid.get_coord(5)),
+        grid.get_dim_size("data"),
+        grid.world_size(),
         grid.get_rank(data=1, pipe=0, sharding=0, sep=0, context=0, model=1),
-        grid.get_fused_ranks(["data", "sharding"]), grid.get_rank_from_stage(3, pipe=0, data=1),
+        grid.get_fused_ranks(["data", "sharding"]),
+        grid.get_rank_from_stage(3, pipe=0, data=1),
         grid.get_hybrid_group_names(),
     ]
-    FOUND["grid, refused"] = [refused(call) for call in (
-        lambda: grid.get_dim("zz"), lambda: grid.get_coord(8), lambda: grid.get_rank(data=1),
-        lambda: grid.get_axis_list("zz", 0), lambda: grid.get_comm_list("zz"))]
+    FOUND["grid, refused"] = [
+        refused(call)
+        for call in (
+            lambda: grid.get_dim("zz"),
+            lambda: grid.get_coord(8),
+            lambda: grid.get_rank(data=1),
+            lambda: grid.get_axis_list("zz", 0),
+            lambda: grid.get_comm_list("zz"),
+        )
+    ]
 
 
 def groups(fleet):
@@ -59,40 +88,68 @@ def groups(fleet):
     found = []
     for name in ("data", "model", "sharding"):
         group = getattr(hcg, f"get_{name}_parallel_group")()
-        found.append([group.ranks, group.rank,
-                      *(getattr(hcg, f"get_{name}_parallel_{what}")() for what in ("rank", "world_size")),
-                      getattr(hcg, f"get_{name}_parallel_group_src_rank")()])
-    return [found, hcg.get_parallel_mode(), hcg.get_global_rank(), hcg.get_stage_id(),
-            hcg.get_pipe_parallel_world_size(), refused(hcg.get_sep_parallel_group),
-            hcg.get_sep_parallel_rank()]
+        found.append(
+            [
+                group.ranks,
+                group.rank,
+                *(getattr(hcg, f"get_{name}_parallel_{what}")() for what in ("rank", "world_size")),
+                getattr(hcg, f"get_{name}_parallel_group_src_rank")(),
+            ]
+        )
+    return [
+        found,
+        hcg.get_parallel_mode(),
+        hcg.get_global_rank(),
+        hcg.get_stage_id(),
+        hcg.get_pipe_parallel_world_size(),
+        refused(hcg.get_sep_parallel_group),
+        hcg.get_sep_parallel_rank(),
+    ]
 
 
 def everywhere(P, D, fleet):
     """Checks that both engines pass."""
     parallel, collective = D.parallel, D.collective
-    FOUND["before"] = [refused(fleet.worker_index), refused(fleet.get_hybrid_communicate_group),
-                       refused(collective._get_default_group),
-                       parallel.parallel_helper._is_parallel_ctx_initialized()]
+    FOUND["before"] = [
+        refused(fleet.worker_index),
+        refused(fleet.get_hybrid_communicate_group),
+        refused(collective._get_default_group),
+        parallel.parallel_helper._is_parallel_ctx_initialized(),
+    ]
     strategies(fleet)
     topologies(fleet)
     fleet.init(is_collective=True)
     rank = D.get_rank()
-    FOUND["who"] = [fleet.worker_index(), fleet.worker_num(), fleet.is_first_worker(), fleet.rank(),
-                    fleet.nranks(), fleet.world_size(), fleet.is_worker(), fleet.is_server(),
-                    len(fleet.worker_endpoints()), fleet.barrier_worker(), fleet.node_num()]
+    FOUND["who"] = [
+        fleet.worker_index(),
+        fleet.worker_num(),
+        fleet.is_first_worker(),
+        fleet.rank(),
+        fleet.nranks(),
+        fleet.world_size(),
+        fleet.is_worker(),
+        fleet.is_server(),
+        len(fleet.worker_endpoints()),
+        fleet.barrier_worker(),
+        fleet.node_num(),
+    ]
     FOUND["groups"] = groups(fleet)
     layer = P.nn.Linear(2, 1)
     layer.weight.set_value(P.full([2, 1], rank + 5.0))
     parallel.sync_params_buffers(layer, src_rank=1)
-    FOUND["synced"] = [layer.weight.tolist(), parallel.parallel_helper._is_parallel_ctx_initialized(),
-                       collective._get_default_group().ranks]
+    FOUND["synced"] = [
+        layer.weight.tolist(),
+        parallel.parallel_helper._is_parallel_ctx_initialized(),
+        collective._get_default_group().ranks,
+    ]
     FOUND["files"] = fleet.util.get_file_shard(["a", "b", "c"])
     net = P.nn.Linear(2, 2)
     net.weight.set_value(P.to_tensor(np.array([[1.0, -2.0], [0.5, 3.0]], "float32") * (rank + 1)))
     net.bias.set_value(P.zeros([2]))
     model = fleet.distributed_model(net)
-    optimizer = fleet.distributed_optimizer(P.optimizer.Adam(0.1, parameters=net.parameters(),
-                                                             grad_clip=P.nn.ClipGradByGlobalNorm(1.0)))
+    optimizer = fleet.distributed_optimizer(
+        P.optimizer.Adam(0.1, parameters=net.parameters(), grad_clip=P.nn.ClipGradByGlobalNorm(1.0))
+    )
     FOUND["types"] = [type(model).__name__, type(optimizer).__name__, optimizer.get_lr()]
     for _ in range(3):
         model(P.full([1, 2], rank + 1.0)).sum().backward()
@@ -132,10 +189,14 @@ def parts(P, D, fleet, rank):
     class Net(P.nn.Layer):
         def __init__(self):
             super().__init__()
-            self.embedding, self.up = (M.VocabParallelEmbedding(10, 4),
-                                       M.ColumnParallelLinear(4, 6, has_bias=True, gather_output=False))
-            self.down, self.head = (M.RowParallelLinear(6, 4, input_is_parallel=True),
-                                    M.ColumnParallelLinear(4, 8, gather_output=False))
+            self.embedding, self.up = (
+                M.VocabParallelEmbedding(10, 4),
+                M.ColumnParallelLinear(4, 6, has_bias=True, gather_output=False),
+            )
+            self.down, self.head = (
+                M.RowParallelLinear(6, 4, input_is_parallel=True),
+                M.ColumnParallelLinear(4, 8, gather_output=False),
+            )
             self.loss = M.ParallelCrossEntropy()
 
         def forward(self, x, y):
@@ -148,8 +209,11 @@ def parts(P, D, fleet, rank):
     loss = net(x, y)
     loss.sum().backward()
     table, up, bias = whole(layers.embedding.weight, 0), whole(layers.up.weight, 1), whole(layers.up.bias, 0)
-    down, down_bias, head = (whole(layers.down.weight, 0), layers.down.bias.detach(),
-                             whole(layers.head.weight, 1))
+    down, down_bias, head = (
+        whole(layers.down.weight, 0),
+        layers.down.bias.detach(),
+        whole(layers.head.weight, 1),
+    )
     down_bias.stop_gradient = False
     hidden = P.tanh(P.nn.functional.embedding(x, table) @ up + bias) @ down + down_bias
     want = P.nn.functional.cross_entropy(hidden @ head, y, reduction="none", ignore_index=-100)
@@ -158,23 +222,41 @@ def parts(P, D, fleet, rank):
     def far(a, b):
         return float(np.abs(np.asarray(a) - np.asarray(b)).max())
 
-    cut = {"embedding": (layers.embedding.weight, table, 0), "up": (layers.up.weight, up, 1),
-           "bias": (layers.up.bias, bias, 0), "down": (layers.down.weight, down, 0),
-           "head": (layers.head.weight, head, 1)}
-    FOUND["parts"] = {name: far(part.grad, np.split(full.grad.numpy(), 2, axis)[rank])
-                      for name, (part, full, axis) in cut.items()}
-    FOUND["parts"]["loss"], FOUND["parts"]["down bias"] = (far(loss.squeeze(-1), want),
-                                                           far(layers.down.bias.grad, down_bias.grad))
-    FOUND["part shapes"] = [type(net).__name__, list(layers.up.weight.shape), layers.up.weight.is_distributed,
-                            layers.down.bias.is_distributed, layers.head.bias is None, list(loss.shape)]
-    total = np.sqrt(sum((np.asarray(full.grad) ** 2).sum() for *_, full in [(f,) for _, f, _ in cut.values()])
-                    + (down_bias.grad.numpy() ** 2).sum())
-    optimizer = fleet.distributed_optimizer(P.optimizer.SGD(1.0, parameters=net.parameters(),
-                                                            grad_clip=P.nn.ClipGradByGlobalNorm(0.1)))
+    cut = {
+        "embedding": (layers.embedding.weight, table, 0),
+        "up": (layers.up.weight, up, 1),
+        "bias": (layers.up.bias, bias, 0),
+        "down": (layers.down.weight, down, 0),
+        "head": (layers.head.weight, head, 1),
+    }
+    FOUND["parts"] = {
+        name: far(part.grad, np.split(full.grad.numpy(), 2, axis)[rank])
+        for name, (part, full, axis) in cut.items()
+    }
+    FOUND["parts"]["loss"], FOUND["parts"]["down bias"] = (
+        far(loss.squeeze(-1), want),
+        far(layers.down.bias.grad, down_bias.grad),
+    )
+    FOUND["part shapes"] = [
+        type(net).__name__,
+        list(layers.up.weight.shape),
+        layers.up.weight.is_distributed,
+        layers.down.bias.is_distributed,
+        layers.head.bias is None,
+        list(loss.shape),
+    ]
+    total = np.sqrt(
+        sum((np.asarray(full.grad) ** 2).sum() for *_, full in [(f,) for _, f, _ in cut.values()])
+        + (down_bias.grad.numpy() ** 2).sum()
+    )
+    optimizer = fleet.distributed_optimizer(
+        P.optimizer.SGD(1.0, parameters=net.parameters(), grad_clip=P.nn.ClipGradByGlobalNorm(0.1))
+    )
     before = layers.up.weight.numpy()
     optimizer.step()
-    FOUND["clipped"] = far(before - layers.up.weight.numpy(),
-                           np.split(up.grad.numpy(), 2, 1)[rank] * 0.1 / total)
+    FOUND["clipped"] = far(
+        before - layers.up.weight.numpy(), np.split(up.grad.numpy(), 2, 1)[rank] * 0.1 / total
+    )
     gathered, split = M.ColumnParallelLinear(4, 6, has_bias=False), M.RowParallelLinear(6, 2)
     rows = P.to_tensor(np.arange(8, dtype="float32").reshape(2, 4))
     got = split(gathered(rows))
@@ -188,9 +270,12 @@ def parts(P, D, fleet, rank):
     D.all_gather(masks, mpu.dropout(P.ones([64]), 0.5, rng_name="model_parallel_rng"))
     same = []
     D.all_gather(same, P.rand([4]))
-    FOUND["random"] = [far(*every) > 0 and far(*masks) > 0, far(*same) == 0,
-                       refused(lambda: tracker.add("model_parallel_rng", 3)),
-                       refused(tracker.rng_state("zz").__enter__)]
+    FOUND["random"] = [
+        far(*every) > 0 and far(*masks) > 0,
+        far(*same) == 0,
+        refused(lambda: tracker.add("model_parallel_rng", 3)),
+        refused(tracker.rng_state("zz").__enter__),
+    ]
     weights = layers.up.sharded_state_dict("up.")
     FOUND["sharded"] = [[list(w.global_shape), list(w.global_offset)] for w in weights.values()]
 
@@ -239,13 +324,19 @@ def sharded(P, D, fleet, rank):
             return G.group_sharded_parallel(net, optimizer, level)[:2]
 
         net, model, optimizer = trained(P, divided, rank)
-        scaled, twice = (P.amp.GradScaler(init_loss_scaling=8.0, use_dynamic_loss_scaling=False),
-                         trained(P, divided, rank, accumulate=2))
-        FOUND[level] = [float(np.abs(values(model) - want).max()),
-                        float(np.abs(values(trained(P, divided, rank, scaler=scaled)[1]) - want).max()),
-                        float(np.abs(values(twice[1]) - want).max())]
-        FOUND[f"{level}: kept"] = [sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items()
-                                       if "moment" in name), sum(p.size for p in net.parameters())]
+        scaled, twice = (
+            P.amp.GradScaler(init_loss_scaling=8.0, use_dynamic_loss_scaling=False),
+            trained(P, divided, rank, accumulate=2),
+        )
+        FOUND[level] = [
+            float(np.abs(values(model) - want).max()),
+            float(np.abs(values(trained(P, divided, rank, scaler=scaled)[1]) - want).max()),
+            float(np.abs(values(twice[1]) - want).max()),
+        ]
+        FOUND[f"{level}: kept"] = [
+            sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name),
+            sum(p.size for p in net.parameters()),
+        ]
         model(P.ones([2, 4])).sum().backward()
         FOUND[f"{level}: gradients"] = sum(p.grad.size for p in net.parameters() if p.grad is not None)
         optimizer.clear_grad()
@@ -254,10 +345,13 @@ def sharded(P, D, fleet, rank):
         G.save_group_sharded_model(model, folder[0], optimizer)
         saved, found = P.load(f"{folder[0]}/model.pdopt"), [float(np.abs(values(model) - want).max())]
         kept = [key for key in states if key != "LR_Scheduler"]
-        found += [sorted(saved) == sorted(states),
-                  max(float(np.abs(saved[key].numpy() - states[key].numpy()).max()) for key in kept)]
-        single = P.nn.Sequential(P.nn.Linear(4, 15), P.nn.Tanh(), P.nn.Linear(15, 3), P.nn.Tanh(),
-                                 P.nn.Linear(3, 1))
+        found += [
+            sorted(saved) == sorted(states),
+            max(float(np.abs(saved[key].numpy() - states[key].numpy()).max()) for key in kept),
+        ]
+        single = P.nn.Sequential(
+            P.nn.Linear(4, 15), P.nn.Tanh(), P.nn.Linear(15, 3), P.nn.Tanh(), P.nn.Linear(3, 1)
+        )
         single.set_state_dict(P.load(f"{folder[0]}/model.pdmodel"))
         found.append(float(np.abs(values(single) - want).max()))
 
@@ -270,56 +364,76 @@ def sharded(P, D, fleet, rank):
             optimizer.set_state_dict(states)
 
         further = trained(P, divided, rank, start=start, steps=2)[1]
-        again = trained(P, lambda net, optimizer: (P.DataParallel(net), optimizer), rank, start=resumed,
-                        steps=2)[0]
+        again = trained(
+            P, lambda net, optimizer: (P.DataParallel(net), optimizer), rank, start=resumed, steps=2
+        )[0]
         found.append(float(np.abs(values(further) - values(again)).max()))
         FOUND[f"{level}: saved"] = found
     try:
         net(P.ones([2, 4]))
     except RuntimeError as error:
         FOUND["called itself"] = str(error)
-    FOUND["sharded, refused"] = [refused(call) for call in (
-        lambda: G.group_sharded_parallel(P.nn.Linear(2, 2), P.optimizer.SGD(0.1, parameters=net.parameters()),
-                                         "os2"),
-        lambda: G.group_sharded_parallel(3, P.optimizer.SGD(0.1, parameters=net.parameters()), "os"),
-        lambda: G.group_sharded_parallel(P.nn.Linear(2, 2),
-                                         P.optimizer.Lamb(0.1, parameters=net.parameters()), "p_g_os"),
-        lambda: G.save_group_sharded_model(P.nn.Linear(2, 2), "nowhere"))]
+    FOUND["sharded, refused"] = [
+        refused(call)
+        for call in (
+            lambda: G.group_sharded_parallel(
+                P.nn.Linear(2, 2), P.optimizer.SGD(0.1, parameters=net.parameters()), "os2"
+            ),
+            lambda: G.group_sharded_parallel(3, P.optimizer.SGD(0.1, parameters=net.parameters()), "os"),
+            lambda: G.group_sharded_parallel(
+                P.nn.Linear(2, 2), P.optimizer.Lamb(0.1, parameters=net.parameters()), "p_g_os"
+            ),
+            lambda: G.save_group_sharded_model(P.nn.Linear(2, 2), "nowhere"),
+        )
+    ]
     degrees(fleet, dp_degree=1, sharding_degree=2)
-    net, model, optimizer = trained(P, lambda net, optimizer: (fleet.distributed_model(net),
-                                                               fleet.distributed_optimizer(optimizer)), rank)
-    FOUND["fleet sharding"] = [type(model).__name__, float(np.abs(values(net) - want).max()), sum(
-        int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name)]
+    net, model, optimizer = trained(
+        P, lambda net, optimizer: (fleet.distributed_model(net), fleet.distributed_optimizer(optimizer)), rank
+    )
+    FOUND["fleet sharding"] = [
+        type(model).__name__,
+        float(np.abs(values(net) - want).max()),
+        sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name),
+    ]
     averaging = []
 
     def by_hand(net, optimizer):
         made = fleet.meta_optimizers.dygraph_optimizer.DygraphShardingOptimizer(
-            optimizer, fleet.get_hybrid_communicate_group())
+            optimizer, fleet.get_hybrid_communicate_group()
+        )
         step = made.step
-        made.step = lambda: (made.reduce_gradients(net.parameters(), fleet.get_hybrid_communicate_group()),
-                             step())
+        made.step = lambda: (
+            made.reduce_gradients(net.parameters(), fleet.get_hybrid_communicate_group()),
+            step(),
+        )
         averaging.append(made)
         return net, made
 
     net, _, optimizer = trained(P, by_hand, rank)
     places = sorted(averaging[0]._param2rank.items())
     FOUND["dygraph sharding"] = [
-        float(np.abs(values(net) - want).max()), [name for name, _ in places] == list("abcdef"),
-        sorted({place for _, place in places}), optimizer._inner_opt is optimizer._inner,
-        sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name)]
+        float(np.abs(values(net) - want).max()),
+        [name for name, _ in places] == list("abcdef"),
+        sorted({place for _, place in places}),
+        optimizer._inner_opt is optimizer._inner,
+        sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name),
+    ]
 
     def second_stage(net, optimizer):
         sharding = fleet.meta_parallel.sharding
-        divided = sharding.group_sharded_optimizer_stage2.GroupShardedOptimizerStage2(net.parameters(),
-                                                                                      optimizer)
+        divided = sharding.group_sharded_optimizer_stage2.GroupShardedOptimizerStage2(
+            net.parameters(), optimizer
+        )
         return sharding.group_sharded_stage2.GroupShardedStage2(net, divided), divided
 
     FOUND["second stage"] = float(np.abs(values(trained(P, second_stage, rank)[1]) - want).max())
     FOUND["second stage, refused"] = refused(
-        lambda: fleet.meta_parallel.sharding.group_sharded_stage2.GroupShardedStage2(net, 3))
+        lambda: fleet.meta_parallel.sharding.group_sharded_stage2.GroupShardedStage2(net, 3)
+    )
     infinite = P.amp.GradScaler(init_loss_scaling=8.0)
     _, divided, optimizer = trained(
-        P, lambda net, optimizer: G.group_sharded_parallel(net, optimizer, "os_g")[:2], rank, steps=1)
+        P, lambda net, optimizer: G.group_sharded_parallel(net, optimizer, "os_g")[:2], rank, steps=1
+    )
     before = values(divided)
     (divided(P.ones([1, 4])).sum() * (float("inf") if rank else 1.0)).backward()
     # the infinite gradients have one owner each: the other process must not step either

@@ -16,10 +16,13 @@ def main(engine, folder=None):
     rank = dist.get_rank()
     line, table = dist.ProcessMesh([0, 1], ["x"]), dist.ProcessMesh([[0, 1]], ["x", "y"])
     for name, ask in {
-            "whole": lambda: line.get_group(), "named": lambda: line.get_group("x"),
-            "row": lambda: table.get_group("y"), "alone": lambda: table.get_group("x"),
-            "unnamed": lambda: table.get_group(), "unknown": lambda: line.get_group("q"),
-        }.items():
+        "whole": lambda: line.get_group(),
+        "named": lambda: line.get_group("x"),
+        "row": lambda: table.get_group("y"),
+        "alone": lambda: table.get_group("x"),
+        "unnamed": lambda: table.get_group(),
+        "unknown": lambda: line.get_group("q"),
+    }.items():
         try:
             group = ask()
             found[name] = [group.ranks, group.rank, group.nranks]
@@ -48,8 +51,11 @@ def scheduled():
     dist.init_parallel_env()
     summed = p.full([2], dist.get_rank() + 1.0)
     dist.all_reduce(summed)
-    print(json.dumps([dist.get_rank(), dist.get_world_size(), summed.tolist(),
-                      os.environ["PADDLE_TRAINERS_NUM"]]))
+    print(
+        json.dumps(
+            [dist.get_rank(), dist.get_world_size(), summed.tolist(), os.environ["PADDLE_TRAINERS_NUM"]]
+        )
+    )
 
 
 if __name__ == "__main__":

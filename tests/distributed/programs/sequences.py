@@ -14,8 +14,9 @@ def main():
     strategy.hybrid_configs = {"mp_degree": 2}
     fleet.init(is_collective=True, strategy=strategy)
     rank, random, found = fleet.worker_index(), np.random.RandomState(3), {}
-    x, first, second, bias = (random.randn(*shape).astype("float32")
-                              for shape in ((4, 3, 6), (6, 8), (8, 6), (6,)))
+    x, first, second, bias = (
+        random.randn(*shape).astype("float32") for shape in ((4, 3, 6), (6, 8), (8, 6), (6,))
+    )
 
     whole = [paddle.to_tensor(v, stop_gradient=False) for v in (x, first, second, bias)]
     hidden = paddle.nn.functional.relu(whole[0] @ whole[1])
@@ -37,10 +38,12 @@ def main():
         return float(np.abs(a - b).max())
 
     found["result"] = far(out.numpy(), wanted.numpy())
-    found["gradients"] = [far(given.grad.numpy(), whole[0].grad.numpy()),
-                          far(column.weight.grad.numpy(), whole[1].grad.numpy()[:, 4 * rank : 4 * rank + 4]),
-                          far(row.weight.grad.numpy(), whole[2].grad.numpy()[4 * rank : 4 * rank + 4]),
-                          far(row.bias.grad.numpy(), whole[3].grad.numpy())]
+    found["gradients"] = [
+        far(given.grad.numpy(), whole[0].grad.numpy()),
+        far(column.weight.grad.numpy(), whole[1].grad.numpy()[:, 4 * rank : 4 * rank + 4]),
+        far(row.weight.grad.numpy(), whole[2].grad.numpy()[4 * rank : 4 * rank + 4]),
+        far(row.bias.grad.numpy(), whole[3].grad.numpy()),
+    ]
     try:
         sequences.scatter(paddle.ones([3, 2]))
     except AssertionError as error:

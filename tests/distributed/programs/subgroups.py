@@ -22,7 +22,8 @@ def after(call, *numbers, dtype="float32"):
 for op in ("SUM", "MAX", "MIN", "PROD", "AVG"):
     found[op] = after(lambda t, op=op: dist.all_reduce(t, getattr(dist.ReduceOp, op)), rank + 1, 2)
     found[op, "of three"] = after(
-        lambda t, op=op: dist.all_reduce(t, getattr(dist.ReduceOp, op), group=three), rank + 1, 2)
+        lambda t, op=op: dist.all_reduce(t, getattr(dist.ReduceOp, op), group=three), rank + 1, 2
+    )
 found["bool"] = after(dist.all_reduce, rank == 2, False, dtype="bool")
 for src in range(4):
     found["broadcast", src] = after(lambda t, src=src: dist.broadcast(t, src), rank, 7)
@@ -32,19 +33,29 @@ found["group"] += [mine.rank, mine.get_group_rank(3 if rank % 2 else 2), repr(mi
 out = []
 dist.alltoall(out, [paddle.to_tensor([10.0 * rank + k]) for k in range(4)])
 found["alltoall"] = [t.tolist() for t in out]
-found["reduce_scatter"] = after(lambda t: dist.reduce_scatter(
-    t, [paddle.to_tensor([float(k * rank)]) for k in range(4)], dist.ReduceOp.MAX), 0)
-found["scatter"] = after(lambda t: dist.scatter(t, [paddle.to_tensor([float(k)])
-                                                    for k in range(4)] if rank == 2 else None, src=2), 0)
+found["reduce_scatter"] = after(
+    lambda t: dist.reduce_scatter(
+        t, [paddle.to_tensor([float(k * rank)]) for k in range(4)], dist.ReduceOp.MAX
+    ),
+    0,
+)
+found["scatter"] = after(
+    lambda t: dist.scatter(t, [paddle.to_tensor([float(k)]) for k in range(4)] if rank == 2 else None, src=2),
+    0,
+)
 objects = []
 dist.all_gather_object(objects, {"rank": rank})
 found["objects"] = [each["rank"] for each in objects]
 ring = paddle.zeros([1])
 sent = paddle.to_tensor([float(rank)])
-tasks = dist.batch_isend_irecv([dist.P2POp(dist.isend, sent, (rank + 1) % 4),
-                                dist.P2POp(dist.irecv, ring, (rank - 1) % 4)])
+tasks = dist.batch_isend_irecv(
+    [dist.P2POp(dist.isend, sent, (rank + 1) % 4), dist.P2POp(dist.irecv, ring, (rank - 1) % 4)]
+)
 [task.wait() for task in tasks]
 found["ring"] = ring.tolist()
 dist.barrier(mine)
-print(json.dumps({" ".join(map(str, key)) if isinstance(key, tuple) else key: value
-                  for key, value in found.items()}))
+print(
+    json.dumps(
+        {" ".join(map(str, key)) if isinstance(key, tuple) else key: value for key, value in found.items()}
+    )
+)

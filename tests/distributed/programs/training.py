@@ -16,8 +16,12 @@ def everywhere(P, D, rank):
     net.bias.set_value(P.zeros([2]))
     dp, x = P.DataParallel(net), P.full([1, 2], rank + 1.0)
     FOUND["start"] = net.weight.tolist()
-    FOUND["names"] = [list(dp.state_dict()), [name for name, _ in dp.named_parameters()], repr(dp),
-                      repr(dp.group)]
+    FOUND["names"] = [
+        list(dp.state_dict()),
+        [name for name, _ in dp.named_parameters()],
+        repr(dp),
+        repr(dp.group),
+    ]
 
     def gradient(name, *calls):
         for call in calls:
@@ -63,8 +67,10 @@ def everywhere(P, D, rank):
     for _ in range(2):
         same(x, 0).sum().backward()
     FOUND["unused by all"] = [same._layers.a.weight.grad.tolist(), same._layers.b.weight.grad is None]
-    FOUND["samples"] = [list(P.io.DistributedBatchSampler(list(range(10)), 2)),
-                        len(P.io.DistributedBatchSampler(list(range(10)), 2))]
+    FOUND["samples"] = [
+        list(P.io.DistributedBatchSampler(list(range(10)), 2)),
+        len(P.io.DistributedBatchSampler(list(range(10)), 2)),
+    ]
     try:
         P.DataParallel(P.nn.ReLU())
     except AssertionError as error:
@@ -112,9 +118,13 @@ def here(P, D, rank):
 
     total = net.weight.grad.clone()
     D.all_reduce(total)
-    FOUND["normalised"] = [far(out, expected[part]), far(mine.grad, every.grad[part]),
-                           far(total, whole.weight.grad), far(net._mean, whole._mean),
-                           far(net._variance, whole._variance)]
+    FOUND["normalised"] = [
+        far(out, expected[part]),
+        far(mine.grad, every.grad[part]),
+        far(total, whole.weight.grad),
+        far(net._mean, whole._mean),
+        far(net._variance, whole._variance),
+    ]
     net.eval(), whole.eval()
     FOUND["normalised, evaluation"] = far(net(mine), whole(every)[part])
     dp = P.DataParallel(P.nn.Linear(2, 2), comm_buffer_size=1)

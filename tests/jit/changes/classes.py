@@ -72,6 +72,7 @@ def value_of_an_enumeration():
 
 def _protocol(name, first, then, read):
     """A case with a method of Python's protocols patched on the class."""
+
     def make():
         class Held:
             pass
@@ -86,6 +87,7 @@ def _protocol(name, first, then, read):
 _protocol("__len__", lambda self: 2, lambda self: 3, len)
 _protocol("__bool__", lambda self: True, lambda self: False, lambda held: 2.0 if held else 3.0)
 _protocol("__getitem__", lambda self, key: 2.0, lambda self, key: 3.0, lambda held: held[0])
-_protocol("__iter__", lambda self: iter([2.0]), lambda self: iter([3.0]),
-          lambda held: [item for item in held][0])
+_protocol(
+    "__iter__", lambda self: iter([2.0]), lambda self: iter([3.0]), lambda held: [item for item in held][0]
+)
 _protocol("__call__", lambda self: 2.0, lambda self: 3.0, lambda held: held())

@@ -7,9 +7,13 @@ from paddle_jax import nn
 from tests.jit.changes.cases import CASES, Box
 
 KINDS = {
-    "list": lambda v: [v], "dict": lambda v: {"k": v}, "object": lambda v: Box(k=v),
-    "namespace": lambda v: types.SimpleNamespace(k=v), "tuple of list": lambda v: (v,),
-    "ordered": lambda v: collections.OrderedDict(k=v), "default": lambda v: collections.defaultdict(int, k=v),
+    "list": lambda v: [v],
+    "dict": lambda v: {"k": v},
+    "object": lambda v: Box(k=v),
+    "namespace": lambda v: types.SimpleNamespace(k=v),
+    "tuple of list": lambda v: (v,),
+    "ordered": lambda v: collections.OrderedDict(k=v),
+    "default": lambda v: collections.defaultdict(int, k=v),
     "deque": lambda v: collections.deque([v]),
 }
 
@@ -24,8 +28,13 @@ def nest(kind, depth, leaf):
 
 def walk(thing, depth):
     for _ in range(depth):
-        thing = (thing.k if isinstance(thing, Box | types.SimpleNamespace) else thing["k"]
-                 if isinstance(thing, dict) else thing[0])
+        thing = (
+            thing.k
+            if isinstance(thing, Box | types.SimpleNamespace)
+            else thing["k"]
+            if isinstance(thing, dict)
+            else thing[0]
+        )
     return thing
 
 

@@ -11,6 +11,7 @@ from tests.jit.changes.cases import CASES, Box
 
 def _form(function_of):
     """A case whose function reads `held.scale` in some form of code."""
+
     def make():
         held = Box(scale=2.0, items=[1.0, 1.0], table={"a": 1.0, "b": 1.0}, name="a", pairs=[(1.0, 2.0)])
 

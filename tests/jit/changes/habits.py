@@ -19,6 +19,7 @@ from tests.jit.changes.cases import Box, case, noted
 
 def change_of(name, function_of, change):
     """A case of one line: `function_of(held)` is the function, `change(held)` what happens to a fresh box."""
+
     def make():
         held = Box(k=2.0, items=[0], table={"k": 2.0}, layer=nn.Linear(2, 2), c=paddle.full([2], 2.0))
         return function_of(held), lambda: change(held)
@@ -36,21 +37,42 @@ def passed_on(held):
 ROWS = (
     ("a list as an index", lambda h: lambda x: x[h.items], lambda h: h.items.append(1)),
     ("an array as an index", lambda h: lambda x: x[np.array(h.items)] * 2, lambda h: h.items.append(1)),
-    ("an index into a slice that is set", lambda h: lambda x: set_rows(x, h.items),
-     lambda h: h.items.append(1)),
-    ("a dict with another unpacked", lambda h: lambda x: x * {**h.table, "z": 1.0}["k"],
-     lambda h: h.table.update(k=3.0)),
+    (
+        "an index into a slice that is set",
+        lambda h: lambda x: set_rows(x, h.items),
+        lambda h: h.items.append(1),
+    ),
+    (
+        "a dict with another unpacked",
+        lambda h: lambda x: x * {**h.table, "z": 1.0}["k"],
+        lambda h: h.table.update(k=3.0),
+    ),
     ("a generator that passes on another one", passed_on, lambda h: h.items.append(1)),
-    ("stop_gradient of a tensor outside", lambda h: lambda x: x * (2.0 if h.c.stop_gradient else 3.0),
-     lambda h: setattr(h.c, "stop_gradient", False)),
-    ("the shape of a tensor outside", lambda h: lambda x: x * h.c.shape[0],
-     lambda h: setattr(h, "c", paddle.ones([3]))),
-    ("a tensor only whose shape matters", lambda h: lambda x: x * paddle.ones_like(h.c).sum(),
-     lambda h: setattr(h, "c", paddle.ones([3]))),
-    ("a text that formats an attribute", lambda h: lambda x: x * float("{.k}".format(h)),  # noqa: UP032
-     lambda h: setattr(h, "k", 3.0)),
-    ("the arguments of a partial", lambda h: partial_of(h),
-     lambda h: h.partial.__setstate__((F.leaky_relu, (), {"negative_slope": 3.0}, {}))),
+    (
+        "stop_gradient of a tensor outside",
+        lambda h: lambda x: x * (2.0 if h.c.stop_gradient else 3.0),
+        lambda h: setattr(h.c, "stop_gradient", False),
+    ),
+    (
+        "the shape of a tensor outside",
+        lambda h: lambda x: x * h.c.shape[0],
+        lambda h: setattr(h, "c", paddle.ones([3])),
+    ),
+    (
+        "a tensor only whose shape matters",
+        lambda h: lambda x: x * paddle.ones_like(h.c).sum(),
+        lambda h: setattr(h, "c", paddle.ones([3])),
+    ),
+    (
+        "a text that formats an attribute",
+        lambda h: lambda x: x * float("{.k}".format(h)),  # noqa: UP032
+        lambda h: setattr(h, "k", 3.0),
+    ),
+    (
+        "the arguments of a partial",
+        lambda h: partial_of(h),
+        lambda h: h.partial.__setstate__((F.leaky_relu, (), {"negative_slope": 3.0}, {})),
+    ),
 )
 
 
@@ -71,6 +93,7 @@ for _name, _function_of, _change in ROWS:
 
 def gradient_of(layer):
     """A function that gives a gradient of a Layer and clears it."""
+
     def run(x):
         layer(x).sum().backward()
         gradient = layer.weight.grad.clone()
@@ -204,8 +227,10 @@ def the_subclasses_of_a_class():
         pass
 
     kept = [Lower]
-    return ((lambda x: x * len(Upper.__subclasses__())),
-            lambda: kept.append(types.new_class("Other", (Upper,))))
+    return (
+        (lambda x: x * len(Upper.__subclasses__())),
+        lambda: kept.append(types.new_class("Other", (Upper,))),
+    )
 
 
 @case
@@ -226,8 +251,10 @@ def whether_something_can_be_called():
         pass
 
     thing = Mine()
-    return ((lambda x: x * (2.0 if callable(thing) else 3.0)),
-            lambda: setattr(Mine, "__call__", lambda self: None))
+    return (
+        (lambda x: x * (2.0 if callable(thing) else 3.0)),
+        lambda: setattr(Mine, "__call__", lambda self: None),
+    )
 
 
 @case
@@ -243,15 +270,19 @@ def the_default_of_a_dataclass():
 def the_level_of_a_logger():
     log = logging.getLogger("paddle_jax_test_changes")
     log.setLevel(logging.INFO)
-    return ((lambda x: x * (2.0 if log.isEnabledFor(logging.DEBUG) else 3.0)),
-            lambda: log.setLevel(logging.DEBUG))
+    return (
+        (lambda x: x * (2.0 if log.isEnabledFor(logging.DEBUG) else 3.0)),
+        lambda: log.setLevel(logging.DEBUG),
+    )
 
 
 @case
 def whether_an_environment_variable_is_there():
     os.environ.pop("PADDLE_JAX_TEST_NEW", None)
-    return ((lambda x: x * (2.0 if "PADDLE_JAX_TEST_NEW" in os.environ else 3.0)),
-            lambda: os.environ.update(PADDLE_JAX_TEST_NEW="1"))
+    return (
+        (lambda x: x * (2.0 if "PADDLE_JAX_TEST_NEW" in os.environ else 3.0)),
+        lambda: os.environ.update(PADDLE_JAX_TEST_NEW="1"),
+    )
 
 
 @case

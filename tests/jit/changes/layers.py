@@ -8,15 +8,19 @@ from tests.jit.changes.cases import Box, case
 @case
 def a_layer_in_a_deep_container():
     held = {"a": [({"b": [nn.Linear(2, 2)]},)]}
-    return ((lambda x: held["a"][0][0]["b"][0](x)),
-            lambda: held["a"][0][0]["b"].__setitem__(0, nn.Linear(2, 2)))
+    return (
+        (lambda x: held["a"][0][0]["b"][0](x)),
+        lambda: held["a"][0][0]["b"].__setitem__(0, nn.Linear(2, 2)),
+    )
 
 
 @case
 def a_parameter_in_a_deep_container():
     held = {"a": [({"b": [paddle.ones([2])]},)]}
-    return ((lambda x: x * held["a"][0][0]["b"][0]),
-            lambda: held["a"][0][0]["b"].__setitem__(0, paddle.full([2], 3.0)))
+    return (
+        (lambda x: x * held["a"][0][0]["b"][0]),
+        lambda: held["a"][0][0]["b"].__setitem__(0, paddle.full([2], 3.0)),
+    )
 
 
 @case
@@ -113,8 +117,10 @@ def training_mode():
 @case
 def a_setting_of_a_dropout():
     layer = nn.Dropout(0.0)
-    return ((lambda x: layer(x) * (1 + layer.p)),
-            lambda: setattr(layer, "p", 0.0 if layer.p else 1e-30) or setattr(layer, "p", 0.9999999))
+    return (
+        (lambda x: layer(x) * (1 + layer.p)),
+        lambda: setattr(layer, "p", 0.0 if layer.p else 1e-30) or setattr(layer, "p", 0.9999999),
+    )
 
 
 @case
@@ -127,8 +133,10 @@ def a_hook_that_reads():
 @case
 def a_flag():
     paddle.set_flags({"FLAGS_check_nan_inf": False})
-    return ((lambda x: x * (2.0 if paddle.get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"] else 3.0)),
-            lambda: paddle.set_flags({"FLAGS_check_nan_inf": True}))
+    return (
+        (lambda x: x * (2.0 if paddle.get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"] else 3.0)),
+        lambda: paddle.set_flags({"FLAGS_check_nan_inf": True}),
+    )
 
 
 @case

@@ -37,8 +37,12 @@ class Base:
 
 def fresh():
     """A class of its own for each case."""
-    made = types.new_class("Fresh", (), {}, lambda ns: ns.update(
-        {k: v for k, v in vars(Base).items() if k not in ("__dict__", "__weakref__")}))
+    made = types.new_class(
+        "Fresh",
+        (),
+        {},
+        lambda ns: ns.update({k: v for k, v in vars(Base).items() if k not in ("__dict__", "__weakref__")}),
+    )
     made.table, made.items, made.array = {"k": 2.0}, [2.0], np.array([2.0, 2.0])
     thing = made()
     thing._prop = 2.0
@@ -54,32 +58,46 @@ def _of_class(read, change):
 
 
 for _name, _read, _change in (
-        ("a class attribute", lambda t: t.scale, lambda c, t: setattr(c, "scale", 3.0)),
-        ("an attribute set over that of the class", lambda t: t.scale, lambda c, t: setattr(t, "scale", 3.0)),
-        ("a dict of a class", lambda t: t.table["k"], lambda c, t: c.table.update(k=3.0)),
-        ("a list of a class", lambda t: t.items[0], lambda c, t: c.items.__setitem__(0, 3.0)),
-        ("an array of a class", lambda t: float(t.array.sum()), lambda c, t: c.array.fill(3.0)),
-        ("a method patched on a class", lambda t: t.method(),
-         lambda c, t: setattr(c, "method", lambda self: 3.0)),
-        ("a method patched on an object", lambda t: t.method(),
-         lambda c, t: setattr(t, "method", lambda: 3.0)),
-        ("a static method patched", lambda t: t.static(),
-         lambda c, t: setattr(c, "static", staticmethod(lambda: 3.0))),
-        ("a class method patched", lambda t: t.of_class(),
-         lambda c, t: setattr(c, "of_class", classmethod(lambda cls: 3.0))),
-        ("a property patched", lambda t: t.prop, lambda c, t: setattr(c, "prop", property(lambda self: 3.0))),
-        ("what a property reads", lambda t: t.prop, lambda c, t: setattr(t, "_prop", 3.0)),
-        ("getattr with a name", lambda t: getattr(t, "sca" + "le"), lambda c, t: setattr(t, "scale", 3.0)),
-        ("getattr with a default", lambda t: getattr(t, "new", 2.0), lambda c, t: setattr(t, "new", 3.0)),
-        ("hasattr", lambda t: 2.0 if hasattr(t, "new") else 1.0, lambda c, t: setattr(t, "new", 3.0)),
-        ("vars", lambda t: vars(t)["_prop"], lambda c, t: vars(t).update(_prop=3.0)),
-        ("the dict of an object", lambda t: t.__dict__["_prop"], lambda c, t: t.__dict__.update(_prop=3.0)),
-        ("an attrgetter", operator.attrgetter("_prop"), lambda c, t: setattr(t, "_prop", 3.0)),
-        ("the class of an object", lambda t: t.method(),
-         lambda c, t: setattr(t, "__class__", type("Sub", (c,), {"method": lambda self: 3.0}))),
-        ("a method added to a base class", lambda t: t.items[0] if not hasattr(t, "later") else 3.0,
-         lambda c, t: setattr(c, "later", 1)),
-    ):
+    ("a class attribute", lambda t: t.scale, lambda c, t: setattr(c, "scale", 3.0)),
+    ("an attribute set over that of the class", lambda t: t.scale, lambda c, t: setattr(t, "scale", 3.0)),
+    ("a dict of a class", lambda t: t.table["k"], lambda c, t: c.table.update(k=3.0)),
+    ("a list of a class", lambda t: t.items[0], lambda c, t: c.items.__setitem__(0, 3.0)),
+    ("an array of a class", lambda t: float(t.array.sum()), lambda c, t: c.array.fill(3.0)),
+    (
+        "a method patched on a class",
+        lambda t: t.method(),
+        lambda c, t: setattr(c, "method", lambda self: 3.0),
+    ),
+    ("a method patched on an object", lambda t: t.method(), lambda c, t: setattr(t, "method", lambda: 3.0)),
+    (
+        "a static method patched",
+        lambda t: t.static(),
+        lambda c, t: setattr(c, "static", staticmethod(lambda: 3.0)),
+    ),
+    (
+        "a class method patched",
+        lambda t: t.of_class(),
+        lambda c, t: setattr(c, "of_class", classmethod(lambda cls: 3.0)),
+    ),
+    ("a property patched", lambda t: t.prop, lambda c, t: setattr(c, "prop", property(lambda self: 3.0))),
+    ("what a property reads", lambda t: t.prop, lambda c, t: setattr(t, "_prop", 3.0)),
+    ("getattr with a name", lambda t: getattr(t, "sca" + "le"), lambda c, t: setattr(t, "scale", 3.0)),
+    ("getattr with a default", lambda t: getattr(t, "new", 2.0), lambda c, t: setattr(t, "new", 3.0)),
+    ("hasattr", lambda t: 2.0 if hasattr(t, "new") else 1.0, lambda c, t: setattr(t, "new", 3.0)),
+    ("vars", lambda t: vars(t)["_prop"], lambda c, t: vars(t).update(_prop=3.0)),
+    ("the dict of an object", lambda t: t.__dict__["_prop"], lambda c, t: t.__dict__.update(_prop=3.0)),
+    ("an attrgetter", operator.attrgetter("_prop"), lambda c, t: setattr(t, "_prop", 3.0)),
+    (
+        "the class of an object",
+        lambda t: t.method(),
+        lambda c, t: setattr(t, "__class__", type("Sub", (c,), {"method": lambda self: 3.0})),
+    ),
+    (
+        "a method added to a base class",
+        lambda t: t.items[0] if not hasattr(t, "later") else 3.0,
+        lambda c, t: setattr(c, "later", 1),
+    ),
+):
     CASES[_name] = _of_class(_read, _change)
 
 

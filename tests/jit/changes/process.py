@@ -16,22 +16,28 @@ from tests.jit.changes.cases import CASES, Box, case
 @case
 def an_environment_variable():
     os.environ["PADDLE_JAX_TEST_SCALE"] = "2"
-    return ((lambda x: x * float(os.environ["PADDLE_JAX_TEST_SCALE"])),
-            lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"))
+    return (
+        (lambda x: x * float(os.environ["PADDLE_JAX_TEST_SCALE"])),
+        lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"),
+    )
 
 
 @case
 def an_environment_variable_by_get():
     os.environ.pop("PADDLE_JAX_TEST_SCALE", None)
-    return ((lambda x: x * float(os.environ.get("PADDLE_JAX_TEST_SCALE", "2"))),
-            lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"))
+    return (
+        (lambda x: x * float(os.environ.get("PADDLE_JAX_TEST_SCALE", "2"))),
+        lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"),
+    )
 
 
 @case
 def getenv():
     os.environ["PADDLE_JAX_TEST_SCALE"] = "2"
-    return ((lambda x: x * float(os.getenv("PADDLE_JAX_TEST_SCALE"))),
-            lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"))
+    return (
+        (lambda x: x * float(os.getenv("PADDLE_JAX_TEST_SCALE"))),
+        lambda: os.environ.update(PADDLE_JAX_TEST_SCALE="3"),
+    )
 
 
 @case
@@ -88,8 +94,9 @@ def _array_of(size, inside):
 
 for _size in (1, 64, 65, 1000, 100_000):
     for _inside in (False, True):
-        CASES[f"an array of {_size} changed in "
-              f"place{' in an object' if _inside else ''}"] = _array_of(_size, _inside)
+        CASES[f"an array of {_size} changed in place{' in an object' if _inside else ''}"] = _array_of(
+            _size, _inside
+        )
 
 
 @case

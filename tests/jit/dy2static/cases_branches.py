@@ -198,7 +198,7 @@ def numbers_are_true_unless_0(P, x):
         if count > 3:
             break
     flags = [bool(sign), bool(left), not n, bool(n - 2), bool(n and 7), bool(float(x[1]))]
-    return x * passed + sum([2.0 ** k if flag else 0.0 for k, flag in enumerate(flags)]) + count
+    return x * passed + sum([2.0**k if flag else 0.0 for k, flag in enumerate(flags)]) + count
 
 
 @case([POS], [NEG], [POS * 0])

@@ -231,8 +231,10 @@ def layers_in_a_sequential(P):
     class Net(P.nn.Layer):
         def __init__(self):
             super().__init__()
-            self.parts, self.more = (P.nn.Sequential(Gate(), P.nn.Tanh(), Gate()),
-                                     P.nn.LayerList([Gate(), Gate()]))
+            self.parts, self.more = (
+                P.nn.Sequential(Gate(), P.nn.Tanh(), Gate()),
+                P.nn.LayerList([Gate(), Gate()]),
+            )
 
         def forward(self, x):
             x = self.parts(x)

@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-POS, NEG, BIG = (np.array([1.0, -2.0, 3.0], "f4"), np.array([-1.0, 2.0, -3.0], "f4"),
-                 np.array([4.0, 5.0, 6.0], "f4"))
+POS, NEG, BIG = (
+    np.array([1.0, -2.0, 3.0], "f4"),
+    np.array([-1.0, 2.0, -3.0], "f4"),
+    np.array([4.0, 5.0, 6.0], "f4"),
+)
 CASES = {}
 
 

@@ -26,8 +26,11 @@ def rotate(x, angles, n):
         turned = jnp.stack([a * jnp.cos(angle) - b * jnp.sin(angle), a * jnp.sin(angle) + b * jnp.cos(angle)])
         return k + 1, turned / jnp.sqrt((turned**2).sum()) + 0.01 * turned
 
-    return (Loop(lambda i, carry, fixed: carry[0] < fixed[1], step, (False, True), (True, False)),
-            (jnp.int32(0), x), (angles, n))
+    return (
+        Loop(lambda i, carry, fixed: carry[0] < fixed[1], step, (False, True), (True, False)),
+        (jnp.int32(0), x),
+        (angles, n),
+    )
 
 
 def looped(x, angles, n):
@@ -37,8 +40,9 @@ def looped(x, angles, n):
 
 def scanned(x, angles, n):
     loop, carry, fixed = rotate(x, angles, n)
-    return jax.lax.scan(lambda c, i: (loop.step(i, c, fixed), None), carry,
-                        jnp.arange(n, dtype=jnp.uint32))[0][1]
+    return jax.lax.scan(lambda c, i: (loop.step(i, c, fixed), None), carry, jnp.arange(n, dtype=jnp.uint32))[
+        0
+    ][1]
 
 
 POINT, ANGLES = jnp.array([1.0, 0.5]), jnp.array([0.3, 1.1, -0.7])
@@ -69,13 +73,18 @@ def test_second_derivative_of_a_loop():
     def second(f, n):
         return jax.jit(jax.grad(lambda x: jax.grad(lambda x: f(x, ANGLES, n)[0])(x)[0]))
 
-    np.testing.assert_allclose(second(looped, jnp.int32(70))(POINT), second(scanned, 70)(POINT), rtol=1e-3,
-                               atol=1e-4)
+    np.testing.assert_allclose(
+        second(looped, jnp.int32(70))(POINT), second(scanned, 70)(POINT), rtol=1e-3, atol=1e-4
+    )
 
 
 def test_third_derivative_of_a_loop():
-    loop = Loop(lambda i, carry, fixed: i < 5,
-                lambda i, carry, fixed: (carry[0] * jnp.sin(carry[0]) + fixed[0],), (True,), (True,))
+    loop = Loop(
+        lambda i, carry, fixed: i < 5,
+        lambda i, carry, fixed: (carry[0] * jnp.sin(carry[0]) + fixed[0],),
+        (True,),
+        (True,),
+    )
 
     def unrolled(x):
         y = x
@@ -86,15 +95,18 @@ def test_third_derivative_of_a_loop():
     def third(f):
         return jax.jit(jax.grad(jax.grad(jax.grad(f))))
 
-    np.testing.assert_allclose(third(lambda x: loop.reversible((x,), (x * x,))[0])(0.7), third(unrolled)(0.7),
-                               rtol=1e-4)
+    np.testing.assert_allclose(
+        third(lambda x: loop.reversible((x,), (x * x,))[0])(0.7), third(unrolled)(0.7), rtol=1e-4
+    )
 
 
 def test_a_batch_of_loops_of_different_lengths():
     gradient = jax.grad(lambda x, n: looped(x, ANGLES, n)[0])
     got = jax.jit(jax.vmap(gradient))(jnp.stack([POINT, 2 * POINT, POINT]), jnp.array([2, 0, 5]))
-    want = [jax.grad(lambda x, n=n: scanned(x, ANGLES, n)[0])(x)
-            for x, n in ((POINT, 2), (2 * POINT, 0), (POINT, 5))]
+    want = [
+        jax.grad(lambda x, n=n: scanned(x, ANGLES, n)[0])(x)
+        for x, n in ((POINT, 2), (2 * POINT, 0), (POINT, 5))
+    ]
     np.testing.assert_allclose(got, jnp.stack(want), rtol=1e-4, atol=1e-6)
 
 
@@ -118,16 +130,18 @@ def test_cond_while_loop_and_switch(paddle):
 
     def function(x):
         y = cond(x.sum() > 0, lambda: x * weight, lambda: x)
-        _, y = while_loop(lambda i, y: i < x.max(), lambda i, y: [i + 1, y * weight.tanh()],
-                          [paddle.zeros([]), y])
+        _, y = while_loop(
+            lambda i, y: i < x.max(), lambda i, y: [i + 1, y * weight.tanh()], [paddle.zeros([]), y]
+        )
         return switch(x.max().astype("int32"), [lambda: y, lambda: y * y, lambda: y * x, lambda: y - x])
 
     for value in ([1.0, 2.0], [1.0, -3.0], [-1.0, -2.0], [7.0, 0.0]):
         weight.clear_gradient(False)
         in_both(paddle, function, np.array(value, "f4"))
     with pytest.raises(Unsupported, match="float32"):
-        jax.jit(lambda a: cond(paddle.Tensor(a) > 0, lambda: paddle.ones([2]),
-                               lambda: paddle.ones([3]))._value)(1.0)
+        jax.jit(
+            lambda a: cond(paddle.Tensor(a) > 0, lambda: paddle.ones([2]), lambda: paddle.ones([3]))._value
+        )(1.0)
 
 
 def test_branches_under_functional_transforms(paddle):
@@ -136,8 +150,9 @@ def test_branches_under_functional_transforms(paddle):
 
     x = paddle.to_tensor([2.0, -1.0])
     np.testing.assert_allclose(paddle.func.vmap(function)(x).numpy(), [8.0, -2.0])
-    np.testing.assert_allclose(paddle.func.vmap(paddle.func.grad(paddle.func.grad(function)))(x).numpy(),
-                               [12.0, 0.0])
+    np.testing.assert_allclose(
+        paddle.func.vmap(paddle.func.grad(paddle.func.grad(function)))(x).numpy(), [12.0, 0.0]
+    )
 
 
 # random numbers, printing, checks ---------------------------------------------------------------------------
@@ -177,8 +192,9 @@ def test_random_numbers_in_loops_differ_from_step_to_step(paddle):
     paddle.seed(1)
     again, _ = call(x)
     np.testing.assert_array_equal(first.numpy(), again.numpy())
-    rows = np.concatenate([first.numpy().reshape(12, 50), second.numpy().reshape(12, 50),
-                           after.numpy()[None]])
+    rows = np.concatenate(
+        [first.numpy().reshape(12, 50), second.numpy().reshape(12, 50), after.numpy()[None]]
+    )
     nonzero = [row[row > 0] for row in rows]
     assert len(np.unique(np.concatenate(nonzero))) == sum(map(len, nonzero))  # no number twice
     dropped = (first.numpy()[:, 1] == 0).mean()
@@ -273,8 +289,10 @@ def test_converted_functions_keep_what_they_were(paddle):
     assert (made.__name__, made.__doc__, made.__module__, made.tag) == ("halved", "Halves.", __name__, "kept")
     assert made.__defaults__ == (2,) and made.__kwdefaults__ == {"more": 0}
     assert made(paddle.to_tensor(4.0), more=1).item() == 3.0
-    assert (made.__code__.co_filename == __file__
-            and made.__code__.co_firstlineno == halved.__code__.co_firstlineno)
+    assert (
+        made.__code__.co_filename == __file__
+        and made.__code__.co_firstlineno == halved.__code__.co_firstlineno
+    )
 
 
 def test_errors_show_the_users_line(paddle):

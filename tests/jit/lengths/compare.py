@@ -156,12 +156,16 @@ class Counts:
     def report(self):
         """The counts as text."""
         refused = sum(self.refusals.values())
-        lines = [f"{self.programs} programs: {self.right} right, {refused} refused "
-                 f"{self.foreign} with operations "
-                 f"that Paddle lacks ({self.beyond} of both kinds are saved rightly by Paddle), "
-                 f"{self.wrong} wrong, {self.errors} that Paddle's engine runs wrongly or not at all"]
+        lines = [
+            f"{self.programs} programs: {self.right} right, {refused} refused "
+            f"{self.foreign} with operations "
+            f"that Paddle lacks ({self.beyond} of both kinds are saved rightly by Paddle), "
+            f"{self.wrong} wrong, {self.errors} that Paddle's engine runs wrongly or not at all"
+        ]
         if self.own:
-            lines.append("saved by Paddle itself: "
-                         + ", ".join([f"{count} {what}" for what, count in self.own.most_common()]))
+            lines.append(
+                "saved by Paddle itself: "
+                + ", ".join([f"{count} {what}" for what, count in self.own.most_common()])
+            )
         lines += [f"{count:5} {text}" for text, count in self.refusals.most_common()]
         return "\n".join(lines)

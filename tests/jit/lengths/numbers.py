@@ -42,31 +42,62 @@ class Numbers:
     def above_zero(self, depth=1):
         """A whole number above zero."""
         inner = self.whole(depth)
-        return self.pick(f"max({inner}, 1)", f"({inner} % {self.small()} + 1)", f"(abs({inner}) + 1)",
-                         f"max(1, {inner})", self.small())
+        return self.pick(
+            f"max({inner}, 1)",
+            f"({inner} % {self.small()} + 1)",
+            f"(abs({inner}) + 1)",
+            f"max(1, {inner})",
+            self.small(),
+        )
 
     def size(self, least=0, depth=1):
         """A whole number from `least` to about 20, or a length."""
         inner = self.whole(depth)
         if self.rng.random() < 0.3:
             axis = self.rng.choice(self.axes)
-            return self.pick(f"max({axis}, {least})", f"max({axis} // 2, {least})", f"({axis} + {least})",
-                             f"(({axis} + 1) // 2 + {least})", f"max({axis} - 1, {least})")
-        return self.pick(f"min(max({inner}, {least}), 12)", f"({inner} % {self.rng.randint(2, 9)} + {least})",
-                         f"max({least}, min({inner}, {self.rng.choice(self.axes)}))")
+            return self.pick(
+                f"max({axis}, {least})",
+                f"max({axis} // 2, {least})",
+                f"({axis} + {least})",
+                f"(({axis} + 1) // 2 + {least})",
+                f"max({axis} - 1, {least})",
+            )
+        return self.pick(
+            f"min(max({inner}, {least}), 12)",
+            f"({inner} % {self.rng.randint(2, 9)} + {least})",
+            f"max({least}, min({inner}, {self.rng.choice(self.axes)}))",
+        )
 
     def bound(self, length):
         """A bound of a slice of an axis of that length; also negative ones and ones beyond the end."""
         inner = self.whole(1)
-        return self.pick(self.small(), "-" + self.small(), f"{length} // {self.small()}", f"{length} - 1",
-                         f"-({length} // 2)", inner, f"-({inner} % 5)", f"({inner} % 6)", f"max({inner}, 1)",
-                         f"{length} - {self.small()}", "0", "None")
+        return self.pick(
+            self.small(),
+            "-" + self.small(),
+            f"{length} // {self.small()}",
+            f"{length} - 1",
+            f"-({length} // 2)",
+            inner,
+            f"-({inner} % 5)",
+            f"({inner} % 6)",
+            f"max({inner}, 1)",
+            f"{length} - {self.small()}",
+            "0",
+            "None",
+        )
 
     def index(self, length):
         """An index that an axis of that length has; the length is above zero."""
         inner = self.whole(1)
-        return self.pick("0", "-1", f"({inner}) % {length}", f"{length} // 2", f"{length} - 1",
-                         f"min({inner} % 7, {length} - 1)", f"-({inner} % {length} + 1)")
+        return self.pick(
+            "0",
+            "-1",
+            f"({inner}) % {length}",
+            f"{length} // 2",
+            f"{length} - 1",
+            f"min({inner} % 7, {length} - 1)",
+            f"-({inner} % {length} + 1)",
+        )
 
     # fractions ----------------------------------------------------------------------------------------------
 

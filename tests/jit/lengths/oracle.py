@@ -21,9 +21,14 @@ class Oracle:
 
     def _start(self):
         env = {**os.environ, "GLOG_minloglevel": "3", "OMP_NUM_THREADS": "1"}
-        self.process = subprocess.Popen([sys.executable, "-m", "tests.jit.lengths.reader"], cwd=_ROOT,
-                                        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.jit.lengths.reader"],
+            cwd=_ROOT,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
 
     def ask(self, **job):
         """The answer to a job, see `reader.py`."""

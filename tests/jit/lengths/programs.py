@@ -42,8 +42,10 @@ class Program:
     def arrays(self):
         """The arrays of the arguments for each shape."""
         rng = np.random.default_rng(self.seed)
-        return [(rng.normal(size=shape).astype("float32"), np.asarray(rng.integers(1, 9)))[
-            : len(self.arguments)] for shape in self.shapes]
+        return [
+            (rng.normal(size=shape).astype("float32"), np.asarray(rng.integers(1, 9)))[: len(self.arguments)]
+            for shape in self.shapes
+        ]
 
 
 class Maker:
@@ -67,7 +69,7 @@ class Maker:
 
     def statement(self, kinds):
         """The lines of one statement. kinds: tuple of functions that make some, and their weights."""
-        chosen, = self.rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
+        (chosen,) = self.rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         return chosen(self)
 
     def block(self):
@@ -76,15 +78,24 @@ class Maker:
         kept = list(n.wholes), list(n.fractions), list(n.answers)
         lines = []
         for _ in range(self.rng.choice((1, 1, 2))):
-            kind = self.rng.choice((statements.added, statements.cut, statements.padded, statements.added,
-                                    statements.reshaped, statements.named))
+            kind = self.rng.choice(
+                (
+                    statements.added,
+                    statements.cut,
+                    statements.padded,
+                    statements.added,
+                    statements.reshaped,
+                    statements.named,
+                )
+            )
             lines += kind(self)
         n.wholes, n.fractions, n.answers = kept
         return lines
 
 
 KINDS = {
-    "numbers": statements.PLAIN + statements.CONTROL, "tensors": (*tensors.KINDS, (tensors.controlled, 2)),
+    "numbers": statements.PLAIN + statements.CONTROL,
+    "tensors": (*tensors.KINDS, (tensors.controlled, 2)),
     "static": tensors.KINDS,  # no Python control flow, and no numbers
 }
 

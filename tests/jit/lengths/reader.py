@@ -37,8 +37,10 @@ def saved(paddle, source, prefix):
     spec = importlib.util.spec_from_file_location("program", source)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    specs = [paddle.static.InputSpec([None, None, None], "float32", "x"),
-             paddle.static.InputSpec([], "int64", "n")][: module.program.__code__.co_argcount]
+    specs = [
+        paddle.static.InputSpec([None, None, None], "float32", "x"),
+        paddle.static.InputSpec([], "int64", "n"),
+    ][: module.program.__code__.co_argcount]
     paddle.jit.save(paddle.jit.to_static(module.program, input_spec=specs), prefix)
 
 

@@ -58,8 +58,9 @@ class Onnx:
         options.log_severity_level = 4
         session = onnxruntime.InferenceSession(prefix + ".onnx", options)
         names = [one.name for one in session.get_inputs()]
-        return lambda *arrays: session.run(None, {name: one for name, one in zip("xn", arrays, strict=False)
-                                                  if name in names})
+        return lambda *arrays: session.run(
+            None, {name: one for name, one in zip("xn", arrays, strict=False) if name in names}
+        )
 
 
 class StableHlo:

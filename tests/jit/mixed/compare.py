@@ -261,7 +261,8 @@ def interrupted(seed, folder, tries=12):
                 if not all(alike(n, b, 2e-5) or alike(n, a, 2e-5) for n, b, a in pairs):
                     return (
                         f"seed {seed}: interrupted {hit}: {now}, before {before}, after {after}\n{source}",
-                        hits)
+                        hits,
+                    )
                 if not alike(now, after, 2e-5):
                     # half way: a scheduler's step is missing, as it would be in plain Python
                     return None, hits

@@ -39,8 +39,12 @@ def a_parameter_as_argument(compile):
 def numpy_arguments(compile):
     f = compile(lambda x, k=1.0, *, flags=(): x * k + len(flags))
     x = np.arange(3, dtype="float32")
-    return [paddle.to_tensor(f(a, k, flags=g)).numpy() for a in (x, x + 1) for k in (1.0, 2.0)
-            for g in ((), ("a",))]
+    return [
+        paddle.to_tensor(f(a, k, flags=g)).numpy()
+        for a in (x, x + 1)
+        for k in (1.0, 2.0)
+        for g in ((), ("a",))
+    ]
 
 
 @scenario
@@ -68,8 +72,9 @@ class Decorated(nn.Layer):
 
 @scenario
 def decorated_methods(compile):
-    kind = type("Compiled", (Decorated,),
-                {"forward": compile(Decorated.forward), "other": compile(Decorated.other)})
+    kind = type(
+        "Compiled", (Decorated,), {"forward": compile(Decorated.forward), "other": compile(Decorated.other)}
+    )
     a, b = kind(0.5), kind(2.0)
     x = data(3, 2)
     return [layer(x, scale).numpy() for layer in (a, b) for scale in (1.0, 2.0)], a.other(x).numpy()

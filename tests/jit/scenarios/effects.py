@@ -27,6 +27,7 @@ thing = Thing()
 
 def in_a_branch(function):
     """A function that calls another one in a branch on a Tensor."""
+
     def run(x):
         if x.sum() > -1e9:
             y = function(x)

@@ -30,8 +30,14 @@ def layer_compiled(compile):
     net.eval()
     with paddle.no_grad():
         z = net(x)
-    return (y.numpy(), y.stop_gradient, z.stop_gradient, z.numpy(),
-            [p.grad.numpy() for p in net.parameters()], list(net.state_dict()))
+    return (
+        y.numpy(),
+        y.stop_gradient,
+        z.stop_gradient,
+        z.numpy(),
+        [p.grad.numpy() for p in net.parameters()],
+        list(net.state_dict()),
+    )
 
 
 @scenario
@@ -133,8 +139,11 @@ def transforms_inside(compile):
     @compile
     def f(x):
         per_sample = paddle.func.vmap(lambda s: net(s).sum())(x)
-        return (per_sample, paddle.func.jacrev(lambda s: net(s))(x[0]),
-                paddle.autograd.jacobian(net(x[0]), net[2].bias)[:])
+        return (
+            per_sample,
+            paddle.func.jacrev(lambda s: net(s))(x[0]),
+            paddle.autograd.jacobian(net(x[0]), net[2].bias)[:],
+        )
 
     return [[t.numpy() for t in f(data(2, 3, seed=i))] for i in range(2)]
 

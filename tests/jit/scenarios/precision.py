@@ -13,8 +13,9 @@ def _scaled(compile, level, dtype, parts=False, dynamic=True, master_grad=False,
     opt = paddle.optimizer.AdamW(0.05, parameters=net.parameters(), grad_clip=clip)
     if level == "O2":
         net, opt = paddle.amp.decorate(net, opt, level=level, dtype=dtype, master_grad=master_grad)
-    scaler = paddle.amp.GradScaler(init_loss_scaling=32.0, incr_every_n_steps=2,
-                                   use_dynamic_loss_scaling=dynamic)
+    scaler = paddle.amp.GradScaler(
+        init_loss_scaling=32.0, incr_every_n_steps=2, use_dynamic_loss_scaling=dynamic
+    )
 
     @compile
     def step(x, y, factor):
@@ -33,20 +34,29 @@ def _scaled(compile, level, dtype, parts=False, dynamic=True, master_grad=False,
     seen = []
     for i, factor in enumerate([1.0, 1.0, float("inf"), 1.0, 1.0, 1.0]):
         loss, out, grads = step(data(5, 3, seed=i), data(5, 2, seed=9), paddle.to_tensor(factor))
-        seen.append((loss.item(), out.astype("float32").numpy(),
-                     grads if i == 2 or grads is None else [g.item() for g in grads]) if i != 2 else ())
+        seen.append(
+            (
+                loss.item(),
+                out.astype("float32").numpy(),
+                grads if i == 2 or grads is None else [g.item() for g in grads],
+            )
+            if i != 2
+            else ()
+        )
         seen.append([np.asarray(v) for v in scaler.state_dict().values()])
     states = [np.asarray(v.astype("float32")) for k, v in opt.state_dict().items() if k != "master_weights"]
     return seen, [p.astype("float32").numpy() for p in net.parameters()], states
 
 
 for _name, _more in {
-        "float16": ("O1", "float16"), "float16, unscale_": ("O1", "float16", True),
-        "a fixed scale": ("O1", "float16", True, False), "level O2": ("O2", "float16"),
-        "level O2, float32 gradients": ("O2", "float16", False, True, True),
-        "clipping": ("O1", "float16", False, True, False, nn.ClipGradByGlobalNorm(0.1)),
-        "bfloat16": ("O1", "bfloat16"),
-    }.items():
+    "float16": ("O1", "float16"),
+    "float16, unscale_": ("O1", "float16", True),
+    "a fixed scale": ("O1", "float16", True, False),
+    "level O2": ("O2", "float16"),
+    "level O2, float32 gradients": ("O2", "float16", False, True, True),
+    "clipping": ("O1", "float16", False, True, False, nn.ClipGradByGlobalNorm(0.1)),
+    "bfloat16": ("O1", "bfloat16"),
+}.items():
 
     def _scaling(compile, more=_more):
         import warnings
@@ -94,8 +104,12 @@ def guard_around_a_compiled_function(compile):
     net = small()
     f = compile(lambda x: net(x))
     seen = [f(data(2, 3)).dtype.name]
-    for more in ({"dtype": "bfloat16"}, {"dtype": "float16"},
-                 {"dtype": "bfloat16", "custom_black_list": ["linear_v2"]}, {"enable": False}):
+    for more in (
+        {"dtype": "bfloat16"},
+        {"dtype": "float16"},
+        {"dtype": "bfloat16", "custom_black_list": ["linear_v2"]},
+        {"enable": False},
+    ):
         with paddle.amp.auto_cast(**more):
             seen.append(f(data(2, 3)).dtype.name)
     return seen

@@ -8,9 +8,19 @@ from paddle_jax.nn import functional as F
 from tests.jit.scenarios.base import SCENARIOS, data, scenario, see, small, trainer
 
 OPTIMIZERS = {
-    "SGD": {}, "Momentum": {"momentum": 0.9}, "Adam": {}, "AdamW": {"weight_decay": 0.1}, "Adagrad": {},
-    "Adadelta": {}, "Adamax": {}, "Lamb": {}, "RMSProp": {"momentum": 0.5}, "NAdam": {}, "RAdam": {},
-    "ASGD": {"batch_num": 2}, "Rprop": {"learning_rate_range": (1e-4, 1.0)},
+    "SGD": {},
+    "Momentum": {"momentum": 0.9},
+    "Adam": {},
+    "AdamW": {"weight_decay": 0.1},
+    "Adagrad": {},
+    "Adadelta": {},
+    "Adamax": {},
+    "Lamb": {},
+    "RMSProp": {"momentum": 0.5},
+    "NAdam": {},
+    "RAdam": {},
+    "ASGD": {"batch_num": 2},
+    "Rprop": {"learning_rate_range": (1e-4, 1.0)},
 }
 
 for _name, _more in OPTIMIZERS.items():
@@ -28,8 +38,15 @@ for _name, _more in OPTIMIZERS.items():
             return loss
 
         losses = [step(data(5, 3, seed=i), data(5, 2, seed=9)).item() for i in range(4)]
-        return losses, see(net), [np.asarray(v) for k, v in sgd.state_dict().items()
-                                  if k not in ("LR_Scheduler", "master_weights")]
+        return (
+            losses,
+            see(net),
+            [
+                np.asarray(v)
+                for k, v in sgd.state_dict().items()
+                if k not in ("LR_Scheduler", "master_weights")
+            ],
+        )
 
     SCENARIOS[f"train with {_name}"] = _train
 
@@ -39,11 +56,13 @@ def whole_step_with_everything(compile):
     paddle.seed(1)
     # no bias before the normalization: its gradient is zero but for rounding, of which Adam would make whole
     # steps
-    net = nn.Sequential(nn.Linear(3, 6, bias_attr=False), nn.BatchNorm1D(6), nn.ReLU(), nn.Dropout(0.5),
-                        nn.Linear(6, 2))
+    net = nn.Sequential(
+        nn.Linear(3, 6, bias_attr=False), nn.BatchNorm1D(6), nn.ReLU(), nn.Dropout(0.5), nn.Linear(6, 2)
+    )
     rate = paddle.optimizer.lr.StepDecay(0.1, 2)
-    opt = paddle.optimizer.Adam(rate, parameters=net.parameters(), weight_decay=0.01,
-                                grad_clip=nn.ClipGradByGlobalNorm(0.5))
+    opt = paddle.optimizer.Adam(
+        rate, parameters=net.parameters(), weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(0.5)
+    )
 
     @compile
     def step(x, y):
@@ -219,8 +238,10 @@ def recurrent(compile):
 @scenario
 def two_optimizers(compile):
     a, b = small(), small()
-    first, second = (paddle.optimizer.Adam(0.1, parameters=a.parameters()),
-                     paddle.optimizer.SGD(0.1, parameters=b.parameters()))
+    first, second = (
+        paddle.optimizer.Adam(0.1, parameters=a.parameters()),
+        paddle.optimizer.SGD(0.1, parameters=b.parameters()),
+    )
 
     @compile
     def step(x):
@@ -240,8 +261,10 @@ def two_optimizers(compile):
 @scenario
 def tuple_of_learning_rates(compile):
     net = small()
-    groups = [{"params": net[0].parameters(), "learning_rate": 0.1},
-              {"params": net[2].parameters(), "weight_decay": 0.1}]
+    groups = [
+        {"params": net[0].parameters(), "learning_rate": 0.1},
+        {"params": net[2].parameters(), "weight_decay": 0.1},
+    ]
     rate = paddle.optimizer.lr.LinearWarmup(0.1, 3, 0.0, 0.1)
     opt = paddle.optimizer.AdamW(rate, parameters=groups)
     step = compile(trainer(net, opt))
@@ -274,8 +297,12 @@ def large_unused_parameters(compile):
     a, b = nn.Linear(2, 2), nn.Linear(100, 100)
     for p in (*a.parameters(), *b.parameters()):
         p.set_value(np.full(p.shape, 0.5, "float32"))
-    opt = paddle.optimizer.Adam(0.1, parameters=[*a.parameters(), *b.parameters()], weight_decay=0.1,
-                                grad_clip=nn.ClipGradByGlobalNorm(1.0))
+    opt = paddle.optimizer.Adam(
+        0.1,
+        parameters=[*a.parameters(), *b.parameters()],
+        weight_decay=0.1,
+        grad_clip=nn.ClipGradByGlobalNorm(1.0),
+    )
     b(paddle.ones([1, 100])).sum().backward()
 
     @compile

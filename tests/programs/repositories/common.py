@@ -23,5 +23,8 @@ def settled(net, seed=0):
 
 def written(**values):
     """Writes arrays to the file named on the command line."""
-    np.savez(sys.argv[2], engine=Path(paddle.__file__).parent.name,
-             **{name: np.asarray(value) for name, value in values.items()})
+    np.savez(
+        sys.argv[2],
+        engine=Path(paddle.__file__).parent.name,
+        **{name: np.asarray(value) for name, value in values.items()},
+    )

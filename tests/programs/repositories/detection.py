@@ -13,8 +13,11 @@ KINDS, SIDE, STRIDES, BINS = 3, 48, (4, 8), 4
 def scenes(count, seed=0):
     """Images, boxes [count, 2, 4] and kinds [count, 2]; a box of zeros is none."""
     rng = np.random.default_rng(seed)
-    images, boxes, kinds = (rng.normal(0, 0.2, [count, 3, SIDE, SIDE]), np.zeros([count, 2, 4]),
-                            rng.integers(0, KINDS, [count, 2]))
+    images, boxes, kinds = (
+        rng.normal(0, 0.2, [count, 3, SIDE, SIDE]),
+        np.zeros([count, 2, 4]),
+        rng.integers(0, KINDS, [count, 2]),
+    )
     for image, own, which in zip(images, boxes, kinds, strict=True):
         for at in range(1 + rng.integers(2)):
             (x, y), (w, h) = rng.integers(0, SIDE - 22, 2), rng.integers(10, 22, 2)
@@ -24,8 +27,9 @@ def scenes(count, seed=0):
 
 
 def block(inputs, outputs, stride=1):
-    return nn.Sequential(nn.Conv2D(inputs, outputs, 3, stride, 1, bias_attr=False), nn.GroupNorm(4, outputs),
-                         nn.Swish())
+    return nn.Sequential(
+        nn.Conv2D(inputs, outputs, 3, stride, 1, bias_attr=False), nn.GroupNorm(4, outputs), nn.Swish()
+    )
 
 
 class Attention(nn.Layer):
@@ -97,8 +101,9 @@ def overlap(one, other, generalised=False):
     iou = common / (union + 1e-9)
     if not generalised:
         return iou
-    hull = (paddle.maximum(one[..., 2:], other[..., 2:])
-            - paddle.minimum(one[..., :2], other[..., :2])).prod(-1)
+    hull = (paddle.maximum(one[..., 2:], other[..., 2:]) - paddle.minimum(one[..., :2], other[..., :2])).prod(
+        -1
+    )
     return iou - (hull - union) / (hull + 1e-9)
 
 
@@ -164,9 +169,13 @@ def main():
     images, wanted, kinds = scenes(8)
     net, (centres, strides) = settled(Detector()), grid()
     rate = paddle.optimizer.lr.LinearWarmup(paddle.optimizer.lr.CosineAnnealingDecay(5e-3, 60), 5, 0.0, 5e-3)
-    optimizer = paddle.optimizer.AdamW(rate, parameters=net.parameters(), weight_decay=0.01,
-                                       grad_clip=nn.ClipGradByGlobalNorm(10.0),
-                                       apply_decay_param_fun=lambda name: not name.endswith(".b_0"))
+    optimizer = paddle.optimizer.AdamW(
+        rate,
+        parameters=net.parameters(),
+        weight_decay=0.01,
+        grad_clip=nn.ClipGradByGlobalNorm(10.0),
+        apply_decay_param_fun=lambda name: not name.endswith(".b_0"),
+    )
     losses, image, boxes, which = [], *map(paddle.to_tensor, (images, wanted, kinds))
     for step in range(40):
         part = slice(step % 2 * 4, step % 2 * 4 + 4)
@@ -181,12 +190,22 @@ def main():
         logits, sides, _ = net(image)
         scores, found = F.sigmoid(logits), boxes_of(centres, sides * strides)
         rows = [kept(*one) for one in zip(found, scores, strict=True)]
-        out, index, counts = paddle._C_ops.multiclass_nms3(found, scores.transpose([0, 2, 1]), None, 0.2, 50,
-                                                           5, 0.5, True, 1.0, -1)
-        lowered, _, _ = paddle.vision.ops.matrix_nms(found, scores.transpose([0, 2, 1]), 0.2, 0.1, 50, 5,
-                                                     background_label=-1)
-    written(losses=losses, scores=scores, found=found, kept=paddle.concat(rows), out=out, index=index,
-            counts=counts, lowered=lowered)
+        out, index, counts = paddle._C_ops.multiclass_nms3(
+            found, scores.transpose([0, 2, 1]), None, 0.2, 50, 5, 0.5, True, 1.0, -1
+        )
+        lowered, _, _ = paddle.vision.ops.matrix_nms(
+            found, scores.transpose([0, 2, 1]), 0.2, 0.1, 50, 5, background_label=-1
+        )
+    written(
+        losses=losses,
+        scores=scores,
+        found=found,
+        kept=paddle.concat(rows),
+        out=out,
+        index=index,
+        counts=counts,
+        lowered=lowered,
+    )
 
 
 main()

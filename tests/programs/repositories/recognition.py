@@ -21,8 +21,9 @@ class Rows(paddle.io.Dataset):
         self.texts = [self.rng.integers(0, len(DIGITS), self.rng.integers(2, 6)) for _ in range(count)]
         self.turns = self.rng.uniform(-4, 4, count)
         self.noise = [self.rng.normal(0, 12, [HEIGHT, 12 * len(text), 3]) for text in self.texts]
-        self.prepare = T.Compose([T.Resize((HEIGHT, 40)), T.Grayscale(), T.ToTensor(),
-                                  T.Normalize([0.5], [0.25])])
+        self.prepare = T.Compose(
+            [T.Resize((HEIGHT, 40)), T.Grayscale(), T.ToTensor(), T.Normalize([0.5], [0.25])]
+        )
 
     def __len__(self):
         return len(self.texts)
@@ -49,19 +50,30 @@ def padded(samples):
     label = np.full([len(texts), max(map(len, texts))], -1, "int32")
     for row, text in zip(label, texts, strict=True):
         row[: len(text)] = text
-    return (paddle.stack(list(images)), paddle.to_tensor(label), paddle.to_tensor([len(t) for t in texts]),
-            paddle.to_tensor(widths))
+    return (
+        paddle.stack(list(images)),
+        paddle.to_tensor(label),
+        paddle.to_tensor([len(t) for t in texts]),
+        paddle.to_tensor(widths),
+    )
 
 
 class Reader(nn.Layer):
     def __init__(self, width=8, hidden=12):
         super().__init__()
         attr = paddle.ParamAttr(regularizer=paddle.regularizer.L2Decay(1e-4))
-        self.body = nn.Sequential(nn.Conv2D(1, width, 3, padding=1, weight_attr=attr), nn.BatchNorm2D(width),
-                                  nn.Hardswish(), nn.MaxPool2D(2, 2),
-                                  nn.Conv2D(width, 2 * width, 3, padding=1, weight_attr=attr),
-                                  nn.BatchNorm2D(2 * width), nn.Hardswish(), nn.MaxPool2D((2, 1), (2, 1)),
-                                  nn.Conv2D(2 * width, 2 * width, (4, 1), weight_attr=attr), nn.ReLU())
+        self.body = nn.Sequential(
+            nn.Conv2D(1, width, 3, padding=1, weight_attr=attr),
+            nn.BatchNorm2D(width),
+            nn.Hardswish(),
+            nn.MaxPool2D(2, 2),
+            nn.Conv2D(width, 2 * width, 3, padding=1, weight_attr=attr),
+            nn.BatchNorm2D(2 * width),
+            nn.Hardswish(),
+            nn.MaxPool2D((2, 1), (2, 1)),
+            nn.Conv2D(2 * width, 2 * width, (4, 1), weight_attr=attr),
+            nn.ReLU(),
+        )
         self.rnn = nn.LSTM(2 * width, hidden, num_layers=2, direction="bidirect")
         self.out = nn.Linear(2 * hidden, len(DIGITS) + 1)
 
@@ -117,8 +129,10 @@ def main():
     image, label, length, widths = padded([data[i] for i in range(8)])
     with paddle.no_grad():
         chances = net(image)
-    distances = [distance(found, wanted[: int(count)].tolist())
-                 for found, wanted, count in zip(read(chances), label.numpy(), length, strict=True)]
+    distances = [
+        distance(found, wanted[: int(count)].tolist())
+        for found, wanted, count in zip(read(chances), label.numpy(), length, strict=True)
+    ]
     written(losses=losses, image=image, widths=widths, chances=chances, distances=distances)
 
 

@@ -30,15 +30,19 @@ def scenes(count, side=32, seed=0):
 
 class ConvNormAct(nn.Sequential):
     def __init__(self, inputs, outputs, size=3, **more):
-        super().__init__(nn.Conv2D(inputs, outputs, size, padding=size // 2, bias_attr=False, **more),
-                         nn.BatchNorm2D(outputs), nn.ReLU())
+        super().__init__(
+            nn.Conv2D(inputs, outputs, size, padding=size // 2, bias_attr=False, **more),
+            nn.BatchNorm2D(outputs),
+            nn.ReLU(),
+        )
 
 
 class PyramidPooling(nn.Layer):
     def __init__(self, channels, sizes=(1, 2, 4)):
         super().__init__()
         self.stages = nn.LayerList(
-            [nn.Sequential(nn.AdaptiveAvgPool2D(size), nn.Conv2D(channels, channels, 1)) for size in sizes])
+            [nn.Sequential(nn.AdaptiveAvgPool2D(size), nn.Conv2D(channels, channels, 1)) for size in sizes]
+        )
 
     def forward(self, x):
         size, total = paddle.shape(x)[2:], None
@@ -53,8 +57,10 @@ class Segmenter(nn.Layer):
         super().__init__()
         slow = paddle.ParamAttr(learning_rate=0.5)
         self.stem, self.down = ConvNormAct(3, width), ConvNormAct(width, 2 * width, stride=2)
-        self.deep = nn.Sequential(ConvNormAct(2 * width, 2 * width, groups=2, stride=2),
-                                  ConvNormAct(2 * width, 2 * width, dilation=1))
+        self.deep = nn.Sequential(
+            ConvNormAct(2 * width, 2 * width, groups=2, stride=2),
+            ConvNormAct(2 * width, 2 * width, dilation=1),
+        )
         self.pool, self.gate = PyramidPooling(2 * width), nn.Conv2D(2, 1, 3, padding=1)
         self.head = nn.Conv2D(4 * width + width, CLASSES, 1)
         self.auxiliary = nn.Conv2D(2 * width, CLASSES, 1, weight_attr=slow)
@@ -73,10 +79,12 @@ class Segmenter(nn.Layer):
 def hard_pixels(logits, label, share=0.5):
     """Cross-entropy of the pixels that are least sure of their class (Shrivastava et al., 2016)."""
     valid = (label != IGNORED).astype("float32")
-    losses = F.cross_entropy(logits.transpose([0, 2, 3, 1]), label, ignore_index=IGNORED,
-                             reduction="none").squeeze(-1)
+    losses = F.cross_entropy(
+        logits.transpose([0, 2, 3, 1]), label, ignore_index=IGNORED, reduction="none"
+    ).squeeze(-1)
     right = paddle.take_along_axis(
-        F.softmax(logits, 1), paddle.where(label == IGNORED, paddle.zeros_like(label), label).unsqueeze(1), 1)
+        F.softmax(logits, 1), paddle.where(label == IGNORED, paddle.zeros_like(label), label).unsqueeze(1), 1
+    )
     count = int(share * float(valid.sum()))
     bound = paddle.sort((right.squeeze(1) + (1 - valid)).flatten())[count]
     kept = (right.squeeze(1) <= bound).astype("float32") * valid
@@ -121,9 +129,11 @@ def main():
     images, labels = scenes(8)
     net = settled(Segmenter())
     rate = paddle.optimizer.lr.LinearWarmup(
-        paddle.optimizer.lr.PolynomialDecay(0.1, 24, end_lr=1e-3, power=0.9), 4, 0.01, 0.1)
-    optimizer = paddle.optimizer.Momentum(rate, 0.9, net.parameters(), weight_decay=4e-5,
-                                          grad_clip=nn.ClipGradByGlobalNorm(5.0))
+        paddle.optimizer.lr.PolynomialDecay(0.1, 24, end_lr=1e-3, power=0.9), 4, 0.01, 0.1
+    )
+    optimizer = paddle.optimizer.Momentum(
+        rate, 0.9, net.parameters(), weight_decay=4e-5, grad_clip=nn.ClipGradByGlobalNorm(5.0)
+    )
     losses = []
     for step in range(24):
         part = slice(step % 2 * 4, step % 2 * 4 + 4)

@@ -18,8 +18,9 @@ class Conditioned(nn.Layer):
     def __init__(self, channels):
         super().__init__()
         self.norm = nn.InstanceNorm2D(channels, weight_attr=False, bias_attr=False)
-        self.scale = nn.Embedding(KINDS, 2 * channels,
-                                  weight_attr=paddle.ParamAttr(initializer=nn.initializer.Normal(0, 0.02)))
+        self.scale = nn.Embedding(
+            KINDS, 2 * channels, weight_attr=paddle.ParamAttr(initializer=nn.initializer.Normal(0, 0.02))
+        )
 
     def forward(self, x, kind):
         scale, offset = paddle.split(self.scale(kind).unsqueeze([2, 3]), 2, axis=1)
@@ -30,8 +31,9 @@ class Generator(nn.Layer):
     def __init__(self, width=8):
         super().__init__()
         self.start = nn.Linear(NOISE, 2 * width * 16)
-        self.ups = nn.LayerList([nn.Conv2DTranspose(2 * width, width, 4, 2, 1),
-                                 nn.Conv2DTranspose(width, width, 4, 2, 1)])
+        self.ups = nn.LayerList(
+            [nn.Conv2DTranspose(2 * width, width, 4, 2, 1), nn.Conv2DTranspose(width, width, 4, 2, 1)]
+        )
         self.norms = nn.LayerList([Conditioned(width), Conditioned(width)])
         self.out = nn.Sequential(nn.Pad2D(1, "reflect"), nn.Conv2D(width, 1, 3), nn.Tanh())
 
@@ -47,10 +49,17 @@ class Critic(nn.Layer):
 
     def __init__(self, width=8):
         super().__init__()
-        layers = [nn.utils.spectral_norm(nn.Conv2D(1, width, 4, 2, 1)), nn.LeakyReLU(0.2),
-                  nn.utils.spectral_norm(nn.Conv2D(width, 2 * width, 4, 2, 1)), nn.LeakyReLU(0.2)]
-        self.body, self.patch, self.kind = (nn.Sequential(*layers), nn.Conv2D(2 * width, 1, 1),
-                                            nn.Embedding(KINDS, 2 * width))
+        layers = [
+            nn.utils.spectral_norm(nn.Conv2D(1, width, 4, 2, 1)),
+            nn.LeakyReLU(0.2),
+            nn.utils.spectral_norm(nn.Conv2D(width, 2 * width, 4, 2, 1)),
+            nn.LeakyReLU(0.2),
+        ]
+        self.body, self.patch, self.kind = (
+            nn.Sequential(*layers),
+            nn.Conv2D(2 * width, 1, 1),
+            nn.Embedding(KINDS, 2 * width),
+        )
 
     def forward(self, image, kind):
         seen = self.body(image)
@@ -115,15 +124,20 @@ def main():
                 start = rng.normal(size=value.shape)
                 value.set_value((start / np.linalg.norm(start)).astype("float32"))
     kept, pool = copy.deepcopy(generator), Pool(12)
-    rates = [paddle.optimizer.lr.LambdaDecay(rate, lambda epoch: 1 - max(0, epoch - 10) / 11)
-             for rate in (2e-3, 4e-3)]
-    first, second = (paddle.optimizer.Adam(rate, 0.0, 0.9, parameters=net.parameters())
-                     for rate, net in zip(rates, (generator, critic), strict=True))
+    rates = [
+        paddle.optimizer.lr.LambdaDecay(rate, lambda epoch: 1 - max(0, epoch - 10) / 11)
+        for rate in (2e-3, 4e-3)
+    ]
+    first, second = (
+        paddle.optimizer.Adam(rate, 0.0, 0.9, parameters=net.parameters())
+        for rate, net in zip(rates, (generator, critic), strict=True)
+    )
     losses = []
     for step in range(20):
         labels = rng.integers(0, KINDS, 8)
-        images = np.sin(3 * grid[:, None] * np.cos(labels)[:, None, None]
-                        + 3 * grid * np.sin(labels)[:, None, None])[:, None]
+        images = np.sin(
+            3 * grid[:, None] * np.cos(labels)[:, None, None] + 3 * grid * np.sin(labels)[:, None, None]
+        )[:, None]
         kind, real = paddle.to_tensor(labels), paddle.to_tensor(images.astype("float32"))
         fake = generator(paddle.to_tensor(rng.normal(size=[8, NOISE]).astype("float32")), kind)
         wanting(critic, True)
@@ -141,8 +155,13 @@ def main():
     with paddle.no_grad():
         shown = kept(paddle.ones([KINDS, NOISE]), paddle.arange(KINDS))
     state = critic.state_dict()
-    written(losses=losses, shown=shown, names=sorted(state),
-            scores=critic(shown, paddle.arange(KINDS)).detach(), rate=first.get_lr())
+    written(
+        losses=losses,
+        shown=shown,
+        names=sorted(state),
+        scores=critic(shown, paddle.arange(KINDS)).detach(),
+        rate=first.get_lr(),
+    )
 
 
 main()

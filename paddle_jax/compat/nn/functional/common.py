@@ -15,8 +15,13 @@ def _written(w, attrs, out, x, weight, bias):
     return done if bias is None else w.op("add", [done, bias], out[0])
 
 
-@known_as(amp="linear_v2", node="matmul", write=_written, id="compat_linear",
-          formerly=("compat.nn.functional.common.linear",))
+@known_as(
+    amp="linear_v2",
+    node="matmul",
+    write=_written,
+    id="compat_linear",
+    formerly=("compat.nn.functional.common.linear",),
+)
 @op("input weight bias", method=False, register=False)
 def linear(input, weight, bias=None):
     """Computes input @ weight^T + bias.
@@ -61,11 +66,13 @@ def pad(input, pad, mode="constant", value=0.0):
         [[5.0, 1.0, 1.0]]
     """
     if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise AssertionError(f"pad: mode: got {mode!r}; allowed are 'constant', 'reflect', "
-                             "'replicate' and 'circular'")
+        raise AssertionError(
+            f"pad: mode: got {mode!r}; allowed are 'constant', 'reflect', 'replicate' and 'circular'"
+        )
     if not isinstance(pad, tuple) or not isinstance(value, int | float | complex):
-        raise TypeError(f"pad: got pad={pad!r} and value={value!r}; "
-                        "pad must be a list of ints and value a number")
+        raise TypeError(
+            f"pad: got pad={pad!r} and value={value!r}; pad must be a list of ints and value a number"
+        )
     pad = ints("pad", pad, "pad")
     if mode != "constant" and input.ndim > 5:
         raise AssertionError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
@@ -73,11 +80,16 @@ def pad(input, pad, mode="constant", value=0.0):
         raise ValueError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
     most = 2 * (input.ndim if mode == "constant" else min(input.ndim - 1, 3))
     if len(pad) % 2 or len(pad) > most:
-        raise ValueError(f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; "
-                         f"give pairs, at most {most} numbers with mode {mode!r}")
+        raise ValueError(
+            f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; "
+            f"give pairs, at most {most} numbers with mode {mode!r}"
+        )
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
-    return (input if not pairs
-            else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value))
+    return (
+        input
+        if not pairs
+        else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
+    )
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -5,8 +5,9 @@ from paddle_jax.nn.functional.sdpa import attention
 _NAME = "scaled_dot_product_attention"
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-                                 scale=None, enable_gqa=False):
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -38,8 +39,9 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     batch = max(t.shape[0] for t in (q, k, v))
     q, k, v = (t.expand([batch, *t.shape[1:]]) if t.shape[0] == 1 != batch else t for t in (q, k, v))
-    out = attention(_NAME, *(t.transpose([0, 2, 1, 3]) for t in (q, k, v)), attn_mask, dropout_p, is_causal,
-                    scale, None).transpose([0, 2, 1, 3])
+    out = attention(
+        _NAME, *(t.transpose([0, 2, 1, 3]) for t in (q, k, v)), attn_mask, dropout_p, is_causal, scale, None
+    ).transpose([0, 2, 1, 3])
     return out.squeeze(0) if single else out
 
 
@@ -49,14 +51,19 @@ def _check(query, key, value, mask, is_causal, enable_gqa):
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.ndim not in (3, 4) or t.ndim != query.ndim:
             error = IndexError if t.ndim < 3 else ValueError
-            raise error(f"{_NAME}: {name}: got {t.ndim} axes; all three must be [batch, heads, length, "
-                        "width] or [heads, length, width]")
+            raise error(
+                f"{_NAME}: {name}: got {t.ndim} axes; all three must be [batch, heads, length, "
+                "width] or [heads, length, width]"
+            )
     if not query.dtype is key.dtype is value.dtype:
-        raise ValueError(f"{_NAME}: got dtypes {query.dtype}, {key.dtype}, {value.dtype}; "
-                         "they must be the same")
+        raise ValueError(
+            f"{_NAME}: got dtypes {query.dtype}, {key.dtype}, {value.dtype}; they must be the same"
+        )
     if mask is not None and mask._raw.dtype.kind in "iuc":
         raise TypeError(f"{_NAME}: attn_mask: got {mask.dtype}; it must be bool or floating")
     heads = [t.shape[-3] for t in (query, key, value)]
     if heads[1] != heads[2] or (heads[0] % heads[1] if enable_gqa and heads[1] else heads[0] != heads[1]):
-        raise AssertionError(f"{_NAME}: got {heads} heads; key and value must have as many as query, "
-                             "or with enable_gqa a divisor of it")
+        raise AssertionError(
+            f"{_NAME}: got {heads} heads; key and value must have as many as query, "
+            "or with enable_gqa a divisor of it"
+        )

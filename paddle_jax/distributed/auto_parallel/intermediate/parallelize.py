@@ -44,15 +44,20 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
         return model, optimizer
     unknown = sorted(set(config) - {"mp_config", "cp_config", "dp_config", "pp_config"})
     if unknown:
-        warnings.warn(f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, "
-                      "cp_config and dp_config", stacklevel=2)
+        warnings.warn(
+            f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, "
+            "cp_config and dp_config",
+            stacklevel=2,
+        )
     mesh = get_mesh() if mesh is None else mesh
     if not isinstance(mesh, ProcessMesh):
-        raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, "
-                         "or call set_mesh first")
+        raise CheckError(
+            f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first"
+        )
     if config.get("pp_config") is not None:
-        raise NotImplementedError("parallelize: config: a pipeline is not there; "
-                                  "use mp_config, cp_config and dp_config")
+        raise NotImplementedError(
+            "parallelize: config: a pipeline is not there; use mp_config, cp_config and dp_config"
+        )
     parts = [(config.get("mp_config"), MODEL), (config.get("cp_config"), SEQUENCE)]
     data_config = config.get("dp_config")
     if data_config is None and all(part is None for part, _ in parts):
@@ -101,24 +106,30 @@ def parallelize_optimizer(optimizer, mesh=None, config=None):
     if mesh is not None:
         set_mesh(mesh)
     if any(not param.is_dist() for group in optimizer._groups for param in group.params):
-        raise CheckError("parallelize_optimizer: optimizer: a parameter is on no mesh; call "
-                         "parallelize_model first, and make the optimizer with the parameters of its model")
+        raise CheckError(
+            "parallelize_optimizer: optimizer: a parameter is on no mesh; call "
+            "parallelize_model first, and make the optimizer with the parameters of its model"
+        )
     return _leveled(optimizer, get_mesh() if mesh is None else mesh, config.get("dp_config") or {})
 
 
 def _apply(model, mesh, plans, dim):
     if plans and dim not in mesh.dim_names:
-        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; "
-                         f"a parallelize_plan needs one named {dim!r}")
+        raise CheckError(
+            f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {dim!r}"
+        )
     for key, given in plans.items():
         todo = given if isinstance(given, list | tuple) else [given]
         if any(not isinstance(plan, PlanBase) for plan in todo):
-            raise CheckError(f"parallelize: config: got {given!r} for {key!r}; "
-                             "it must be a plan such as ColWiseParallel(), or a list of plans")
+            raise CheckError(
+                f"parallelize: config: got {given!r} for {key!r}; "
+                "it must be a plan such as ColWiseParallel(), or a list of plans"
+            )
         found = list(_meant(model, key))
         if not found:
-            warnings.warn(f"parallelize: no layer or parameter is named {key!r}; it is left out",
-                          stacklevel=3)
+            warnings.warn(
+                f"parallelize: no layer or parameter is named {key!r}; it is left out", stacklevel=3
+            )
         for layer, names in found:
             for plan in todo:
                 plan.apply(layer, mesh, names)
@@ -139,8 +150,9 @@ def exchange(optimizer, before, after):
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:
         if group.stacks:
-            raise CheckError("parallelize: optimizer: it has made steps already; "
-                             "call parallelize before the first one")
+            raise CheckError(
+                "parallelize: optimizer: it has made steps already; call parallelize before the first one"
+            )
         group.params[:] = [new.get(id(p), p) for p in group.params]
     if optimizer._parameter_list and not isinstance(optimizer._parameter_list[0], dict):
         optimizer._parameter_list[:] = [new.get(id(p), p) for p in optimizer._parameter_list]

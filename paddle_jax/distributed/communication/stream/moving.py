@@ -58,8 +58,9 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_s
     array, target = value("gather", "tensor", tensor), place(group, dst)
     if target == group.rank:
         if gather_list is None:
-            raise ValueError("gather: gather_list: got None; the process that gathers needs a list, "
-                             "which may be empty")
+            raise ValueError(
+                "gather: gather_list: got None; the process that gathers needs a list, which may be empty"
+            )
         shape_of_list("gather", "gather_list", gather_list, array, group.nranks)
     rows = group.process_group.gather(array, target)
     if rows is not None:
@@ -77,20 +78,27 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
     if source != group.rank:
         rows = np.zeros((group.nranks, *array.shape), array.dtype)
     elif isinstance(given, Tensor):
-        rows = split("scatter", "tensor_or_tensor_list", value("scatter", "tensor_or_tensor_list", given),
-                     group.nranks)
+        rows = split(
+            "scatter", "tensor_or_tensor_list", value("scatter", "tensor_or_tensor_list", given), group.nranks
+        )
     else:
         rows = values("scatter", "tensor_list", given or [], group.nranks)
     if rows.size != array.size * group.nranks or rows.dtype != array.dtype:
-        raise ValueError(f"scatter: tensor: got {kind(array)}; "
-                         f"each process gets {rows.dtype.name}{list(rows.shape[1:])}")
-    fill("scatter", "tensor", tensor,
-         apart(group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source))[0])
+        raise ValueError(
+            f"scatter: tensor: got {kind(array)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}"
+        )
+    fill(
+        "scatter",
+        "tensor",
+        tensor,
+        apart(group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source))[0],
+    )
     return Task(sync=sync_op)
 
 
-def alltoall(out_tensor_or_tensor_list, in_tensor_or_tensor_list, group=None, sync_op=True,
-             use_calc_stream=False):
+def alltoall(
+    out_tensor_or_tensor_list, in_tensor_or_tensor_list, group=None, sync_op=True, use_calc_stream=False
+):
     """`paddle.distributed.alltoall`, with `use_calc_stream`; both lists may also be Tensors
     [size * n, ...]."""
     need_sync("alltoall", sync_op, use_calc_stream)
@@ -106,8 +114,15 @@ def alltoall(out_tensor_or_tensor_list, in_tensor_or_tensor_list, group=None, sy
     return Task(sync=sync_op)
 
 
-def alltoall_single(out_tensor, in_tensor, out_split_sizes=None, in_split_sizes=None, group=None,
-                    sync_op=True, use_calc_stream=False):
+def alltoall_single(
+    out_tensor,
+    in_tensor,
+    out_split_sizes=None,
+    in_split_sizes=None,
+    group=None,
+    sync_op=True,
+    use_calc_stream=False,
+):
     """`paddle.distributed.alltoall_single`, with `use_calc_stream`. The two lists of sizes come in the other
     order here, as in Paddle."""
     need_sync("alltoall_single", sync_op, use_calc_stream)
@@ -123,24 +138,36 @@ def alltoall_single(out_tensor, in_tensor, out_split_sizes=None, in_split_sizes=
     expected = _sizes("out_split_sizes", out_split_sizes, out_tensor._raw.shape[0], group.nranks)
     sizes = np.asarray(wire.all_gather(np.asarray(mine, np.int64), "sizes of alltoall_single"))
     if (sizes[:, group.rank] != expected).any():
-        raise ValueError(f"alltoall_single: out_split_sizes: got {expected}; "
-                         f"the other processes send {sizes[:, group.rank].tolist()}")
+        raise ValueError(
+            f"alltoall_single: out_split_sizes: got {expected}; "
+            f"the other processes send {sizes[:, group.rank].tolist()}"
+        )
     longest, ends = int(sizes.max()), np.cumsum(mine)  # pieces travel filled up to the longest
-    padded = [jnp.pad(array[e - n : e], [(0, longest - n)] + [(0, 0)] * (array.ndim - 1))
-              for n, e in zip(mine, ends, strict=True)]
+    padded = [
+        jnp.pad(array[e - n : e], [(0, longest - n)] + [(0, 0)] * (array.ndim - 1))
+        for n, e in zip(mine, ends, strict=True)
+    ]
     rows = wire.all_to_all(stacked(padded))
-    fill("alltoall_single", "out_tensor", out_tensor,
-         jnp.concatenate([row[:n] for row, n in zip(rows, expected, strict=True)]))
+    fill(
+        "alltoall_single",
+        "out_tensor",
+        out_tensor,
+        jnp.concatenate([row[:n] for row, n in zip(rows, expected, strict=True)]),
+    )
     return Task(sync=sync_op)
 
 
 def _sizes(name, given, length, count):
     if not given:
         if length % count:
-            raise ValueError(f"alltoall_single: {name}: got None; the first length {length} is no multiple "
-                             f"of the {count} processes; name sizes")
+            raise ValueError(
+                f"alltoall_single: {name}: got None; the first length {length} is no multiple "
+                f"of the {count} processes; name sizes"
+            )
         return [length // count] * count
     if len(given) != count or sum(given) != length or min(given) < 0:
-        raise ValueError(f"alltoall_single: {name}: got {list(given)}; there must be one for each of the "
-                         f"{count} processes, {length} together")
+        raise ValueError(
+            f"alltoall_single: {name}: got {list(given)}; there must be one for each of the "
+            f"{count} processes, {length} together"
+        )
     return [int(size) for size in given]

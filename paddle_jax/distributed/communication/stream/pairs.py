@@ -20,8 +20,10 @@ def posted(call, tensor, dst, group):
     array, wire, channel = np.asarray(value(call, "tensor", tensor)), group.process_group, Groups.channel
     other = other_rank(call, group, dst)
     message = channel.send(group.id, other, array, wire.limit)
-    return (message,
-            lambda: channel.delivered(message, f"{call}({kind(array)})", wire.where, other, wire.limit))
+    return (
+        message,
+        lambda: channel.delivered(message, f"{call}({kind(array)})", wire.where, other, wire.limit),
+    )
 
 
 def awaited(call, tensor, src, group):
@@ -32,8 +34,9 @@ def awaited(call, tensor, src, group):
     ticket = channel.ticket(group.id, other)
 
     def finish():
-        array = channel.receive(group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.where,
-                                wire.limit)
+        array = channel.receive(
+            group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.where, wire.limit
+        )
         fill(call, "tensor", tensor, uploaded(array))
 
     return lambda: channel.has(group.id, other, ticket), finish

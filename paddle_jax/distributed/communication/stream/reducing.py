@@ -56,8 +56,10 @@ def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=T
     else:
         rows = values(call, "tensor_list", given, group.nranks)
     if value(call, "tensor", tensor).size * group.nranks != rows.size or tensor._raw.dtype != rows.dtype:
-        raise ValueError(f"{call}: tensor: got {kind(tensor._raw)}; "
-                         f"each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+        raise ValueError(
+            f"{call}: tensor: got {kind(tensor._raw)}; "
+            f"each process gets {rows.dtype.name}{list(rows.shape[1:])}"
+        )
     flat = rows.reshape(rows.size)
     fill(call, "tensor", tensor, group.process_group.reduce_scatter(flat, _operation(op)))
     return Task(sync=sync_op)

@@ -8,53 +8,154 @@ from paddle_jax._core.errors import CheckError
 __all__ = ["DistributedStrategy"]
 
 _ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
-_DEGREES = {"dp_degree": -1, "mp_degree": 1, "pp_degree": 1, "sharding_degree": 1, "sep_degree": 1,
-            "cp_degree": 1}
+_DEGREES = {
+    "dp_degree": -1,
+    "mp_degree": 1,
+    "pp_degree": 1,
+    "sharding_degree": 1,
+    "sep_degree": 1,
+    "cp_degree": 1,
+}
 _CONFIGS = {
-    "amp": {"init_loss_scaling": 32768.0, "incr_every_n_steps": 1000, "decr_every_n_nan_or_inf": 2,
-            "incr_ratio": 2.0, "decr_ratio": 0.8, "use_dynamic_loss_scaling": True, "custom_white_list": [],
-            "custom_black_list": [], "custom_black_varnames": [], "use_pure_fp16": False,
-            "use_fp16_guard": True, "use_optimizer_fp16": False, "use_pure_bf16": False},
-    "recompute": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": [], "enable_tuning": False,
-                  "refined_ops_patterns": []},
+    "amp": {
+        "init_loss_scaling": 32768.0,
+        "incr_every_n_steps": 1000,
+        "decr_every_n_nan_or_inf": 2,
+        "incr_ratio": 2.0,
+        "decr_ratio": 0.8,
+        "use_dynamic_loss_scaling": True,
+        "custom_white_list": [],
+        "custom_black_list": [],
+        "custom_black_varnames": [],
+        "use_pure_fp16": False,
+        "use_fp16_guard": True,
+        "use_optimizer_fp16": False,
+        "use_pure_bf16": False,
+    },
+    "recompute": {
+        "checkpoints": [],
+        "enable_offload": False,
+        "checkpoint_shape": [],
+        "enable_tuning": False,
+        "refined_ops_patterns": [],
+    },
     "gradient_merge": {"k_steps": 1, "avg": True},
-    "sharding": {"sharding_segment_strategy": "segment_broadcast_MB", "segment_broadcast_MB": 32.0,
-                 "segment_anchors": [], "sharding_degree": 8, "mp_degree": 1, "dp_degree": 1,
-                 "hybrid_dp": False, "gradient_merge_acc_step": 1, "optimize_offload": False,
-                 "pp_allreduce_in_optimize": False, "pp_degree": 1, "optimize_cast": False,
-                 "_dp_as_optimizer_sharding": False, "stage": 1, "enable_tuning": False,
-                 "use_calc_stream": False},
-    "pipeline": {"micro_batch_size": 1, "accumulate_steps": 1, "schedule_mode": "1F1B",
-                 "p2p_cache_shape": True, "enable_partial_send_recv": True},
+    "sharding": {
+        "sharding_segment_strategy": "segment_broadcast_MB",
+        "segment_broadcast_MB": 32.0,
+        "segment_anchors": [],
+        "sharding_degree": 8,
+        "mp_degree": 1,
+        "dp_degree": 1,
+        "hybrid_dp": False,
+        "gradient_merge_acc_step": 1,
+        "optimize_offload": False,
+        "pp_allreduce_in_optimize": False,
+        "pp_degree": 1,
+        "optimize_cast": False,
+        "_dp_as_optimizer_sharding": False,
+        "stage": 1,
+        "enable_tuning": False,
+        "use_calc_stream": False,
+    },
+    "pipeline": {
+        "micro_batch_size": 1,
+        "accumulate_steps": 1,
+        "schedule_mode": "1F1B",
+        "p2p_cache_shape": True,
+        "enable_partial_send_recv": True,
+    },
     "tensor_parallel": {"tensor_parallel_degree": 1, "tensor_init_seed": -1},
     "lamb": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
-    "lars": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0,
-             "exclude_from_weight_decay": []},
+    "lars": {
+        "lars_coeff": 0.001,
+        "lars_weight_decay": 0.0005,
+        "epsilon": 0.0,
+        "exclude_from_weight_decay": [],
+    },
     "localsgd": {"k_steps": 1, "begin_step": 1},
     "adaptive_localsgd": {"init_k_steps": 1, "begin_step": 1},
     "dgc": {"rampup_begin_step": 0, "rampup_step": 1, "sparsity": []},
-    "qat": {"channel_wise_abs_max": True, "weight_bits": 8, "activation_bits": 8, "not_quant_pattern": [],
-            "algo": ""},
-    "a_sync": {"k_steps": -1, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False,
-               "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 1,
-               "runtime_split_send_recv": False, "launch_barrier": True, "heter_worker_device_guard": "cpu",
-               "lr_decay_steps": 10, "use_ps_gpu": 0, "use_gpu_graph": 0},
-    "trainer_desc": {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [],
-                     "trainer": "", "device_worker": "", "local_sparse": [], "remote_sparse": []},
+    "qat": {
+        "channel_wise_abs_max": True,
+        "weight_bits": 8,
+        "activation_bits": 8,
+        "not_quant_pattern": [],
+        "algo": "",
+    },
+    "a_sync": {
+        "k_steps": -1,
+        "max_merge_var_num": 1,
+        "send_queue_size": 16,
+        "independent_recv_thread": False,
+        "min_send_grad_num_before_recv": 1,
+        "thread_pool_size": 1,
+        "send_wait_times": 1,
+        "runtime_split_send_recv": False,
+        "launch_barrier": True,
+        "heter_worker_device_guard": "cpu",
+        "lr_decay_steps": 10,
+        "use_ps_gpu": 0,
+        "use_gpu_graph": 0,
+    },
+    "trainer_desc": {
+        "dump_fields_path": "",
+        "dump_fields": [],
+        "dump_param": [],
+        "stat_var_names": [],
+        "trainer": "",
+        "device_worker": "",
+        "local_sparse": [],
+        "remote_sparse": [],
+    },
     "gradient_scale": {"scale_strategy": "avg", "scale_gradient": False},
 }
-_SWITCHES = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars",
-             "localsgd", "adaptive_localsgd", "dgc", "qat", "asp", "fp16_allreduce", "fuse_grad_merge",
-             "auto", "semi_auto", "auto_search", "elastic", "adam_d2sum", "heter_ccl_mode", "is_fl_ps_mode",
-             "is_with_coordinator")
-_PLAIN = {"find_unused_parameters": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32,
-          "fuse_grad_size_in_num": 8, "last_comm_group_size_MB": 1.0, "nccl_comm_num": 1,
-          "sync_nccl_allreduce": True, "use_hierarchical_allreduce": False,
-          "hierarchical_allreduce_inter_nranks": 1, "sync_batch_norm": False,
-          "cudnn_exhaustive_search": False, "cudnn_batchnorm_spatial_persistent": False,
-          "conv_workspace_size_limit": 512, "without_graph_optimization": True, "a_sync": True,
-          "split_data": True, "_calc_comm_same_stream": False, "_fuse_grad_size_in_TFLOPS": 50.0}
-_HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd"):], "a_sync", "split_data")
+_SWITCHES = (
+    "amp",
+    "recompute",
+    "gradient_merge",
+    "sharding",
+    "pipeline",
+    "tensor_parallel",
+    "lamb",
+    "lars",
+    "localsgd",
+    "adaptive_localsgd",
+    "dgc",
+    "qat",
+    "asp",
+    "fp16_allreduce",
+    "fuse_grad_merge",
+    "auto",
+    "semi_auto",
+    "auto_search",
+    "elastic",
+    "adam_d2sum",
+    "heter_ccl_mode",
+    "is_fl_ps_mode",
+    "is_with_coordinator",
+)
+_PLAIN = {
+    "find_unused_parameters": False,
+    "fuse_all_reduce_ops": True,
+    "fuse_grad_size_in_MB": 32,
+    "fuse_grad_size_in_num": 8,
+    "last_comm_group_size_MB": 1.0,
+    "nccl_comm_num": 1,
+    "sync_nccl_allreduce": True,
+    "use_hierarchical_allreduce": False,
+    "hierarchical_allreduce_inter_nranks": 1,
+    "sync_batch_norm": False,
+    "cudnn_exhaustive_search": False,
+    "cudnn_batchnorm_spatial_persistent": False,
+    "conv_workspace_size_limit": 512,
+    "without_graph_optimization": True,
+    "a_sync": True,
+    "split_data": True,
+    "_calc_comm_same_stream": False,
+    "_fuse_grad_size_in_TFLOPS": 50.0,
+}
+_HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd") :], "a_sync", "split_data")
 _NESTED = ("mp_configs", "pp_configs", "sharding_configs", "dp_configs", "sep_configs", "cp_configs")
 
 
@@ -92,8 +193,10 @@ class DistributedStrategy:
             object.__setattr__(self, name, value)
             return
         if name not in self._values:
-            raise TypeError(f"{name} is not a attribute of DistributedStrategy; "
-                            f"there are {', '.join(sorted(self._values))}")
+            raise TypeError(
+                f"{name} is not a attribute of DistributedStrategy; "
+                f"there are {', '.join(sorted(self._values))}"
+            )
         if not name.endswith("_configs"):
             self._set_plain(name, value)
             return
@@ -109,8 +212,10 @@ class DistributedStrategy:
 
     def _set_plain(self, name, value):
         if name in _HELD_BY_TYPE and not isinstance(value, bool):  # Paddle says so and keeps what it has
-            warnings.warn(f"DistributedStrategy.{name}: got {value!r}, which is no bool; "
-                          f"it stays {self._values[name]}", stacklevel=3)
+            warnings.warn(
+                f"DistributedStrategy.{name}: got {value!r}, which is no bool; it stays {self._values[name]}",
+                stacklevel=3,
+            )
             return
         self._values[name] = value
         if name == "a_sync":
@@ -120,18 +225,25 @@ class DistributedStrategy:
         if "order" in value:
             order = value.pop("order")
             if sorted(order) != sorted(_ORDER) and sorted(order) != sorted(set(_ORDER) - {"cp"}):
-                raise CheckError(f"DistributedStrategy.hybrid_configs: order: got {order}; "
-                                 f"it must have each of {_ORDER} once")
-            self._values["hybrid_parallel_order"] = (list(order) if "cp" in order
-                                                     else [*order[:-1], "cp", order[-1]])
+                raise CheckError(
+                    f"DistributedStrategy.hybrid_configs: order: got {order}; "
+                    f"it must have each of {_ORDER} once"
+                )
+            self._values["hybrid_parallel_order"] = (
+                list(order) if "cp" in order else [*order[:-1], "cp", order[-1]]
+            )
         for key in set(value) & set(_DEGREES):
             if isinstance(value[key], bool) or not isinstance(value[key], int):
-                raise TypeError(f"DistributedStrategy.hybrid_configs: {key}: got {value[key]!r}; "
-                                "it must be an int")
+                raise TypeError(
+                    f"DistributedStrategy.hybrid_configs: {key}: got {value[key]!r}; it must be an int"
+                )
 
     def __repr__(self):
-        changed = {name: value for name, value in self._values.items()
-                   if value != DistributedStrategy()._values[name]}
+        changed = {
+            name: value
+            for name, value in self._values.items()
+            if value != DistributedStrategy()._values[name]
+        }
         return f"DistributedStrategy({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 

@@ -15,8 +15,12 @@ class RoleMakerBase:
     """Answers of a process about itself; see its subclasses."""
 
     def __init__(self, is_collective, role, current_id, count, endpoints, servers=()):
-        self._is_collective, self._role, self._current_id, self._count = (bool(is_collective), role,
-                                                                          current_id, count)
+        self._is_collective, self._role, self._current_id, self._count = (
+            bool(is_collective),
+            role,
+            current_id,
+            count,
+        )
         self._trainers, self._servers = list(endpoints), list(servers)
 
     def refuse_servers(self):
@@ -24,11 +28,13 @@ class RoleMakerBase:
         are not connected."""
         lonely = environment.size() == 1 and self._count == 1 and not self._servers
         if not self._is_worker() or not (self._is_collective or lonely):
-            raise NotImplementedError(f"fleet.init: role_maker: got is_collective={self._is_collective}, "
-                                      f"role {self._role}, {self._count} workers, {len(self._servers)} "
-                                      "servers; there are no parameter servers here, and several workers are "
-                                      "collective; pass is_collective=True and start the program by `python "
-                                      "-m paddle_jax.distributed.launch`")
+            raise NotImplementedError(
+                f"fleet.init: role_maker: got is_collective={self._is_collective}, "
+                f"role {self._role}, {self._count} workers, {len(self._servers)} "
+                "servers; there are no parameter servers here, and several workers are "
+                "collective; pass is_collective=True and start the program by `python "
+                "-m paddle_jax.distributed.launch`"
+            )
 
     def _worker_index(self):
         return self._current_id
@@ -59,8 +65,10 @@ class RoleMakerBase:
 
     def to_string(self):
         """The answers, in a line."""
-        return (f"role: {self._role}, current_id: {self._current_id}, worker_endpoints: {self._trainers}, "
-                f"server_endpoints: {self._servers}")
+        return (
+            f"role: {self._role}, current_id: {self._current_id}, worker_endpoints: {self._trainers}, "
+            f"server_endpoints: {self._servers}"
+        )
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):
@@ -103,6 +111,11 @@ class UserDefinedRoleMaker(RoleMakerBase):
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         endpoints = kwargs.get("worker_endpoints") or []
         count = kwargs.get("worker_num") or len(endpoints) or environment.size()
-        super().__init__(is_collective, kwargs.get("role", Role.WORKER),
-                         kwargs.get("current_id", environment.rank()), count, endpoints,
-                         kwargs.get("server_endpoints") or [])
+        super().__init__(
+            is_collective,
+            kwargs.get("role", Role.WORKER),
+            kwargs.get("current_id", environment.rank()),
+            count,
+            endpoints,
+            kwargs.get("server_endpoints") or [],
+        )

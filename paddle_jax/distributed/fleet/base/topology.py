@@ -56,8 +56,10 @@ class CommunicateTopology:
             AssertionError: a dimension is missing, or there is none of a name.
         """
         if len(args) != len(self._dims) or set(args) != set(self._parallel_names):
-            raise CheckError(f"CommunicateTopology.get_rank: got places along {sorted(args)}; "
-                             f"give one for each of {self._parallel_names}")
+            raise CheckError(
+                f"CommunicateTopology.get_rank: got places along {sorted(args)}; "
+                f"give one for each of {self._parallel_names}"
+            )
         return int(self._grid[tuple(args[name] for name in self._parallel_names)])
 
     def get_coord(self, rank):
@@ -67,8 +69,10 @@ class CommunicateTopology:
             AssertionError: there is no such process.
         """
         if not 0 <= rank < self.world_size():
-            raise CheckError(f"CommunicateTopology.get_coord: rank: got {rank}; "
-                             f"there are {self.world_size()} processes, numbered from 0")
+            raise CheckError(
+                f"CommunicateTopology.get_coord: rank: got {rank}; "
+                f"there are {self.world_size()} processes, numbered from 0"
+            )
         return self.coordinate(*(int(i) for i in np.unravel_index(rank, self._dims)))
 
     def get_axis_list(self, axis_name, index):
@@ -84,8 +88,10 @@ class CommunicateTopology:
             AssertionError: there is none of this name.
         """
         if axis_name not in self._parallel_names:
-            raise CheckError(f"CommunicateTopology.get_comm_list: axis_name: got {axis_name!r}; "
-                             f"there are {self._parallel_names}")
+            raise CheckError(
+                f"CommunicateTopology.get_comm_list: axis_name: got {axis_name!r}; "
+                f"there are {self._parallel_names}"
+            )
         return self.get_fused_ranks([axis_name])
 
     def get_fused_ranks(self, fused_axis):
@@ -126,9 +132,11 @@ class HybridCommunicateGroup:
         self._sizes = {name: topology.get_dim(name) for name in names}
         if topology.world_size() != self.nranks:
             found = ", ".join(f"{name} {size}" for name, size in self._sizes.items())
-            raise CheckError(f"HybridCommunicateGroup: the degrees make up {topology.world_size()} processes "
-                             f"({found}), and there are {self.nranks}; "
-                             "their product must be that (dp_degree=-1 takes what the others leave)")
+            raise CheckError(
+                f"HybridCommunicateGroup: the degrees make up {topology.world_size()} processes "
+                f"({found}), and there are {self.nranks}; "
+                "their product must be that (dp_degree=-1 takes what the others leave)"
+            )
         self._place = topology.get_coord(self.global_rank)._asdict()
         self._groups = {name: self._made([name]) for name in names}
         self._check = self._made([name for name in names if name != "data"])
@@ -145,12 +153,17 @@ class HybridCommunicateGroup:
     def get_parallel_mode(self):
         """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1,
         DATA_PARALLEL for none."""
-        kinds = {"pipe": ParallelMode.PIPELINE_PARALLEL, "model": ParallelMode.TENSOR_PARALLEL,
-                 "sep": ParallelMode.SEGMENT_PARALLEL, "sharding": ParallelMode.SHARDING_PARALLEL}
+        kinds = {
+            "pipe": ParallelMode.PIPELINE_PARALLEL,
+            "model": ParallelMode.TENSOR_PARALLEL,
+            "sep": ParallelMode.SEGMENT_PARALLEL,
+            "sharding": ParallelMode.SHARDING_PARALLEL,
+        }
         if self._sizes.get("data", 1) > 1 and all(self._sizes.get(name, 1) == 1 for name in kinds):
             return ParallelMode.DATA_PARALLEL
-        return next((kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1),
-                    ParallelMode.DATA_PARALLEL)
+        return next(
+            (kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1), ParallelMode.DATA_PARALLEL
+        )
 
     def topology(self):
         """The CommunicateTopology."""
@@ -215,14 +228,21 @@ def _along(name, axis):
     def first(self):
         return self._groups[axis].ranks[0]
 
-    made = {f"get_{name}_parallel_world_size": (size, f'The number of processes along "{axis}".'),
-            f"get_{name}_parallel_rank": (place, f'The place of this process along "{axis}".')}
+    made = {
+        f"get_{name}_parallel_world_size": (size, f'The number of processes along "{axis}".'),
+        f"get_{name}_parallel_rank": (place, f'The place of this process along "{axis}".'),
+    }
     if axis != "sep":
-        made |= {f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),
-                 f"get_{name}_parallel_group_src_rank": (first, "The first process of that group.")}
+        made |= {
+            f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),
+            f"get_{name}_parallel_group_src_rank": (first, "The first process of that group."),
+        }
     for key, (function, text) in made.items():
-        function.__name__, function.__qualname__, function.__doc__ = (key, f"HybridCommunicateGroup.{key}",
-                                                                      text)
+        function.__name__, function.__qualname__, function.__doc__ = (
+            key,
+            f"HybridCommunicateGroup.{key}",
+            text,
+        )
         setattr(HybridCommunicateGroup, key, function)
 
 

@@ -34,17 +34,20 @@ class UtilBase:
             AssertionError: mode or comm_world is another one.
         """
         if mode not in _WAYS:
-            raise CheckError(f"fleet.util.all_reduce: mode: got {mode!r}; "
-                             f"it must be one of {', '.join(_WAYS)}")
-        found = _WAYS[mode](np.stack([np.asarray(each) for each in self.all_gather(input, comm_world)]),
-                            axis=0)
+            raise CheckError(
+                f"fleet.util.all_reduce: mode: got {mode!r}; it must be one of {', '.join(_WAYS)}"
+            )
+        found = _WAYS[mode](
+            np.stack([np.asarray(each) for each in self.all_gather(input, comm_world)]), axis=0
+        )
         return found if np.ndim(input) else found.item()
 
     def all_gather(self, input, comm_world="worker"):
         """A list of what each process has given."""
         if comm_world not in ("worker", "all"):
-            raise CheckError(f"fleet.util: comm_world: got {comm_world!r}; it must be worker or all: "
-                             "there are no servers")
+            raise CheckError(
+                f"fleet.util: comm_world: got {comm_world!r}; it must be worker or all: there are no servers"
+            )
         found = []
         if is_initialized():
             all_gather_object(found, input)

@@ -47,8 +47,10 @@ class DataGenerator:
             A function without arguments that gives an iterable of samples, `[(name, [value, ...]), ...]`;
             None among them is left out.
         """
-        raise NotImplementedError(f"{type(self).__name__}.generate_sample: it is not overridden; define it "
-                                  "to return a function that gives samples [(name, [value, ...]), ...]")
+        raise NotImplementedError(
+            f"{type(self).__name__}.generate_sample: it is not overridden; define it "
+            "to return a function that gives samples [(name, [value, ...]), ...]"
+        )
 
     def generate_batch(self, samples):
         """May be overridden: what becomes of the samples of a batch.
@@ -61,8 +63,10 @@ class DataGenerator:
         return lambda: iter(samples)
 
     def _gen_str(self, line):
-        raise NotImplementedError(f"{type(self).__name__}: it does not say how samples are written; "
-                                  "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator")
+        raise NotImplementedError(
+            f"{type(self).__name__}: it does not say how samples are written; "
+            "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator"
+        )
 
     def _samples(self, lines):
         for line in lines:
@@ -78,8 +82,10 @@ class DataGenerator:
 def _checked(generator, line):
     """The slots of a sample."""
     if not isinstance(line, (list, tuple)):
-        raise ValueError(f"{type(generator).__name__}: sample: got {type(line).__name__}; "
-                         "it must be a list or tuple of (name, [value, ...])")
+        raise ValueError(
+            f"{type(generator).__name__}: sample: got {type(line).__name__}; "
+            "it must be a list or tuple of (name, [value, ...])"
+        )
     return line
 
 
@@ -104,18 +110,22 @@ class MultiSlotDataGenerator(DataGenerator):
         slots = _checked(self, line)
         known = self._proto_info
         if known is not None and len(slots) != len(known):
-            raise ValueError(f"MultiSlotDataGenerator: sample: got {len(slots)} slots; "
-                             f"the first sample has {len(known)}")
+            raise ValueError(
+                f"MultiSlotDataGenerator: sample: got {len(slots)} slots; the first sample has {len(known)}"
+            )
         for place, (name, values) in enumerate(slots):
             self._check_slot(name, values)
             if known is not None and known[place][0] != name:
-                raise ValueError(f"MultiSlotDataGenerator: sample: got the slot {name!r} at place {place}; "
-                                 f"in the first sample it is {known[place][0]!r}")
+                raise ValueError(
+                    f"MultiSlotDataGenerator: sample: got the slot {name!r} at place {place}; "
+                    f"in the first sample it is {known[place][0]!r}"
+                )
         if known is None:
             known = self._proto_info = [(name, "uint64") for name, _ in slots]
         floats = [any(isinstance(value, float) for value in values) for _, values in slots]
-        self._proto_info = [(name, "float" if real else kind)
-                            for (name, kind), real in zip(known, floats, strict=True)]
+        self._proto_info = [
+            (name, "float" if real else kind) for (name, kind), real in zip(known, floats, strict=True)
+        ]
         return " ".join(f"{len(values)} {' '.join(map(str, values))}" for _, values in slots) + "\n"
 
     @staticmethod
@@ -123,8 +133,9 @@ class MultiSlotDataGenerator(DataGenerator):
         if not isinstance(name, str):
             raise ValueError(f"MultiSlotDataGenerator: name: got {type(name).__name__}; it must be a str")
         if not isinstance(values, list):
-            raise ValueError(f"MultiSlotDataGenerator: {name}: got {type(values).__name__}; "
-                             "the values must be a list")
+            raise ValueError(
+                f"MultiSlotDataGenerator: {name}: got {type(values).__name__}; the values must be a list"
+            )
         if not values:
             raise ValueError(f"MultiSlotDataGenerator: {name}: got no values; pad the slot with a number")
         wrong = [value for value in values if not isinstance(value, (int, float))]

@@ -23,12 +23,16 @@ class PipelineParallel(_Wrapped):
 
     def __init__(self, layers, hcg, strategy):
         if not isinstance(layers, PipelineLayer):
-            raise TypeError(f"PipelineParallel: layers: got {type(layers).__name__}; "
-                            "it must be a PipelineLayer")
+            raise TypeError(
+                f"PipelineParallel: layers: got {type(layers).__name__}; it must be a PipelineLayer"
+            )
         super().__init__(layers, hcg, strategy)
         configs = strategy.pipeline_configs
-        self.accumulate_steps, self.micro_batch_size, self.total_loss = (configs["accumulate_steps"],
-                                                                         configs["micro_batch_size"], None)
+        self.accumulate_steps, self.micro_batch_size, self.total_loss = (
+            configs["accumulate_steps"],
+            configs["micro_batch_size"],
+            None,
+        )
 
     def forward_backward_pipeline(self, data, scaler=None):
         """Computes the gradients of the mean loss of the small batches, and returns it.
@@ -93,6 +97,8 @@ class PipelineParallel(_Wrapped):
             return whole
         size = self.micro_batch_size
         if whole.shape[0] != size * self.accumulate_steps:
-            raise CheckError(f"PipelineParallel: data: got a batch of {whole.shape[0]}; "
-                             f"pipeline_configs make it {self.accumulate_steps} batches of {size}")
+            raise CheckError(
+                f"PipelineParallel: data: got a batch of {whole.shape[0]}; "
+                f"pipeline_configs make it {self.accumulate_steps} batches of {size}"
+            )
         return whole[at * size : (at + 1) * size]

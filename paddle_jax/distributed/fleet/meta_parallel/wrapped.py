@@ -18,8 +18,9 @@ class _Wrapped(Layer):
         super().__init__(layers.full_name() + "_" + type(self).__name__.lower())
         self._layers, self._hcg, self._strategy = layers, hcg, strategy
         tensors = [*layers.parameters(), *layers.buffers()]
-        _alike([t for t in tensors if not getattr(t, "is_distributed", False)],
-               hcg.get_model_parallel_group())
+        _alike(
+            [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
+        )
         for group in (hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()):
             _alike(tensors, group)
 

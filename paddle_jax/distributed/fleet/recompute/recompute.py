@@ -178,8 +178,10 @@ def detach_variable(inputs):
 def _detached_input(value):
     if isinstance(value, tuple):
         if not all(isinstance(t, Tensor) for t in value):
-            raise AssertionError("detach_variable: inputs: got a tuple with something else than Tensors "
-                                 "in it; give such values one by one")
+            raise AssertionError(
+                "detach_variable: inputs: got a tuple with something else than Tensors "
+                "in it; give such values one by one"
+            )
         return tuple([_detached_input(t) for t in value])
     if isinstance(value, Parameter):
         parameter = copy.deepcopy(value)
@@ -203,8 +205,15 @@ def check_recompute_necessary(inputs):
 
 
 @contextlib.contextmanager
-def switch_rng_state_tracker(rng_state, tracker, numpy_state, random_state, custom_state=None,
-                             custom_get_state_func=None, custom_set_state_func=None):
+def switch_rng_state_tracker(
+    rng_state,
+    tracker,
+    numpy_state,
+    random_state,
+    custom_state=None,
+    custom_get_state_func=None,
+    custom_set_state_func=None,
+):
     """Draws inside the block come from other states of the random generators.
 
     Args:
@@ -273,8 +282,10 @@ def recompute_sequential(ctx, functions, *args, **kwargs):
     functions = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
     segments = ctx.get("segments", 1)
     if not 1 <= segments <= max(len(functions), 1):
-        raise ValueError(f"recompute_sequential: segments={segments} for {len(functions)} functions; "
-                         f"use 1..{len(functions)}")
+        raise ValueError(
+            f"recompute_sequential: segments={segments} for {len(functions)} functions; "
+            f"use 1..{len(functions)}"
+        )
     kwargs = {"preserve_rng_state": ctx.get("preserve_rng_state", True)} | kwargs
     length = len(functions) // segments
     last = length * (segments - 1)

@@ -11,8 +11,9 @@ def _made():
     found = logging.getLogger("paddle_jax.distributed.fleet")
     if not found.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("[%(asctime)s] [%(levelname)8s] "
-                                               "%(filename)s:%(lineno)d - %(message)s"))
+        handler.setFormatter(
+            logging.Formatter("[%(asctime)s] [%(levelname)8s] %(filename)s:%(lineno)d - %(message)s")
+        )
         found.addHandler(handler)
         found.setLevel(logging.INFO)
         found.propagate = False

@@ -22,8 +22,10 @@ def _group():
 
 def _check(name, x, group):
     if x.shape[0] % group.nranks:
-        raise CheckError(f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of "
-                         f"the {group.nranks} processes of the model parallel group")
+        raise CheckError(
+            f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of "
+            f"the {group.nranks} processes of the model parallel group"
+        )
 
 
 def scatter(input):
@@ -74,14 +76,27 @@ def _exchange(name, forward, backward, text):
     return Exchange
 
 
-ScatterOp = _exchange("ScatterOp", scatter, all_gather,
-                      "`apply(x)`: `scatter`; gradients are put together again.")
-GatherOp = _exchange("GatherOp", all_gather, scatter, "`apply(x)`: `all_gather`, for what all processes go "
-                                                      "on with alike: each takes its part of the gradient.")
-AllGatherOp = _exchange("AllGatherOp", all_gather, reduce_scatter,
-                        "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.")
-ReduceScatterOp = _exchange("ReduceScatterOp", reduce_scatter, all_gather,
-                            "`apply(x)`: `reduce_scatter`; gradients are put together again.")
+ScatterOp = _exchange(
+    "ScatterOp", scatter, all_gather, "`apply(x)`: `scatter`; gradients are put together again."
+)
+GatherOp = _exchange(
+    "GatherOp",
+    all_gather,
+    scatter,
+    "`apply(x)`: `all_gather`, for what all processes go on with alike: each takes its part of the gradient.",
+)
+AllGatherOp = _exchange(
+    "AllGatherOp",
+    all_gather,
+    reduce_scatter,
+    "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.",
+)
+ReduceScatterOp = _exchange(
+    "ReduceScatterOp",
+    reduce_scatter,
+    all_gather,
+    "`apply(x)`: `reduce_scatter`; gradients are put together again.",
+)
 
 
 def mark_as_sequence_parallel_parameter(parameter):
@@ -108,8 +123,11 @@ def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_s
         return
     for parameter in model.parameters():
         if is_sequence_parallel_parameter(parameter):
-            parameter.register_hook(lambda grad: wrap(
-                group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")))
+            parameter.register_hook(
+                lambda grad: wrap(
+                    group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")
+                )
+            )
 
 
 class ColumnSequenceParallelLinear(ColumnParallelLinear):
@@ -123,14 +141,26 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
         AssertionError: gather_output, or the model parallel group has one process.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True,
-                 fuse_matmul_bias=False, mp_group=None, name=None):
-        super().__init__(in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias,
-                         mp_group, name)
+    def __init__(
+        self,
+        in_features,
+        out_features,
+        weight_attr=None,
+        has_bias=None,
+        gather_output=True,
+        fuse_matmul_bias=False,
+        mp_group=None,
+        name=None,
+    ):
+        super().__init__(
+            in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name
+        )
         if not self.is_mp or gather_output:
-            raise CheckError(f"ColumnSequenceParallelLinear: got gather_output={gather_output} and "
-                             f"{self.world_size} processes in the model parallel group; "
-                             "it must be False, and there must be several")
+            raise CheckError(
+                f"ColumnSequenceParallelLinear: got gather_output={gather_output} and "
+                f"{self.world_size} processes in the model parallel group; "
+                "it must be False, and there must be several"
+            )
 
     def forward(self, x):
         """The features of this process, for the whole sequence."""
@@ -148,10 +178,27 @@ class RowSequenceParallelLinear(RowParallelLinear):
         AssertionError: not input_is_parallel.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False,
-                 fuse_matmul_bias=False, mp_group=None, name=None):
-        super().__init__(in_features, out_features, weight_attr, has_bias, input_is_parallel,
-                         fuse_matmul_bias, mp_group, name)
+    def __init__(
+        self,
+        in_features,
+        out_features,
+        weight_attr=None,
+        has_bias=True,
+        input_is_parallel=False,
+        fuse_matmul_bias=False,
+        mp_group=None,
+        name=None,
+    ):
+        super().__init__(
+            in_features,
+            out_features,
+            weight_attr,
+            has_bias,
+            input_is_parallel,
+            fuse_matmul_bias,
+            mp_group,
+            name,
+        )
         if not input_is_parallel:
             raise CheckError("RowSequenceParallelLinear: input_is_parallel: got False; it must be True")
         if self.bias is not None:
@@ -159,6 +206,9 @@ class RowSequenceParallelLinear(RowParallelLinear):
 
     def forward(self, x):
         """The part of the sequence of this process, all features."""
-        out = (ReduceScatterOp.apply(functional.linear(x, self.weight)) if self.is_mp
-               else functional.linear(x, self.weight))
+        out = (
+            ReduceScatterOp.apply(functional.linear(x, self.weight))
+            if self.is_mp
+            else functional.linear(x, self.weight)
+        )
         return out if self.bias is None else out + self.bias

@@ -14,19 +14,30 @@ def _onnx_gelu(g, op, x):
     dtype = op.kind()
     if op.approximate:
         cube = g.node("Mul", [x, g.node("Mul", [x, x])])
-        inner = g.node("Mul", [g.node("Add", [x, g.node("Mul", [cube, g.number(0.044715, dtype)])]),
-                               g.number(math.sqrt(2 / math.pi), dtype)])
+        inner = g.node(
+            "Mul",
+            [
+                g.node("Add", [x, g.node("Mul", [cube, g.number(0.044715, dtype)])]),
+                g.number(math.sqrt(2 / math.pi), dtype),
+            ],
+        )
         gate = g.node("Add", [g.node("Tanh", [inner]), g.number(1, dtype)])
     else:
-        gate = g.node("Add", [g.node("Erf", [g.node("Mul", [x, g.number(math.sqrt(0.5), dtype)])]),
-                              g.number(1, dtype)])
+        gate = g.node(
+            "Add", [g.node("Erf", [g.node("Mul", [x, g.number(math.sqrt(0.5), dtype)])]), g.number(1, dtype)]
+        )
     return g.node("Mul", [g.node("Mul", [x, gate]), g.number(0.5, dtype)])
 
 
 def _prelu(w, a, out, x, weight):
     last = a.data_format[-1] == "C" and a.data_format != "NC"
-    return w.op("prelu", [x, weight], out[0], data_format="NHWC" if last else "NCHW",
-                mode="all" if math.prod(weight.shape) == 1 else "channel")
+    return w.op(
+        "prelu",
+        [x, weight],
+        out[0],
+        data_format="NHWC" if last else "NCHW",
+        mode="all" if math.prod(weight.shape) == 1 else "channel",
+    )
 
 
 def _onnx_prelu(g, op, x, w):
@@ -36,8 +47,9 @@ def _onnx_prelu(g, op, x, w):
 
 
 def _glu(w, a, out, x):
-    first, second = w.list_op("split_with_num", [x, w.full(positive(a.axis, x.ndim), "int32")],
-                              [out[0], out[0]], num=2)
+    first, second = w.list_op(
+        "split_with_num", [x, w.full(positive(a.axis, x.ndim), "int32")], [out[0], out[0]], num=2
+    )
     return binary(w, "multiply", first, w.op("sigmoid", [second], out[0]), out[0])
 
 

@@ -332,9 +332,15 @@ def _spread(x, term, terms, operands, dots):
     shape = list(x.shape)
     for axis, label in enumerate(term):
         if label in dots and not is_length(shape[axis]) and shape[axis] == 1:
-            shape[axis] = next((n for other, y in zip(terms, operands, strict=True)
-                                for one, n in zip(other, y.shape, strict=True)
-                                if one == label and (is_length(n) or n != 1)), 1)
+            shape[axis] = next(
+                (
+                    n
+                    for other, y in zip(terms, operands, strict=True)
+                    for one, n in zip(other, y.shape, strict=True)
+                    if one == label and (is_length(n) or n != 1)
+                ),
+                1,
+            )
     return x if all(n is m for n, m in zip(shape, x.shape, strict=True)) else P.expand(x, shape)
 
 
@@ -350,8 +356,11 @@ def _without_repeats(x, term):
 
 def _write_einsum(w, a, out, operands):
     terms, result, _ = _terms(a.equation, [x.ndim for x in operands])
-    if (f"{','.join(terms)}->{result}" != a.equation or len(terms) > 2
-            or any(len(set(labels)) < len(labels) for labels in [*terms, result])):
+    if (
+        f"{','.join(terms)}->{result}" != a.equation
+        or len(terms) > 2
+        or any(len(set(labels)) < len(labels) for labels in [*terms, result])
+    ):
         raise NotWritable(f"einsum of {a.equation!r} has no form in PIR")
     return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
 

@@ -86,8 +86,12 @@ def _on_one_shape(name):
 
     def write(w, a, out, x, y):
         x, y = (cast(w, one, out[0][0]) for one in (x, y))
-        x, y = (one if same_shape(one.shape, out[0][1])
-                else w.op("expand", [one, w.ints(out[0][1])], (one.dtype, out[0][1])) for one in (x, y))
+        x, y = (
+            one
+            if same_shape(one.shape, out[0][1])
+            else w.op("expand", [one, w.ints(out[0][1])], (one.dtype, out[0][1]))
+            for one in (x, y)
+        )
         return w.op(name, [x, y], out[0])
 
     return Form(write)
@@ -104,8 +108,9 @@ def _renorm(w, a, out, x):
 
 def _hypot(w, a, out, x, y):
     x, y = (cast(w, one, out[0][0]) for one in (x, y))
-    return w.op("sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])],
-                out[0])
+    return w.op(
+        "sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])], out[0]
+    )
 
 
 def _logaddexp(w, a, out, x, y):
@@ -117,13 +122,19 @@ def _logaddexp(w, a, out, x, y):
 
 def _nan_to_num(w, a, out, x):
     top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
-    for test, number in (("nan", a.nan), ("high", top if a.posinf is None else a.posinf),
-                         ("low", -top if a.neginf is None else a.neginf)):
+    for test, number in (
+        ("nan", a.nan),
+        ("high", top if a.posinf is None else a.posinf),
+        ("low", -top if a.neginf is None else a.neginf),
+    ):
         if test == "nan":
             hit = w.op("isnan", [x], ("bool", x.shape))
         else:
-            hit = w.op("equal", [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())],
-                       ("bool", x.shape))
+            hit = w.op(
+                "equal",
+                [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())],
+                ("bool", x.shape),
+            )
         x = w.op("where", [hit, w.op("full_like", [x, w.full(number)], x.type, dtype=x.dtype), x], x.type)
     return x
 

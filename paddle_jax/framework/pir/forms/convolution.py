@@ -28,18 +28,27 @@ def _settings(a, n):
     """Attributes that convolutions share, and whether channels are last."""
     last = a.data_format[-1] == "C"
     pads, how = padding(a, n, last)
-    found = {"strides": pair(a.stride, n), "paddings": pads, "padding_algorithm": how,
-             "dilations": pair(a.dilation, n), "groups": a.groups}
+    found = {
+        "strides": pair(a.stride, n),
+        "paddings": pads,
+        "padding_algorithm": how,
+        "dilations": pair(a.dilation, n),
+        "groups": a.groups,
+    }
     return found | {"data_format": a.data_format}, last
 
 
 def _conv(n):
     def rule(w, a, out, x, weight, bias):
         attrs, last = _settings(a, n)
-        name = ("depthwise_conv2d" if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
-                                       and weight.shape[1] == 1 else f"conv{n}d")
-        return _bias(w, out[0], w.op(name, [x, weight], out[0], **attrs), bias,
-                     len(out[0][1]) - 1 if last else 1)
+        name = (
+            "depthwise_conv2d"
+            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1
+            else f"conv{n}d"
+        )
+        return _bias(
+            w, out[0], w.op(name, [x, weight], out[0], **attrs), bias, len(out[0][1]) - 1 if last else 1
+        )
 
     return rule
 
@@ -50,9 +59,11 @@ def _conv_transpose(n):
         extra = pair(a.output_padding, n) if a.output_padding else []
         if n == 3:
             attrs["data_format"] = "NHWC" if last else "NCHW"
-        name = ("depthwise_conv2d_transpose"
-                if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
-                else f"conv{n}d_transpose")
+        name = (
+            "depthwise_conv2d_transpose"
+            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
+            else f"conv{n}d_transpose"
+        )
         size = [] if a.output_size is None else pair(a.output_size, n)
         operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
         if n == 3:
@@ -69,8 +80,13 @@ def flat(rule, weighted=True):
     def one(w, a, out, x, *operands):
         last = getattr(a, "data_format", "NCL")[-1] == "C"
         axis = 1 if last else 2
-        for name, fill in (("stride", 1), ("dilation", 1), ("output_padding", 0), ("kernel_size", 1),
-                           ("output_size", 1)):
+        for name, fill in (
+            ("stride", 1),
+            ("dilation", 1),
+            ("output_padding", 0),
+            ("kernel_size", 1),
+            ("output_size", 1),
+        ):
             value = getattr(a, name, None)
             if value is not None:
                 setattr(a, name, [fill, *(value if isinstance(value, tuple | list) else [value])])
@@ -81,8 +97,11 @@ def flat(rule, weighted=True):
             operands = [unsqueeze(w, operands[0], 2), *operands[1:]]
         outs = [(dtype, [*shape[:axis], 1, *shape[axis:]]) for dtype, shape in out]
         found = rule(w, a, outs, unsqueeze(w, x, axis), *operands)
-        return ([squeeze(w, one, [axis]) for one in found] if isinstance(found, list)
-                else squeeze(w, found, [axis]))
+        return (
+            [squeeze(w, one, [axis]) for one in found]
+            if isinstance(found, list)
+            else squeeze(w, found, [axis])
+        )
 
     return one
 
@@ -97,21 +116,34 @@ def read_padding(a):
 
 def layout(a, name):
     """3D operations of Paddle may say NCHW for NCDHW."""
-    return (a.data_format if "3d" not in name
-            else {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format))
+    return (
+        a.data_format
+        if "3d" not in name
+        else {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format)
+    )
 
 
 def _read_conv(name):
-    return lambda a, x, w: getattr(P, name)(x, w, None, a.strides, read_padding(a), a.dilations, a.groups,
-                                            data_format=layout(a, name))
+    return lambda a, x, w: getattr(P, name)(
+        x, w, None, a.strides, read_padding(a), a.dilations, a.groups, data_format=layout(a, name)
+    )
 
 
 def _read_transpose(name):
     def rule(a, x, w, n_size=None):
         size = n_size or getattr(a, "output_size", None) or None
         extra = {"output_size": size} if size else {"output_padding": a.output_padding or 0}
-        return getattr(P, name)(x, w, None, a.strides, read_padding(a), dilation=a.dilations, groups=a.groups,
-                                data_format=layout(a, name), **extra)
+        return getattr(P, name)(
+            x,
+            w,
+            None,
+            a.strides,
+            read_padding(a),
+            dilation=a.dilations,
+            groups=a.groups,
+            data_format=layout(a, name),
+            **extra,
+        )
 
     return rule
 
@@ -130,20 +162,30 @@ def onnx_pads(op, n):
 def _onnx_conv(g, op, x, w):
     op.channels_first()
     n = op.ndim() - 2
-    return g.node("Conv", [x, w], strides=op.strides, dilations=op.dilations, group=op.groups,
-                  **onnx_pads(op, n))
+    return g.node(
+        "Conv", [x, w], strides=op.strides, dilations=op.dilations, group=op.groups, **onnx_pads(op, n)
+    )
 
 
 def _onnx_transpose(g, op, x, w, size=None):
     op.channels_first()
     n = op.ndim() - 2
     extra = {"output_padding": op.output_padding} if op.output_padding else {}
-    return g.node("ConvTranspose", [x, w], strides=op.strides, dilations=op.dilations, group=op.groups,
-                  **extra, **onnx_pads(op, n))
+    return g.node(
+        "ConvTranspose",
+        [x, w],
+        strides=op.strides,
+        dilations=op.dilations,
+        group=op.groups,
+        **extra,
+        **onnx_pads(op, n),
+    )
 
 
 conv1d, conv1d_transpose = Form(flat(_conv(2))), Form(flat(_conv_transpose(2)))
-conv2d, conv3d = (Form(_conv(2), _read_conv("conv2d"), _onnx_conv),
-                  Form(_conv(3), _read_conv("conv3d"), _onnx_conv))
+conv2d, conv3d = (
+    Form(_conv(2), _read_conv("conv2d"), _onnx_conv),
+    Form(_conv(3), _read_conv("conv3d"), _onnx_conv),
+)
 conv2d_transpose = Form(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
 conv3d_transpose = Form(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)

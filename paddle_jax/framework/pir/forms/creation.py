@@ -9,8 +9,13 @@ from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
 
 def _uniform(w, a, out, low, high):
     shape = out[0][1]
-    return w.op("uniform", [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])], out[0],
-                shape=[], dtype=out[0][0])
+    return w.op(
+        "uniform",
+        [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])],
+        out[0],
+        shape=[],
+        dtype=out[0][0],
+    )
 
 
 def _read_uniform(a, n_shape, s_low, s_high):
@@ -75,15 +80,24 @@ def _drawn(name):
 
 def _binomial(w, a, out, count, share):
     both = [cast(w, one, "float64") for one in (count, share)]
-    both = [one if same_shape(one.shape, out[0][1])
-            else w.op("expand", [one, w.ints(out[0][1])], ("float64", out[0][1])) for one in both]
+    both = [
+        one
+        if same_shape(one.shape, out[0][1])
+        else w.op("expand", [one, w.ints(out[0][1])], ("float64", out[0][1]))
+        for one in both
+    ]
     return w.op("binomial", both, out[0])
 
 
 def _kept(w, shape, p):
     """Whether each element is kept."""
-    drawn = w.op("uniform", [w.ints(shape), w.full(0.0), w.full(1.0)], ("float32", list(shape)), shape=[],
-                 dtype="float32")
+    drawn = w.op(
+        "uniform",
+        [w.ints(shape), w.full(0.0), w.full(1.0)],
+        ("float32", list(shape)),
+        shape=[],
+        dtype="float32",
+    )
     return w.op("greater_equal", [drawn, w.full(p, "float32", ())], ("bool", list(shape)))
 
 
@@ -92,8 +106,9 @@ def _drop(w, a, out, x):
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     if a.axes is None:  # in evaluation, as Paddle saves it
         mode = "upscale_in_train" if a.upscale else "downgrade_in_infer"
-        return w.op("dropout", [x, None, w.full(a.p)], [x.type, ("uint8", x.shape)], is_test=True,
-                    mode=mode)[0]
+        return w.op("dropout", [x, None, w.full(a.p)], [x.type, ("uint8", x.shape)], is_test=True, mode=mode)[
+            0
+        ]
     shape = [n if axis in a.axes else 1 for axis, n in enumerate(x.shape)]
     x = scaled(w, x, 1 / (1 - a.p)) if a.upscale else x
     return w.op("multiply", [x, cast(w, _kept(w, shape, a.p), x.dtype)], x.type)

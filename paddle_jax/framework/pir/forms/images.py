@@ -23,14 +23,27 @@ def _resize(w, a, out, x):
         factors = [float(f) for f in pair(a.scale_factor, n)]
         factors = factors * n if len(factors) == 1 else factors
     elif has_lengths(spatial):
-        operand = w.op("concat", [
-            w.combine([w.number(v, "int64", (1,)) for v in spatial]), w.full(0, "int32")], ("int64", [n]))
+        operand = w.op(
+            "concat",
+            [w.combine([w.number(v, "int64", (1,)) for v in spatial]), w.full(0, "int32")],
+            ("int64", [n]),
+        )
         operand = cast(w, operand, "int32")
     else:
         size[3 - n :] = spatial
-    return w.op(a.mode + "_interp", [x, operand, None, None], out[0], data_format=form, out_d=size[0],
-                out_h=size[1], out_w=size[2], scale=factors, interp_method=a.mode,
-                align_corners=a.align_corners, align_mode=a.align_mode)
+    return w.op(
+        a.mode + "_interp",
+        [x, operand, None, None],
+        out[0],
+        data_format=form,
+        out_d=size[0],
+        out_h=size[1],
+        out_w=size[2],
+        scale=factors,
+        interp_method=a.mode,
+        align_corners=a.align_corners,
+        align_mode=a.align_mode,
+    )
 
 
 def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
@@ -42,10 +55,19 @@ def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
     elif n_size is not None:
         size = n_size
     scale = a.scale if s_scale is None else s_scale if isinstance(s_scale, float) else s_scale.tolist()
-    chosen = ({"size": size} if sizes is not None or n_size is not None
-                                 or (all(n > 0 for n in size) and not scale) else {"scale_factor": scale})
-    return P.interpolate(x, mode=a.interp_method, align_corners=a.align_corners, align_mode=a.align_mode,
-                         data_format=form, **chosen)
+    chosen = (
+        {"size": size}
+        if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale)
+        else {"scale_factor": scale}
+    )
+    return P.interpolate(
+        x,
+        mode=a.interp_method,
+        align_corners=a.align_corners,
+        align_mode=a.align_mode,
+        data_format=form,
+        **chosen,
+    )
 
 
 def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
@@ -53,13 +75,23 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
     n = op.ndim() - 2
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
     mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
-    how = ("align_corners" if op.align_corners else "asymmetric" if op.align_mode == 1 or mode == "nearest"
-           else "pytorch_half_pixel" if op.interp_method == "bilinear"  # one place lies at the beginning
-           else "half_pixel")
+    how = (
+        "align_corners"
+        if op.align_corners
+        else "asymmetric"
+        if op.align_mode == 1 or mode == "nearest"
+        else "pytorch_half_pixel"
+        if op.interp_method == "bilinear"  # one place lies at the beginning
+        else "half_pixel"
+    )
     if op.interp_method == "bicubic" and how == "half_pixel" and 1 in given:
         raise Unsupported("a bicubic resize to the length 1")
-    attrs = {"mode": mode, "coordinate_transformation_mode": how, "cubic_coeff_a": -0.75,
-             "nearest_mode": "floor"}
+    attrs = {
+        "mode": mode,
+        "coordinate_transformation_mode": how,
+        "cubic_coeff_a": -0.75,
+        "nearest_mode": "floor",
+    }
     if size is not None or (all(m > 0 for m in given) and not op.scale):
         head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
         tail = g.ints(given) if size is None else g.cast(size, "int64")
@@ -88,8 +120,14 @@ def _pad(w, a, out, x):
     for _ in range(3 - spatial):
         done, pads = unsqueeze(w, done, axis), [*pads, 0, 0]
     kind = out[0][0], [*out[0][1][:axis], *[1] * (3 - spatial), *out[0][1][axis:]]
-    done = w.op("pad3d", [done, w.ints(pads)], kind, mode=a.mode, pad_value=float(a.value),
-                data_format="NDHWC" if last else "NCDHW")
+    done = w.op(
+        "pad3d",
+        [done, w.ints(pads)],
+        kind,
+        mode=a.mode,
+        pad_value=float(a.value),
+        data_format="NDHWC" if last else "NCDHW",
+    )
     return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
 
 
@@ -103,8 +141,14 @@ def _joined(w, x, pads, value):
             if length is None:
                 parts.append(x)
             elif node_of(length) != 0:
-                parts.append(w.op("full_with_tensor", [w.full(value, x.dtype), w.ints(shape)],
-                                  (x.dtype, shape), dtype=x.dtype))
+                parts.append(
+                    w.op(
+                        "full_with_tensor",
+                        [w.full(value, x.dtype), w.ints(shape)],
+                        (x.dtype, shape),
+                        dtype=x.dtype,
+                    )
+                )
         if len(parts) > 1:
             shape = [*x.shape[:axis], x.shape[axis] + before + after, *x.shape[axis + 1 :]]
             x = w.op("concat", [w.combine(parts), w.full(axis, "int32")], (x.dtype, shape))
@@ -131,8 +175,9 @@ def _unfold(w, a, out, x):
     pads = pair(a.paddings, 2) if not isinstance(a.paddings, int) else [a.paddings] * 2
     pads = pads if len(pads) == 4 else [*pads, *pads]
     sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))
-    return w.op("unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads,
-                dilations=dilations)
+    return w.op(
+        "unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads, dilations=dilations
+    )
 
 
 def _read_unfold(a, x):
@@ -141,12 +186,24 @@ def _read_unfold(a, x):
 
 def _fold(w, a, out, x):
     pads = pair(a.paddings, 2)
-    sizes, kernel, strides, dilations = (pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides,
-                                                              a.dilations))
-    return w.op("fold", [x], out[0], output_sizes=sizes, kernel_sizes=kernel, strides=strides,
-                paddings=pads if len(pads) == 4 else [*pads, *pads], dilations=dilations)
+    sizes, kernel, strides, dilations = (
+        pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides, a.dilations)
+    )
+    return w.op(
+        "fold",
+        [x],
+        out[0],
+        output_sizes=sizes,
+        kernel_sizes=kernel,
+        strides=strides,
+        paddings=pads if len(pads) == 4 else [*pads, *pads],
+        dilations=dilations,
+    )
 
 
 fold = Form(_fold)
-resize, pad, windows = (Form(_resize, _read_resize, _onnx_resize), Form(_pad, _read_pad, _onnx_pad),
-                        Form(_unfold, _read_unfold))
+resize, pad, windows = (
+    Form(_resize, _read_resize, _onnx_resize),
+    Form(_pad, _read_pad, _onnx_pad),
+    Form(_unfold, _read_unfold),
+)

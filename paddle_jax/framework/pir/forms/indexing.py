@@ -18,10 +18,17 @@ END = 2**31 - 1  # a slice to the end
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):
     """x[start:end] along axes; `decrease` names those that are dropped."""
-    flags = [1 if _is_plain(start) and _is_plain(end) else -1
-             for start, end in zip(starts, ends, strict=True)]
-    return w.op("slice", [x, *map(w.vector, (starts, ends))], (x.dtype, shape), axes=axes, infer_flags=flags,
-                decrease_axis=decrease)
+    flags = [
+        1 if _is_plain(start) and _is_plain(end) else -1 for start, end in zip(starts, ends, strict=True)
+    ]
+    return w.op(
+        "slice",
+        [x, *map(w.vector, (starts, ends))],
+        (x.dtype, shape),
+        axes=axes,
+        infer_flags=flags,
+        decrease_axis=decrease,
+    )
 
 
 def _is_plain(number):
@@ -42,8 +49,9 @@ def _take_index(w, a, out, x, starts, arrays):
     if list(a.slots) != list(range(len(a.slots))):
         raise NotWritable("index arrays on axes that are not the first ones have no form in PIR")
     index = [w.op("expand", [one, w.ints(_joint(arrays))], (one.dtype, _joint(arrays))) for one in arrays]
-    stacked = w.op("stack", [w.combine(index)], (index[0].dtype, [*_joint(arrays), len(index)]),
-                   axis=len(_joint(arrays)))
+    stacked = w.op(
+        "stack", [w.combine(index)], (index[0].dtype, [*_joint(arrays), len(index)]), axis=len(_joint(arrays))
+    )
     return w.op("gather_nd", [done, stacked], out[0])
 
 
@@ -54,14 +62,20 @@ def _joint(arrays):
 
 
 def _take_rows(w, a, out, x, index):
-    return (w.op("gather", [x, index, w.full(a.axis, "int32")], out[0]) if index.ndim == 1
-            else _gather_many(w, out, x, index, a.axis))
+    return (
+        w.op("gather", [x, index, w.full(a.axis, "int32")], out[0])
+        if index.ndim == 1
+        else _gather_many(w, out, x, index, a.axis)
+    )
 
 
 def _gather_many(w, out, x, index, axis):
     flat = w.op("reshape", [index, w.ints([-1])], (index.dtype, [_count(index.shape)]))
-    rows = w.op("gather", [x, flat, w.full(axis, "int32")],
-                (x.dtype, [*x.shape[:axis], *flat.shape, *x.shape[axis + 1 :]]))
+    rows = w.op(
+        "gather",
+        [x, flat, w.full(axis, "int32")],
+        (x.dtype, [*x.shape[:axis], *flat.shape, *x.shape[axis + 1 :]]),
+    )
     return reshape(w, rows, out[0][1])
 
 
@@ -96,8 +110,15 @@ def _window(w, x, pattern, starts):
     dropped = [axis for axis, *_, drop in cuts if drop]
     ends = [_end(start, size, x.shape[axis]) for axis, start, size, _ in cuts]
     starts = [start for _, start, *_ in cuts]
-    return _slice(w, x, [c[0] for c in cuts], starts, ends,
-                  [n for i, n in enumerate(shape) if i not in dropped], dropped)
+    return _slice(
+        w,
+        x,
+        [c[0] for c in cuts],
+        starts,
+        ends,
+        [n for i, n in enumerate(shape) if i not in dropped],
+        dropped,
+    )
 
 
 def _items(w, starts):
@@ -144,9 +165,14 @@ def _pasted(w, a, out, x, value, starts):
 
 def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
     copy = w.op("assign", [x], x.type)
-    return w.op("set_value_with_tensor_",
-                [copy, cast(w, value, x.dtype), *map(w.vector, (begin, end, steps))], out[0],
-                axes=axes, decrease_axes=list(dropped), none_axes=[])
+    return w.op(
+        "set_value_with_tensor_",
+        [copy, cast(w, value, x.dtype), *map(w.vector, (begin, end, steps))],
+        out[0],
+        axes=axes,
+        decrease_axes=list(dropped),
+        none_axes=[],
+    )
 
 
 def _range_of(start, count, step, length):
@@ -166,9 +192,14 @@ def _at_least_zero(number):
 
 def _cut(w, a, out, x, starts):
     starts = known_ints(starts)
-    return _slice(w, x, list(range(x.ndim)), starts,
-                  [_end(s, size, n) for s, size, n in zip(starts, a.sizes, x.shape, strict=True)],
-                  list(a.sizes))
+    return _slice(
+        w,
+        x,
+        list(range(x.ndim)),
+        starts,
+        [_end(s, size, n) for s, size, n in zip(starts, a.sizes, x.shape, strict=True)],
+        list(a.sizes),
+    )
 
 
 def _every_backwards(a, x):
@@ -196,8 +227,9 @@ def _read_strided(a, x, n_starts, n_ends, n_strides):
 
 
 def _onnx_slice(g, op, x, starts, ends, steps=None):
-    inputs = ([x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)]
-              + ([] if steps is None else [g.int_list(steps)]))
+    inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)] + (
+        [] if steps is None else [g.int_list(steps)]
+    )
     y = g.node("Slice", inputs)
     dropped = list(getattr(op, "decrease_axis", ()))
     return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
@@ -225,7 +257,8 @@ def _taken_by_arrays(a, x, starts, arrays):
     if not arrays or len(arrays) == 1:
         return None
     if list(a.slots) == list(range(len(a.slots))) and all(
-            same_shape(one.shape, arrays[0].shape) for one in arrays):
+        same_shape(one.shape, arrays[0].shape) for one in arrays
+    ):
         return None
     x = take_index_op(x, starts, (), a.axes, ())
     rest = [axis for axis in range(x.ndim) if axis not in a.slots]
@@ -250,8 +283,14 @@ def _written_by_parts(a, x, value, starts, arrays):
     else:
         block = P.expand(value, list(window.shape))
     full = [kind for kind in kinds if kind[0] != "i"]  # the axes that are left
-    block = P.reshape(block, [n for n, kind in zip(window.shape, [k for k in a.axes if k[0] != "i"],
-                                                   strict=True) if kind[0] != "n"])
+    block = P.reshape(
+        block,
+        [
+            n
+            for n, kind in zip(window.shape, [k for k in a.axes if k[0] != "i"], strict=True)
+            if kind[0] != "n"
+        ],
+    )
     turned = [axis for axis, kind in enumerate(full) if kind in backwards]
     block = P.flip(block, turned) if turned else block
     forwards = tuple([("s", kind[1], -kind[2]) if kind in backwards else kind for kind in kinds])
@@ -280,8 +319,9 @@ def _put_elements(w, a, out, x, index, values):
     how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
     if values.shape != index.shape:
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
-    return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how,
-                include_self=a.include_self)
+    return w.op(
+        "put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how, include_self=a.include_self
+    )
 
 
 def _put_index(w, a, out, x, value, starts, arrays):
@@ -323,8 +363,9 @@ def _put_mask(w, a, out, x, mask, value):
         for _ in range(x.ndim - mask.ndim):
             mask = unsqueeze(w, mask, mask.ndim)
         mask = w.op("expand", [mask, w.ints(x.shape)], ("bool", x.shape))
-    return w.op("where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x],
-                out[0])
+    return w.op(
+        "where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x], out[0]
+    )
 
 
 def _fill_masked(w, a, out, x, mask, value):
@@ -336,8 +377,7 @@ def _choose(w, a, out, test, x, y):
 
 
 def _broadcast(w, x, shape):
-    return (x if same_shape(x.shape, shape)
-            else w.op("expand", [x, w.ints(shape)], (x.dtype, shape)))
+    return x if same_shape(x.shape, shape) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
 def _onnx_one_hot(g, op, x, n):
@@ -346,8 +386,10 @@ def _onnx_one_hot(g, op, x, n):
 
 take_index, take_rows = Form(_take_index, parts=_taken_by_arrays), Form(_take_rows)
 cut, steps = Form(_cut), Form(_every, parts=_every_backwards)
-slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
-                             Form(read=_read_strided, onnx=_onnx_slice))
+slice_form, strided_slice = (
+    Form(read=_read_slice, onnx=_onnx_slice),
+    Form(read=_read_strided, onnx=_onnx_slice),
+)
 put_index = Form(_put_index, _read_put_index, parts=_written_by_parts)
 put_mask = Form(_put_mask)
 paste, fill_masked = Form(_pasted), Form(_fill_masked)

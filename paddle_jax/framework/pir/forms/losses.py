@@ -38,8 +38,9 @@ def _hard(w, a, out, x, label, weight):
     if not a.use_softmax:
         raise NotWritable("cross entropy of probabilities has no form in PIR")
     one = x.dtype, [*x.shape[:-1], 1]
-    loss = w.op("cross_entropy_with_softmax", [x, label], [x.type, one], ignore_index=a.ignore_index,
-                axis=a.axis)[1]
+    loss = w.op(
+        "cross_entropy_with_softmax", [x, label], [x.type, one], ignore_index=a.ignore_index, axis=a.axis
+    )[1]
     return average(w, loss, a.reduction, out)
 
 
@@ -62,8 +63,9 @@ def _read_cross_entropy(a, x, label):
     if not a.use_softmax:
         loss = P.cross_entropy(x, label, None, a.ignore_index, "none", a.soft_label, a.axis, False)
         return x, loss if loss.ndim == x.ndim else loss.unsqueeze(a.axis)
-    loss, softmax = P.softmax_with_cross_entropy(x, label, a.soft_label, a.ignore_index, return_softmax=True,
-                                                 axis=a.axis)
+    loss, softmax = P.softmax_with_cross_entropy(
+        x, label, a.soft_label, a.ignore_index, return_softmax=True, axis=a.axis
+    )
     return softmax, loss
 
 

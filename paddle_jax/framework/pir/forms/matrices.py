@@ -8,8 +8,13 @@ from paddle_jax.framework.pir.records import Form
 
 
 def _outer(w, a, out, x, y):
-    return binary(w, "multiply", w.op("reshape", [x, w.ints([-1, 1])], (x.dtype, [*out[0][1][:1], 1])),
-                  w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])), out[0])
+    return binary(
+        w,
+        "multiply",
+        w.op("reshape", [x, w.ints([-1, 1])], (x.dtype, [*out[0][1][:1], 1])),
+        w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])),
+        out[0],
+    )
 
 
 def _linear(w, a, out, x, weight, bias):
@@ -21,8 +26,11 @@ def _onnx_matmul(g, op, x, y):
     for at, flip in enumerate((op.transpose_x, op.transpose_y)):
         if flip and op.ndim(at) > 1:
             perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
-            x, y = ((g.node("Transpose", [x], perm=perm), y) if at == 0
-                    else (x, g.node("Transpose", [y], perm=perm)))
+            x, y = (
+                (g.node("Transpose", [x], perm=perm), y)
+                if at == 0
+                else (x, g.node("Transpose", [y], perm=perm))
+            )
     return g.node("MatMul", [x, y])
 
 
@@ -31,15 +39,21 @@ def _onnx_matmul(g, op, x, y):
 
 def _write_fft(name):
     def write(w, a, out, x):
-        extra = ({"onesided": True} if name == "fft_r2c" else {"last_dim_size": out[0][1][a.axes[-1]]}
-                 if name == "fft_c2r" else {})
+        extra = (
+            {"onesided": True}
+            if name == "fft_r2c"
+            else {"last_dim_size": out[0][1][a.axes[-1]]}
+            if name == "fft_c2r"
+            else {}
+        )
         if not has_lengths_of(a, x, name == "fft_c2r"):
             raise NotWritable("a Fourier transform of nothing has no form in PIR")
         if name == "fft_c2r" and not x.dtype.startswith("complex"):
             x = cast(w, x, "complex128" if x.dtype == "float64" else "complex64")
         if name == "fft_c2c" and not x.dtype.startswith("complex"):
-            return w.op("fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward,
-                        onesided=False)
+            return w.op(
+                "fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, onesided=False
+            )
         return w.op(name, [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, **extra)
 
     return write

@@ -20,8 +20,14 @@ def _batch_norm(w, a, out, x, mean, variance, weight, bias):
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     weight, bias = _weights(w, weight, bias, mean.shape[0], mean.dtype)
     kinds = [out[0], mean.type, mean.type, mean.type, mean.type, None]
-    return w.op("batch_norm_", [x, mean, variance, weight, bias], kinds, momentum=0.9, epsilon=a.epsilon,
-                data_format="NHWC" if last else "NCHW")[0]
+    return w.op(
+        "batch_norm_",
+        [x, mean, variance, weight, bias],
+        kinds,
+        momentum=0.9,
+        epsilon=a.epsilon,
+        data_format="NHWC" if last else "NCHW",
+    )[0]
 
 
 def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
@@ -32,18 +38,30 @@ def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
 def _layer_norm(w, a, out, x, weight, bias):
     count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
     begin = x.ndim - count
-    weight, bias = (None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
-                    for one in (weight, bias))
-    return w.op("layer_norm", [x, weight, bias],
-                [out[0], ("float32", x.shape[:begin]), ("float32", x.shape[:begin])], epsilon=a.epsilon,
-                begin_norm_axis=begin)[0]
+    weight, bias = (
+        None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
+        for one in (weight, bias)
+    )
+    return w.op(
+        "layer_norm",
+        [x, weight, bias],
+        [out[0], ("float32", x.shape[:begin]), ("float32", x.shape[:begin])],
+        epsilon=a.epsilon,
+        begin_norm_axis=begin,
+    )[0]
 
 
 def _group_norm(w, a, out, x, weight, bias):
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     groups = ("float32", [x.shape[0], a.num_groups])
-    return w.op("group_norm", [x, weight, bias], [out[0], groups, groups], epsilon=a.epsilon,
-                groups=a.num_groups, data_format="NHWC" if last else "NCHW")[0]
+    return w.op(
+        "group_norm",
+        [x, weight, bias],
+        [out[0], groups, groups],
+        epsilon=a.epsilon,
+        groups=a.num_groups,
+        data_format="NHWC" if last else "NCHW",
+    )[0]
 
 
 def _instance_norm(w, a, out, x, mean, variance, weight, bias):
@@ -82,8 +100,15 @@ def _local_response_norm(w, a, out, x):
     pads = [0, 0, 0, 0, a.size // 2, (a.size - 1) // 2]
     wide = [*squares.shape[:2], squares.shape[2] + a.size - 1, *squares.shape[3:]]
     padded = w.op("pad3d", [squares, w.ints(pads)], (x.dtype, wide), mode="constant", pad_value=0.0)
-    mean = w.op("pool3d", [padded], squares.type, kernel_size=[a.size, 1, 1], strides=[1, 1, 1],
-                paddings=[0, 0, 0], pooling_type="avg")
+    mean = w.op(
+        "pool3d",
+        [padded],
+        squares.type,
+        kernel_size=[a.size, 1, 1],
+        strides=[1, 1, 1],
+        paddings=[0, 0, 0],
+        pooling_type="avg",
+    )
     power = w.op("pow", [scaled(w, squeeze(w, mean, [1]), a.alpha, a.k)], x.type, y=a.beta)
     return binary(w, "divide", x, power, out[0])
 
@@ -114,8 +139,14 @@ def _read_instance_norm(a, x, w, b):
 
 def _onnx_batch_norm(g, op, x, mean, var, w, b):
     op.channels_first()
-    return [g.node("BatchNormalization", [x, w, b, mean, var], epsilon=op.epsilon), None, None, None, None,
-            None]
+    return [
+        g.node("BatchNormalization", [x, w, b, mean, var], epsilon=op.epsilon),
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 def _onnx_layer_norm(g, op, x, w, b):

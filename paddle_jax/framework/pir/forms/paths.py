@@ -6,9 +6,13 @@ from paddle_jax.framework.pir.records import Form
 
 def _ctc(w, a, out, x, labels, lengths, label_lengths):
     batch = x.shape[1]
-    found = w.op("warpctc", [x, cast(w, labels, "int32"), cast(w, lengths, "int64"),
-                             cast(w, label_lengths, "int64")],
-                 [(x.dtype, [batch, 1]), x.type], blank=a.blank, norm_by_times=a.norm_by_times)[0]
+    found = w.op(
+        "warpctc",
+        [x, cast(w, labels, "int32"), cast(w, lengths, "int64"), cast(w, label_lengths, "int64")],
+        [(x.dtype, [batch, 1]), x.type],
+        blank=a.blank,
+        norm_by_times=a.norm_by_times,
+    )[0]
     loss = squeeze(w, found, [1])
     if a.reduction == "mean":
         count = cast(w, label_lengths, x.dtype)
@@ -19,15 +23,21 @@ def _ctc(w, a, out, x, labels, lengths, label_lengths):
 
 def _rnnt(w, a, out, x, label, lengths, label_lengths):
     inputs = [x, cast(w, label, "int32"), cast(w, lengths, "int32"), cast(w, label_lengths, "int32")]
-    loss = w.op("warprnnt", inputs, [(x.dtype, x.shape[:1]), x.type], blank=a.blank,
-                fastemit_lambda=a.fastemit_lambda)[0]
+    loss = w.op(
+        "warprnnt", inputs, [(x.dtype, x.shape[:1]), x.type], blank=a.blank, fastemit_lambda=a.fastemit_lambda
+    )[0]
     return average(w, loss, a.reduction, out)
 
 
 def _tree(w, a, out, x, label, weight, bias, table, code):
     rest = x.dtype, []
-    return w.op("hsigmoid_loss", [x, label, weight, bias, table, code], [out[0], rest, rest],
-                num_classes=a.num_classes, is_sparse=False)[0]
+    return w.op(
+        "hsigmoid_loss",
+        [x, label, weight, bias, table, code],
+        [out[0], rest, rest],
+        num_classes=a.num_classes,
+        is_sparse=False,
+    )[0]
 
 
 def _mask(w, a, out, x):

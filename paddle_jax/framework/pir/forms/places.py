@@ -173,8 +173,15 @@ def _fill_in_order(a, x, mask, value):
 
 def _localize(w, a, out, x):
     count = (2**31 - 1) // (a.size + 1)  # of shards: as many as int32 can number
-    return w.op("shard_index", [x], out[0], index_num=count * a.size, nshards=count, shard_id=a.shard_id,
-                ignore_value=a.ignore_value)
+    return w.op(
+        "shard_index",
+        [x],
+        out[0],
+        index_num=count * a.size,
+        nshards=count,
+        shard_id=a.shard_id,
+        ignore_value=a.ignore_value,
+    )
 
 
 def _fftshift(sign):

@@ -8,8 +8,12 @@ def _linear(name):
     function = getattr(functions, name)
 
     def read(a, x, scale, zero, *_):
-        return function(x, scale, scale if zero is None else zero, a.quant_axis, a.bit_length, a.qmin,
-                        a.qmax), None, None, None
+        return (
+            function(x, scale, scale if zero is None else zero, a.quant_axis, a.bit_length, a.qmin, a.qmax),
+            None,
+            None,
+            None,
+        )
 
     return Form(read=read)
 

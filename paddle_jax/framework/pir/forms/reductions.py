@@ -36,8 +36,9 @@ def _onnx_reduced(kind):
 
 def _onnx_listed(kind):
     def onnx(g, op, x):
-        return g.node(kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())),
-                      keepdims=int(op.keepdim))
+        return g.node(
+            kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())), keepdims=int(op.keepdim)
+        )
 
     return Form(onnx=onnx)
 
@@ -65,10 +66,12 @@ def _nansum(w, a, out, x):
 
 def _nanmean(w, a, out, x):
     x = cast(w, x, out[0][0])
-    present = cast(w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)),
-                   x.dtype)
-    total, count = (reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0])
-                    for v in (_without_nan(w, x), present))
+    present = cast(
+        w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)), x.dtype
+    )
+    total, count = (
+        reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0]) for v in (_without_nan(w, x), present)
+    )
     return binary(w, "divide", total, count, out[0])
 
 
@@ -111,8 +114,16 @@ def _std(w, a, out, x):
 
 
 def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
-    return w.op("p_norm", [x], out, porder=p, axis=-1 if axis is None else axis, epsilon=epsilon,
-                keepdim=keepdim, asvector=axis is None)
+    return w.op(
+        "p_norm",
+        [x],
+        out,
+        porder=p,
+        axis=-1 if axis is None else axis,
+        epsilon=epsilon,
+        keepdim=keepdim,
+        asvector=axis is None,
+    )
 
 
 def write_norm(w, a, out, x):
@@ -158,13 +169,18 @@ def _pairwise(w, a, out, x, y):
 def _cosine(w, a, out, x, y):
     kind = out[0]
     both = binary(w, "multiply", x, y)
-    x, y = (v if same_shape(v.shape, both.shape) else w.op("expand", [v, w.ints(both.shape)], both.type)
-            for v in (x, y))
+    x, y = (
+        v if same_shape(v.shape, both.shape) else w.op("expand", [v, w.ints(both.shape)], both.type)
+        for v in (x, y)
+    )
     axes = [positive(a.axis, both.ndim)]
     top = reduced(w, "sum", both, axes, False, kind)
     norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
-    bottom = w.op("sqrt", [binary(w, "maximum", binary(w, "multiply", *norms, kind),
-                                  w.full(a.eps * a.eps, x.dtype, ()), kind)], kind)
+    bottom = w.op(
+        "sqrt",
+        [binary(w, "maximum", binary(w, "multiply", *norms, kind), w.full(a.eps * a.eps, x.dtype, ()), kind)],
+        kind,
+    )
     return binary(w, "divide", top, bottom, kind)
 
 
@@ -175,8 +191,12 @@ def _onnx_argument(kind):
     def onnx(g, op, x, axis):
         if op.flatten:
             x = g.node("Reshape", [x, g.ints([-1])])
-        y = g.node(kind, [x], axis=0 if op.flatten else int(g.numbers(axis)[0]),
-                   keepdims=int(op.keepdims and not op.flatten))
+        y = g.node(
+            kind,
+            [x],
+            axis=0 if op.flatten else int(g.numbers(axis)[0]),
+            keepdims=int(op.keepdims and not op.flatten),
+        )
         return y if op.dtype == "int64" else g.cast(y, op.dtype)
 
     return Form(onnx=onnx)
@@ -238,9 +258,17 @@ cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _fl
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
 amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
-nansum, nanmean, count_nonzero, var, std = (Form(_nansum), Form(_nanmean), Form(_count_nonzero), Form(_var),
-                                            Form(_std))
+nansum, nanmean, count_nonzero, var, std = (
+    Form(_nansum),
+    Form(_nanmean),
+    Form(_count_nonzero),
+    Form(_var),
+    Form(_std),
+)
 normalized, pairwise_distance, cosine_similarity = Form(_normalized), Form(_pairwise), Form(_cosine)
 argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
-topk, argsort, cumsum = (Form(onnx=_onnx_topk), Form(read=_read_argsort, onnx=_onnx_argsort),
-                         Form(read=_read_cumsum, onnx=_onnx_cumsum))
+topk, argsort, cumsum = (
+    Form(onnx=_onnx_topk),
+    Form(read=_read_argsort, onnx=_onnx_argsort),
+    Form(read=_read_cumsum, onnx=_onnx_cumsum),
+)

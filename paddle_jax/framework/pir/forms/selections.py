@@ -55,27 +55,52 @@ def _slices(x, axis):
     return shape, count
 
 
-def _unique(add, x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64",
-            sorted=True, name=None):
+def _unique(
+    add,
+    x,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    dtype="int64",
+    sorted=True,
+    name=None,
+):
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
-    out, *more = add(_UNIQUE, [x], [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
-                      return_index=True, return_inverse=True, return_counts=True,
-                      axis=[] if axis is None else [axis], dtype=dtype, is_sorted=True)
-    chosen = [one for one, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True)
-              if wanted]
+    out, *more = add(
+        _UNIQUE,
+        [x],
+        [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=[] if axis is None else [axis],
+        dtype=dtype,
+        is_sorted=True,
+    )
+    chosen = [
+        one for one, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted
+    ]
     return (out, *chosen) if chosen else out
 
 
-def _unique_consecutive(add, x, return_inverse=False, return_counts=False, axis=None, dtype="int64",
-                        name=None):
+def _unique_consecutive(
+    add, x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None
+):
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
-    out, *more = add(_RUNS, [x], [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
-                      return_inverse=True, return_counts=True, axis=[] if axis is None else [axis],
-                      dtype=dtype)
+    out, *more = add(
+        _RUNS,
+        [x],
+        [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
+        return_inverse=True,
+        return_counts=True,
+        axis=[] if axis is None else [axis],
+        dtype=dtype,
+    )
     chosen = [one for one, wanted in zip(more, (return_inverse, return_counts), strict=True) if wanted]
     return (out, *chosen) if chosen else out
 

@@ -24,8 +24,9 @@ def _attend(w, a, out, q, k, v, mask):
         if isinstance(shape[2], Length) or isinstance(shape[3], Length):
             ones = w.op("full_like", [scores, w.full(1.0)], scores.type, dtype=scores.dtype)
             later = w.op("triu", [ones], scores.type, diagonal=1)
-            scores = _masked(w, scores,
-                             w.op("equal", [later, w.full(0.0, scores.dtype, ())], ("bool", shape)))
+            scores = _masked(
+                w, scores, w.op("equal", [later, w.full(0.0, scores.dtype, ())], ("bool", shape))
+            )
         else:
             scores = _masked(w, scores, w.constant(np.tril(np.ones(shape[2:], bool))))
     weights = w.op("softmax", [scores], scores.type, axis=-1)
@@ -47,8 +48,11 @@ def _masked(w, scores, mask):
         return w.op("add", [scores, cast(w, mask, scores.dtype)], scores.type)
     if not same_shape(mask.shape, scores.shape):
         mask = w.op("expand", [mask, w.ints(scores.shape)], ("bool", scores.shape))
-    return w.op("where", [mask, scores, w.op("full_like", [scores, w.full(-math.inf)], scores.type,
-                                             dtype=scores.dtype)], scores.type)
+    return w.op(
+        "where",
+        [mask, scores, w.op("full_like", [scores, w.full(-math.inf)], scores.type, dtype=scores.dtype)],
+        scores.type,
+    )
 
 
 def _recurrent(mode, count):
@@ -56,8 +60,11 @@ def _recurrent(mode, count):
     reversed sequence."""
 
     def rule(w, a, out, x, *operands):
-        states, (w_ih, w_hh, b_ih, b_hh), rest = (operands[:count], operands[count : count + 4],
-                                                  operands[count + 4 :])
+        states, (w_ih, w_hh, b_ih, b_hh), rest = (
+            operands[:count],
+            operands[count : count + 4],
+            operands[count + 4 :],
+        )
         if any(one is not None for one in rest) or (getattr(a, "activation", "tanh") not in ("tanh", "relu")):
             raise NotWritable("a recurrent network with projections or sequence lengths has no form in PIR")
         gates, hidden = w_hh.shape
@@ -68,8 +75,10 @@ def _recurrent(mode, count):
         name = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[a.activation] if mode == "RNN" else mode
         done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name)
         done = w.op("flip", [done], done.type, axis=[0]) if a.reverse else done
-        return [done if a.time_major else transpose(w, done, [1, 0, 2]),
-                *[squeeze(w, one, [0]) for one in end]]
+        return [
+            done if a.time_major else transpose(w, done, [1, 0, 2]),
+            *[squeeze(w, one, [0]) for one in end],
+        ]
 
     return rule
 
@@ -92,8 +101,15 @@ def _rnn(w, x, start, weights, hidden, mode):
     state = x.dtype, [1, x.shape[1], hidden]
     mask = w.dropout_state()
     operands = [x, start, w.combine(weights), None, mask]
-    return w.rnn(operands, size, [state] * len(start.items), input_size=x.shape[2], hidden_size=hidden,
-                 num_layers=1, mode=mode)
+    return w.rnn(
+        operands,
+        size,
+        [state] * len(start.items),
+        input_size=x.shape[2],
+        hidden_size=hidden,
+        num_layers=1,
+        mode=mode,
+    )
 
 
 def _read_rnn(a, x, states, weights, length=None, *_):
@@ -125,18 +141,26 @@ def _onnx_rnn(g, op, x, states, weights, length, mask):
     both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
     w_ih, w_hh = (g.node("Unsqueeze", [one, g.ints([0])]) for one in (w_ih, w_hh))
     kind = op.mode if op.mode in ("LSTM", "GRU") else "RNN"
-    extra = ({"linear_before_reset": 1} if kind == "GRU" else {"activations": ["Relu"]}
-             if op.mode == "RNN_RELU" else {})
-    out, *last = g.node(kind, [x, w_ih, w_hh, both, None, *states], 1 + len(states),
-                        hidden_size=op.hidden_size, **extra)
+    extra = (
+        {"linear_before_reset": 1}
+        if kind == "GRU"
+        else {"activations": ["Relu"]}
+        if op.mode == "RNN_RELU"
+        else {}
+    )
+    out, *last = g.node(
+        kind, [x, w_ih, w_hh, both, None, *states], 1 + len(states), hidden_size=op.hidden_size, **extra
+    )
     return [g.node("Squeeze", [out, g.ints([1])]), None, last, None]
 
 
 def _reordered(g, weight, order, hidden):
     if len(order) == 1:
         return weight
-    parts = [g.node("Slice", [weight, g.ints([i * hidden]), g.ints([(i + 1) * hidden]), g.ints([0])])
-             for i in order]
+    parts = [
+        g.node("Slice", [weight, g.ints([i * hidden]), g.ints([(i + 1) * hidden]), g.ints([0])])
+        for i in order
+    ]
     return g.node("Concat", parts, axis=0)
 
 
@@ -155,7 +179,13 @@ def _embedding(w, a, out, x, weight):
 
 attend, embedding = Form(_attend, parts=_attend_groups), Form(onnx=_onnx_embedding)
 lookup = Form(_embedding)
-long_memory, gated, recurrent = (Form(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
-                                 Form(_recurrent("GRU", 1)), Form(_recurrent("RNN", 1)))
-long_memory_cell, gated_cell, recurrent_cell = (Form(_cell("LSTM", 2)), Form(_cell("GRU", 1)),
-                                                Form(_cell("RNN", 1)))
+long_memory, gated, recurrent = (
+    Form(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
+    Form(_recurrent("GRU", 1)),
+    Form(_recurrent("RNN", 1)),
+)
+long_memory_cell, gated_cell, recurrent_cell = (
+    Form(_cell("LSTM", 2)),
+    Form(_cell("GRU", 1)),
+    Form(_cell("RNN", 1)),
+)

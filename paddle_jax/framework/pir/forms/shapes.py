@@ -49,8 +49,10 @@ def _onnx_split(g, op, x, sizes, axis):
 def _onnx_unbind(g, op, x):
     length = op.lengths()[op.axis]
     found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
-    return [g.node("Squeeze", [piece, g.ints([op.axis])])
-            for piece in (found if isinstance(found, list) else [found])]
+    return [
+        g.node("Squeeze", [piece, g.ints([op.axis])])
+        for piece in (found if isinstance(found, list) else [found])
+    ]
 
 
 def _onnx_stack(g, op, xs):
@@ -59,8 +61,10 @@ def _onnx_stack(g, op, xs):
 
 def _onnx_expand(g, op, x, shape):
     shape = g.int_list(shape)
-    return g.node("Expand", [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]),
-                                                 g.number(1, "int64"), shape])])
+    return g.node(
+        "Expand",
+        [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]), g.number(1, "int64"), shape])],
+    )
 
 
 def _onnx_flatten(g, op, x):
@@ -71,20 +75,24 @@ def _onnx_flatten(g, op, x):
     head = [0] * start
     if all(n > 0 for n in shape[stop + 1 :]):
         return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
-    return g.node("Reshape",
-                  [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])])
+    return g.node(
+        "Reshape", [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])]
+    )
 
 
 def _onnx_flip(g, op, x):
     count = len(op.axis)
-    return g.node("Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis),
-                            g.ints([-1] * count)])
+    return g.node(
+        "Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis), g.ints([-1] * count)]
+    )
 
 
 def _onnx_meshgrid(g, op, xs):
     shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
-    rows = [g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])])
-            for i, x in enumerate(xs)]
+    rows = [
+        g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])])
+        for i, x in enumerate(xs)
+    ]
     return [g.node("Expand", [row, shape]) for row in rows]
 
 
@@ -100,15 +108,22 @@ def _grid(a, xs):
 
 grid = Form(parts=_grid)
 shape = Form(read=_read_shape)
-reshape_form, view = (Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
-                      Form(_view))
+reshape_form, view = (
+    Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
+    Form(_view),
+)
 transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
 matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
 expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
 rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
 split, split_at, pieces = Form(onnx=_onnx_split), Form(_split_at), Form(parts=_pieces)
 stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
-unstack = Form(lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)),
-               onnx=_onnx_unbind)
-expand, flatten, flip, meshgrid = (Form(onnx=_onnx_expand), Form(onnx=_onnx_flatten), Form(onnx=_onnx_flip),
-                                   Form(onnx=_onnx_meshgrid))
+unstack = Form(
+    lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind
+)
+expand, flatten, flip, meshgrid = (
+    Form(onnx=_onnx_expand),
+    Form(onnx=_onnx_flatten),
+    Form(onnx=_onnx_flip),
+    Form(onnx=_onnx_meshgrid),
+)

@@ -44,8 +44,9 @@ def resized_transform(name, real_result=False):
         lengths = list(a.lengths)
         wanted = [*lengths[:-1], lengths[-1] // 2 + 1] if real_result else lengths
         resized = _resized(x, a.axes, wanted)
-        return getattr(fourier, name)(resized, tuple(lengths) if real_result else None, a.axes, a.forward,
-                                      a.norm)
+        return getattr(fourier, name)(
+            resized, tuple(lengths) if real_result else None, a.axes, a.forward, a.norm
+        )
 
     return parts
 

@@ -35,8 +35,10 @@ def _quantile(a, x):
     rows = P.sort(P.where(is_nan, P.full_like(rows, math.inf), rows), -1)
     is_bad = count == 0 if a.ignore_nan else P.any(is_nan, -1, True)
     last = P.cast(P.maximum(count - 1, P.full([], 0, count.dtype)), "float64")
-    found = [P.where(is_bad, P.full_like(one, math.nan), one)
-             for one in [_between(rows, last * share, a.interpolation) for share in a.q]]
+    found = [
+        P.where(is_bad, P.full_like(one, math.nan), one)
+        for one in [_between(rows, last * share, a.interpolation) for share in a.q]
+    ]
     found = [P.squeeze(one, -1) for one in found]
     if a.keepdim:
         found = [P.unsqueeze(one, sorted(a.axes)) for one in found]
@@ -45,6 +47,7 @@ def _quantile(a, x):
 
 def _between(rows, at, interpolation):
     """Values of sorted rows at fractional places."""
+
     def taken(place):
         return P.take_along_axis(rows, P.cast(place, "int64"), -1)
 

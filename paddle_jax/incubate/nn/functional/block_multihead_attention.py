@@ -40,8 +40,10 @@ def _found(new, valid, beginning, scale, back, most):
     largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
     largest = jnp.where(largest > 0, largest, 1)
     beginning = beginning[:, None]
-    return (jnp.where(beginning, 1 / largest, scale).astype(scale.dtype),
-            jnp.where(beginning, largest / most, back).astype(back.dtype))
+    return (
+        jnp.where(beginning, 1 / largest, scale).astype(scale.dtype),
+        jnp.where(beginning, largest / most, back).astype(back.dtype),
+    )
 
 
 def _stored(x, scale, kind, bounds):
@@ -71,8 +73,10 @@ def _scores(q, keys, positions, lengths, encoding, mask, tgt_mask):
     nothing is to be seen."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
     grouped = q.reshape(*q.shape[:2], keys.shape[2], -1, q.shape[-1]).astype(wide)
-    scores = (jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST)
-              / q.shape[-1] ** 0.5)
+    scores = (
+        jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST)
+        / q.shape[-1] ** 0.5
+    )
     at = jnp.arange(keys.shape[1])
     seen = at <= positions[..., None]
     there = at < lengths[:, None]
@@ -93,21 +97,45 @@ def _fitted(mask, shape):
     return mask[:, :, None].astype(jnp.float32)
 
 
-@op("qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale "
-    "v_scale k_back v_back", register=False, method=False)
-def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, starts, tables, rope=None,
-                    mask=None, tgt_mask=None, k_scale=None, v_scale=None, k_back=None, v_back=None, longest=1,
-                    neox=False, bounds=(127.0, -127.0, 1), dynamic=False):
+@op(
+    "qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale "
+    "v_scale k_back v_back",
+    register=False,
+    method=False,
+)
+def paged_attention(
+    qkv,
+    key_cache,
+    value_cache,
+    encoder,
+    decoder,
+    lengths,
+    starts,
+    tables,
+    rope=None,
+    mask=None,
+    tgt_mask=None,
+    k_scale=None,
+    v_scale=None,
+    k_back=None,
+    v_back=None,
+    longest=1,
+    neox=False,
+    bounds=(127.0, -127.0, 1),
+    dynamic=False,
+):
     """(results [tokens, heads * width], key cache, value cache, the scales). longest: length up to which
     sequences are filled up."""
     pages, groups, block, width = key_cache.shape
-    encoder, decoder, lengths, starts = (t.reshape(-1).astype(jnp.int32)
-                                         for t in (encoder, decoder, lengths, starts))
+    encoder, decoder, lengths, starts = (
+        t.reshape(-1).astype(jnp.int32) for t in (encoder, decoder, lengths, starts)
+    )
     batch, tokens = lengths.shape[0], qkv.shape[0]
     steps = jnp.arange(longest)
     valid = steps < lengths[:, None]
-    rows = qkv.at[starts[:batch, None] + steps].get(mode="fill",
-                                                    fill_value=0).reshape(batch, longest, -1, width)
+    rows = (
+        qkv.at[starts[:batch, None] + steps].get(mode="fill", fill_value=0).reshape(batch, longest, -1, width)
+    )
     q, k, v = rows[:, :, : -2 * groups], rows[:, :, -2 * groups : -groups], rows[:, :, -groups:]
     first = jnp.where(encoder > 0, 0, decoder)
     positions = first[:, None] + steps
@@ -120,13 +148,16 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
     keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
     weights = jax.nn.softmax(scores, -1)
-    out = jnp.einsum("bghlk,bkgw->blghw", weights, values.astype(weights.dtype),
-                     precision=lax.Precision.HIGHEST)
+    out = jnp.einsum(
+        "bghlk,bkgw->blghw", weights, values.astype(weights.dtype), precision=lax.Precision.HIGHEST
+    )
     out = out.astype(qkv.dtype).reshape(batch, longest, -1)
     page = jnp.take_along_axis(tables, jnp.clip(positions // block, 0, tables.shape[1] - 1), 1)
     page = jnp.where(valid & (positions < tables.shape[1] * block) & (page >= 0), page, pages)
-    caches = [cache.at[page, :, positions % block].set(_stored(new, scale, cache.dtype, bounds), mode="drop")
-              for cache, new, scale in ((key_cache, k, k_scale), (value_cache, v, v_scale))]
+    caches = [
+        cache.at[page, :, positions % block].set(_stored(new, scale, cache.dtype, bounds), mode="drop")
+        for cache, new, scale in ((key_cache, k, k_scale), (value_cache, v, v_scale))
+    ]
     token = jnp.arange(tokens)
     owner = jnp.clip(jnp.searchsorted(starts, token, side="right") - 1, 0, batch - 1)
     step = token - starts[owner]
@@ -137,25 +168,35 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
 def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
     for name, value, allowed in refused:
         if value is not allowed:
-            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; "
-                             "put a prefix into the pages of the cache")
-    if (key_cache.ndim != 4 or list(value_cache.shape) != list(key_cache.shape)
-            or key_cache.shape[2] != block_size):
-        raise ValueError(f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and "
-                         f"{list(value_cache.shape)}; both must be [pages, key heads, {block_size}, width], "
-                         "the third being block_size")
+            raise ValueError(
+                f"{_NAME}: {name}: only {allowed} is allowed; put a prefix into the pages of the cache"
+            )
+    if (
+        key_cache.ndim != 4
+        or list(value_cache.shape) != list(key_cache.shape)
+        or key_cache.shape[2] != block_size
+    ):
+        raise ValueError(
+            f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and "
+            f"{list(value_cache.shape)}; both must be [pages, key heads, {block_size}, width], "
+            "the third being block_size"
+        )
     heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1] if qkv.ndim == 2 else 0
     if heads <= 0 or heads % key_cache.shape[1] or block_tables.ndim != 2:
-        raise ValueError(f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and "
-                         f"{list(block_tables.shape)}; they must be [tokens, (heads + 2 * key heads) * "
-                         "width], heads being a multiple of key heads, and [batch, pages of a sequence]")
+        raise ValueError(
+            f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and "
+            f"{list(block_tables.shape)}; they must be [tokens, (heads + 2 * key heads) * "
+            "width], heads being a multiple of key heads, and [batch, pages of a sequence]"
+        )
 
 
 def _check_scales(scales, shape):
     found = [None if scale is None else list(scale.shape) for scale in scales]
     if found != [shape] * 4:
-        raise ValueError(f"{_NAME}: cache_k_quant_scales and the other three scales: got shapes {found}; "
-                         f"with use_dynamic_cachekv_quant each must be [batch, key heads], {shape}")
+        raise ValueError(
+            f"{_NAME}: cache_k_quant_scales and the other three scales: got shapes {found}; "
+            f"with use_dynamic_cachekv_quant each must be [batch, key heads], {shape}"
+        )
 
 
 def _longest(lengths, tokens):
@@ -167,14 +208,43 @@ def _longest(lengths, tokens):
 
 
 def block_multihead_attention(
-        qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, padding_offsets,
-        cum_offsets, cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache=None, pre_value_cache=None,
-        cache_k_quant_scales=None, cache_v_quant_scales=None, cache_k_dequant_scales=None,
-        cache_v_dequant_scales=None, qkv_out_scale=None, qkv_bias=None, out_shift=None, out_smooth=None,
-        max_enc_len_this_time=None, max_dec_len_this_time=None, rope_emb=None, mask=None, tgt_mask=None,
-        max_seq_len=-1, block_size=64, use_neox_style=False, use_dynamic_cachekv_quant=False,
-        quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0, out_scale=-1,
-        compute_dtype="default", rope_theta=10000.0):
+    qkv,
+    key_cache,
+    value_cache,
+    seq_lens_encoder,
+    seq_lens_decoder,
+    seq_lens_this_time,
+    padding_offsets,
+    cum_offsets,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    block_tables,
+    pre_key_cache=None,
+    pre_value_cache=None,
+    cache_k_quant_scales=None,
+    cache_v_quant_scales=None,
+    cache_k_dequant_scales=None,
+    cache_v_dequant_scales=None,
+    qkv_out_scale=None,
+    qkv_bias=None,
+    out_shift=None,
+    out_smooth=None,
+    max_enc_len_this_time=None,
+    max_dec_len_this_time=None,
+    rope_emb=None,
+    mask=None,
+    tgt_mask=None,
+    max_seq_len=-1,
+    block_size=64,
+    use_neox_style=False,
+    use_dynamic_cachekv_quant=False,
+    quant_round_type=1,
+    quant_max_bound=127.0,
+    quant_min_bound=-127.0,
+    out_scale=-1,
+    compute_dtype="default",
+    rope_theta=10000.0,
+):
     """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie
     in pages of a cache.
 
@@ -228,26 +298,51 @@ def block_multihead_attention(
         >>> y[0].tolist(), values[1, 0, :, 0].tolist()
         ([4.0, 5.0], [4.0, 10.0, 0.0, 0.0])
     """
-    _check(qkv, key_cache, value_cache, block_tables, block_size,
-           [("pre_key_cache", pre_key_cache, None), ("pre_value_cache", pre_value_cache, None)])
+    _check(
+        qkv,
+        key_cache,
+        value_cache,
+        block_tables,
+        block_size,
+        [("pre_key_cache", pre_key_cache, None), ("pre_value_cache", pre_value_cache, None)],
+    )
     scales = (cache_k_quant_scales, cache_v_quant_scales, cache_k_dequant_scales, cache_v_dequant_scales)
     if use_dynamic_cachekv_quant:
         _check_scales(scales, [block_tables.shape[0], key_cache.shape[1]])
     x = qkv
     if qkv_out_scale is not None:
         if compute_dtype not in _DTYPES:
-            raise ValueError(f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
-                             "'fp16', 'bf16' or 'fp32'")
+            raise ValueError(
+                f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
+                "'fp16', 'bf16' or 'fp32'"
+            )
         x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
     x = x if qkv_bias is None else x + reshape(qkv_bias, [-1])
-    y, *changed = paged_attention(x, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder,
-                                  seq_lens_this_time, cu_seqlens_q, block_tables, rope_emb, mask, tgt_mask,
-                                  *scales, _longest(seq_lens_this_time, qkv.shape[0]), bool(use_neox_style),
-                                  (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)),
-                                  bool(use_dynamic_cachekv_quant))
+    y, *changed = paged_attention(
+        x,
+        key_cache,
+        value_cache,
+        seq_lens_encoder,
+        seq_lens_decoder,
+        seq_lens_this_time,
+        cu_seqlens_q,
+        block_tables,
+        rope_emb,
+        mask,
+        tgt_mask,
+        *scales,
+        _longest(seq_lens_this_time, qkv.shape[0]),
+        bool(use_neox_style),
+        (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)),
+        bool(use_dynamic_cachekv_quant),
+    )
     for tensor, value in zip((key_cache, value_cache, *scales)[: len(changed)], changed, strict=True):
         tensor._adopt(value)
     y = y if out_shift is None else y + out_shift
     y = y if out_smooth is None else y * out_smooth
-    return (quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), qkv,
-            key_cache, value_cache)
+    return (
+        quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound),
+        qkv,
+        key_cache,
+        value_cache,
+    )

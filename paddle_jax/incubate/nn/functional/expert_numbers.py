@@ -43,8 +43,17 @@ def int_bincount(x, low, high, dtype=None, name=None):
     return _counted(x, int(low), int(high), kind)
 
 
-def cal_aux_loss(gate_prob, dispatch_mask, tokens_mask, dispatch_tokens_mask, num_experts, use_group, moe_k,
-                 clip_min, name=None):
+def cal_aux_loss(
+    gate_prob,
+    dispatch_mask,
+    tokens_mask,
+    dispatch_tokens_mask,
+    num_experts,
+    use_group,
+    moe_k,
+    clip_min,
+    name=None,
+):
     """The loss that keeps experts equally busy: experts times the sum of the mean gate times the share
     of tokens of each.
 
@@ -69,8 +78,9 @@ def cal_aux_loss(gate_prob, dispatch_mask, tokens_mask, dispatch_tokens_mask, nu
         1.0
     """
     if gate_prob.ndim != 2:
-        raise ValueError(f"cal_aux_loss: gate_prob: got shape {list(gate_prob.shape)}; "
-                         "it must be [n, experts]")
+        raise ValueError(
+            f"cal_aux_loss: gate_prob: got shape {list(gate_prob.shape)}; it must be [n, experts]"
+        )
     own = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype).sum()
     tokens, scale = own, None
     if dispatch_tokens_mask is not None:
@@ -80,8 +90,9 @@ def cal_aux_loss(gate_prob, dispatch_mask, tokens_mask, dispatch_tokens_mask, nu
     elif own is None:
         tokens = to_tensor(gate_prob.size / num_experts, dtype=gate_prob.dtype)
     tokens = tokens.clip(min=clip_min)
-    counts = (dispatch_mask.sum(0) if dispatch_mask.ndim == 2
-              else dispatch_mask).astype(gate_prob.dtype).detach()
+    counts = (
+        (dispatch_mask.sum(0) if dispatch_mask.ndim == 2 else dispatch_mask).astype(gate_prob.dtype).detach()
+    )
     shares = counts / tokens
     loss = (gate_prob.sum(0) / tokens * shares).sum() * (num_experts / moe_k if use_group else num_experts)
     if scale is not None:  # the value of the parts seen here, the gradient of the whole
@@ -89,8 +100,9 @@ def cal_aux_loss(gate_prob, dispatch_mask, tokens_mask, dispatch_tokens_mask, nu
     return loss, tokens, shares
 
 
-def expand_modality_expert_id(expert_id, num_expert_per_modality, group_size, modality_offset,
-                              is_group_expert, name=None):
+def expand_modality_expert_id(
+    expert_id, num_expert_per_modality, group_size, modality_offset, is_group_expert, name=None
+):
     """The numbers of experts among all, where each device holds those of two modalities, one after the other.
 
     Args:
@@ -109,8 +121,9 @@ def expand_modality_expert_id(expert_id, num_expert_per_modality, group_size, mo
         [[2, 3, 6, 7]]
     """
     if expert_id.ndim != 2:
-        raise ValueError(f"expand_modality_expert_id: expert_id: got shape {list(expert_id.shape)}; "
-                         "it must be [n, k]")
+        raise ValueError(
+            f"expand_modality_expert_id: expert_id: got shape {list(expert_id.shape)}; it must be [n, k]"
+        )
     if is_group_expert:
         expert_id = expert_id + arange(expert_id.shape[1], dtype=expert_id.dtype) * group_size
     if num_expert_per_modality <= 0:
@@ -119,8 +132,9 @@ def expand_modality_expert_id(expert_id, num_expert_per_modality, group_size, mo
     return device * (2 * num_expert_per_modality) + number + modality_offset * num_expert_per_modality
 
 
-def build_src_rank_and_local_expert_id(expert_num_global_tensor, expert_num_global, num_local_experts,
-                                       name=None):
+def build_src_rank_and_local_expert_id(
+    expert_num_global_tensor, expert_num_global, num_local_experts, name=None
+):
     """For rows in the order of experts: the device each expert lies on, and its number there.
 
     Args:
@@ -137,9 +151,12 @@ def build_src_rank_and_local_expert_id(expert_num_global_tensor, expert_num_glob
         [[0, 1, 1, 1], [0, 0, 0, 1]]
     """
     if expert_num_global_tensor.size != len(expert_num_global):
-        raise ValueError("build_src_rank_and_local_expert_id: expert_num_global: "
-                         f"got {len(expert_num_global)} numbers for {expert_num_global_tensor.size} experts; "
-                         "they must be equally many")
-    expert = repeat_interleave(arange(len(expert_num_global), dtype="int32"),
-                               to_tensor(list(expert_num_global), dtype="int32"))
+        raise ValueError(
+            "build_src_rank_and_local_expert_id: expert_num_global: "
+            f"got {len(expert_num_global)} numbers for {expert_num_global_tensor.size} experts; "
+            "they must be equally many"
+        )
+    expert = repeat_interleave(
+        arange(len(expert_num_global), dtype="int32"), to_tensor(list(expert_num_global), dtype="int32")
+    )
     return expert // num_local_experts, expert % num_local_experts

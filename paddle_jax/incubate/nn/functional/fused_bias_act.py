@@ -16,9 +16,19 @@ _ACTIVATIONS = {"gelu": gelu, "relu": relu, "silu": silu, "swish": silu, "geglu"
 _DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 
 
-def fused_bias_act(x, bias=None, dequant_scales=None, shift=None, smooth=None, act_method="gelu",
-                   compute_dtype="default", quant_scale=-1, quant_round_type=0, quant_max_bound=0,
-                   quant_min_bound=0):
+def fused_bias_act(
+    x,
+    bias=None,
+    dequant_scales=None,
+    shift=None,
+    smooth=None,
+    act_method="gelu",
+    compute_dtype="default",
+    quant_scale=-1,
+    quant_round_type=0,
+    quant_max_bound=0,
+    quant_min_bound=0,
+):
     """act(x + bias); "geglu" and "swiglu" cut the last axis in halves and multiply the activated first
     one by the second.
 
@@ -42,14 +52,18 @@ def fused_bias_act(x, bias=None, dequant_scales=None, shift=None, smooth=None, a
         [[2.0, 0.0]]
     """
     if act_method not in _ACTIVATIONS:
-        raise ValueError(f"fused_bias_act: act_method: got {act_method!r}; "
-                         f"allowed are {', '.join(_ACTIVATIONS)}")
+        raise ValueError(
+            f"fused_bias_act: act_method: got {act_method!r}; allowed are {', '.join(_ACTIVATIONS)}"
+        )
     if compute_dtype not in ("default", *_DTYPES):
-        raise ValueError(f"fused_bias_act: compute_dtype: got {compute_dtype!r}; allowed are 'default', "
-                         "'fp16', 'bf16' and 'fp32'")
+        raise ValueError(
+            f"fused_bias_act: compute_dtype: got {compute_dtype!r}; allowed are 'default', "
+            "'fp16', 'bf16' and 'fp32'"
+        )
     if x.dtype is dtypes.int32 and compute_dtype == "default":
-        raise ValueError("fused_bias_act: compute_dtype: got 'default' for an int32 x; "
-                         "it must be 'fp16', 'bf16' or 'fp32'")
+        raise ValueError(
+            "fused_bias_act: compute_dtype: got 'default' for an int32 x; it must be 'fp16', 'bf16' or 'fp32'"
+        )
     dtype = _DTYPES.get(compute_dtype, x.dtype)
     y = cast(x, dtype) if dequant_scales is None else cast(cast(x, "float32") * dequant_scales, dtype)
     y = _ACTIVATIONS[act_method](y if bias is None else y + bias)

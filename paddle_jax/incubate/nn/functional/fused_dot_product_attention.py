@@ -3,8 +3,17 @@
 from paddle_jax.nn.functional.flash_attention import scaled_dot_product_attention
 
 
-def fused_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-                                scaling_factor=None, training=True, name=None):
+def fused_dot_product_attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scaling_factor=None,
+    training=True,
+    name=None,
+):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -28,7 +37,10 @@ def fused_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0
         paddle.Size([1, 3, 2, 4])
     """
     if attn_mask is not None and (is_causal or attn_mask.dtype is not query.dtype):
-        raise AssertionError(f"fused_dot_product_attention: attn_mask: got dtype {attn_mask.dtype} with "
-                             f"is_causal={is_causal}; it must be {query.dtype}, and None with is_causal")
-    return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, training,
-                                        scale=scaling_factor)
+        raise AssertionError(
+            f"fused_dot_product_attention: attn_mask: got dtype {attn_mask.dtype} with "
+            f"is_causal={is_causal}; it must be {query.dtype}, and None with is_causal"
+        )
+    return scaled_dot_product_attention(
+        query, key, value, attn_mask, dropout_p, is_causal, training, scale=scaling_factor
+    )

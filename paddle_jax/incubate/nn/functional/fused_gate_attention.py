@@ -5,10 +5,23 @@ from paddle_jax.nn.functional.softmaxes import softmax
 from paddle_jax.tensor.einsum import einsum
 
 
-def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, value_weight=None,
-                         qkv_weight=None, gate_linear_weight=None, gate_linear_bias=None,
-                         out_linear_weight=None, out_linear_bias=None, nonbatched_bias=None, attn_mask=None,
-                         has_gating=True, merge_qkv=True, use_flash_attn=False):
+def fused_gate_attention(
+    query,
+    key=None,
+    query_weight=None,
+    key_weight=None,
+    value_weight=None,
+    qkv_weight=None,
+    gate_linear_weight=None,
+    gate_linear_bias=None,
+    out_linear_weight=None,
+    out_linear_bias=None,
+    nonbatched_bias=None,
+    attn_mask=None,
+    has_gating=True,
+    merge_qkv=True,
+    use_flash_attn=False,
+):
     """Attention within the rows of a table, each head's result multiplied by a gate.
 
     Differs from Paddle: works on the CPU.
@@ -41,14 +54,20 @@ def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, va
         supplement, algorithm 7.
     """
     needed = {"out_linear_weight": out_linear_weight}
-    needed |= ({"qkv_weight": qkv_weight} if merge_qkv
-               else {"query_weight": query_weight, "key_weight": key_weight, "value_weight": value_weight})
-    needed |= ({"gate_linear_weight": gate_linear_weight, "gate_linear_bias": gate_linear_bias} if has_gating
-               else {})
+    needed |= (
+        {"qkv_weight": qkv_weight}
+        if merge_qkv
+        else {"query_weight": query_weight, "key_weight": key_weight, "value_weight": value_weight}
+    )
+    needed |= (
+        {"gate_linear_weight": gate_linear_weight, "gate_linear_bias": gate_linear_bias} if has_gating else {}
+    )
     for name, value in needed.items():
         if value is None:
-            raise ValueError(f"fused_gate_attention: {name}: got None; "
-                             f"it is needed with merge_qkv={merge_qkv} and has_gating={has_gating}")
+            raise ValueError(
+                f"fused_gate_attention: {name}: got None; "
+                f"it is needed with merge_qkv={merge_qkv} and has_gating={has_gating}"
+            )
     if merge_qkv:
         q, k, v = (einsum("brqn,hwn->brqhw", query, qkv_weight[i]) for i in range(3))
     else:

@@ -6,8 +6,20 @@ from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.ops import rsqrt
 
 
-def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, begin_norm_axis=1, bias=None,
-                     residual=None, quant_scale=-1, quant_round_type=0, quant_max_bound=0, quant_min_bound=0):
+def fused_layer_norm(
+    x,
+    norm_weight,
+    norm_bias,
+    epsilon,
+    residual_alpha=1.0,
+    begin_norm_axis=1,
+    bias=None,
+    residual=None,
+    quant_scale=-1,
+    quant_round_type=0,
+    quant_max_bound=0,
+    quant_min_bound=0,
+):
     """Normalises the axes from begin_norm_axis on to mean 0 and variance 1; before that adds a residual,
     if there is one.
 
@@ -40,8 +52,10 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
     shape = trailing("fused_layer_norm", x, begin_norm_axis, norm_weight=norm_weight, norm_bias=norm_bias)
     if residual is not None:
         if residual.shape != x.shape:
-            raise ValueError(f"fused_layer_norm: residual: got shape {list(residual.shape)}; "
-                             f"it must be that of x, {list(x.shape)}")
+            raise ValueError(
+                f"fused_layer_norm: residual: got shape {list(residual.shape)}; "
+                f"it must be that of x, {list(x.shape)}"
+            )
         x = (x if bias is None else x + bias) + residual * residual_alpha
     wide = widened(x)
     axes = list(range(x.ndim - len(shape), x.ndim))
@@ -52,6 +66,7 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
         y = (wide - mean) * inverse
         y = y if norm_weight is None else y * cast(norm_weight.reshape(shape), y.dtype)
         y = y if norm_bias is None else y + cast(norm_bias.reshape(shape), y.dtype)
-    y = quantized("fused_layer_norm", cast(y, x.dtype), quant_scale, quant_round_type, quant_max_bound,
-                  quant_min_bound)
+    y = quantized(
+        "fused_layer_norm", cast(y, x.dtype), quant_scale, quant_round_type, quant_max_bound, quant_min_bound
+    )
     return y, x, cast(mean.flatten(), "float32"), cast(inverse.flatten(), "float32")

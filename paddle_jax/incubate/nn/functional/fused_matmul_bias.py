@@ -63,7 +63,9 @@ def fused_linear_activation(x, y, bias, trans_x=False, trans_y=False, activation
         [[3.0, 0.0]]
     """
     if activation not in (None, "none", "relu", "gelu"):
-        raise ValueError(f"fused_linear_activation: activation: got {activation!r}; allowed are 'relu', "
-                         "'gelu', 'none' and None")
+        raise ValueError(
+            f"fused_linear_activation: activation: got {activation!r}; allowed are 'relu', "
+            "'gelu', 'none' and None"
+        )
     out = fused_matmul_bias(x, y, bias, trans_x, trans_y)
     return relu(out) if activation == "relu" else gelu(out, True) if activation == "gelu" else out

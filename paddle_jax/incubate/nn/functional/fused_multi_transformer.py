@@ -66,8 +66,9 @@ def remembered(k, v, cache, prefix, positions, decoding):
     new = cast(stack([k, v]), cache.dtype)
     if not decoding:
         if new.shape[3] > cache.shape[3]:
-            raise ValueError(f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; "
-                             f"{new.shape[3]} are needed")
+            raise ValueError(
+                f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; {new.shape[3]} are needed"
+            )
         return k, v, concat([new, cache[:, :, :, new.shape[3] :]], 3)
     here = reshape(arange(cache.shape[3]), [1, 1, 1, -1, 1]) == reshape(positions, [1, -1, 1, 1, 1])
     cache = where(here, new, cache)
@@ -100,8 +101,11 @@ def attended(q, k, v, mask, seen):
 
 def _longer(mask, missing):
     """A mask [..., keys] with zeros after it."""
-    return (mask if missing <= 0
-            else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1))
+    return (
+        mask
+        if missing <= 0
+        else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
+    )
 
 
 def _of(values, i):
@@ -113,17 +117,48 @@ def _check(options, beam_offset, ring_id, rotary_emb_dims):
         if value not in allowed:
             raise ValueError(f"{_NAME}: {name}: got {value!r}; allowed are {', '.join(map(repr, allowed))}")
     if beam_offset is not None or ring_id != -1 or rotary_emb_dims not in (0, 1):
-        raise ValueError(f"{_NAME}: beam_offset, ring_id, rotary_emb_dims: got {beam_offset}, {ring_id}, "
-                         f"{rotary_emb_dims}; allowed are None, -1, and 0 or 1")
+        raise ValueError(
+            f"{_NAME}: beam_offset, ring_id, rotary_emb_dims: got {beam_offset}, {ring_id}, "
+            f"{rotary_emb_dims}; allowed are None, -1, and 0 or 1"
+        )
 
 
 def fused_multi_transformer(
-        x, ln_scales, ln_biases, qkv_weights, qkv_biases, linear_weights, linear_biases, ffn_ln_scales,
-        ffn_ln_biases, ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases, pre_layer_norm=True,
-        epsilon=1e-5, residual_alpha=1.0, cache_kvs=None, beam_offset=None, pre_caches=None, seq_lens=None,
-        rotary_embs=None, time_step=None, attn_mask=None, dropout_rate=0.0, rotary_emb_dims=0,
-        activation="gelu", training=False, mode="upscale_in_train", trans_qkvw=True, ring_id=-1,
-        norm_type="layernorm", use_neox_rotary_style=False, gqa_group_size=-1, name=None):
+    x,
+    ln_scales,
+    ln_biases,
+    qkv_weights,
+    qkv_biases,
+    linear_weights,
+    linear_biases,
+    ffn_ln_scales,
+    ffn_ln_biases,
+    ffn1_weights,
+    ffn1_biases,
+    ffn2_weights,
+    ffn2_biases,
+    pre_layer_norm=True,
+    epsilon=1e-5,
+    residual_alpha=1.0,
+    cache_kvs=None,
+    beam_offset=None,
+    pre_caches=None,
+    seq_lens=None,
+    rotary_embs=None,
+    time_step=None,
+    attn_mask=None,
+    dropout_rate=0.0,
+    rotary_emb_dims=0,
+    activation="gelu",
+    training=False,
+    mode="upscale_in_train",
+    trans_qkvw=True,
+    ring_id=-1,
+    norm_type="layernorm",
+    use_neox_rotary_style=False,
+    gqa_group_size=-1,
+    name=None,
+):
     """A stack of Transformer layers: attention and feed-forward blocks, each with residual and normalisation.
 
     Differs from Paddle: works on the CPU, and time_step may be on any device.
@@ -172,14 +207,18 @@ def fused_multi_transformer(
         ...                                                       w, None).shape
         paddle.Size([1, 2, 4])
     """
-    options = [("activation", activation, tuple(_ACTIVATIONS)),
-               ("norm_type", norm_type, ("layernorm", "rmsnorm"))]
+    options = [
+        ("activation", activation, tuple(_ACTIVATIONS)),
+        ("norm_type", norm_type, ("layernorm", "rmsnorm")),
+    ]
     _check(options, beam_offset, ring_id, rotary_emb_dims)
     decoding, act = time_step is not None, _ACTIVATIONS[activation]
     if decoding and (cache_kvs is None or x.shape[1] != 1):
-        raise ValueError(f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs "
-                         f"{'are' if cache_kvs else 'are not'} given; with time_step x must have length 1 "
-                         "and cache_kvs are needed")
+        raise ValueError(
+            f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs "
+            f"{'are' if cache_kvs else 'are not'} given; with time_step x must have length 1 "
+            "and cache_kvs are needed"
+        )
     positions = positioned(x, seq_lens, time_step)
 
     def added(x, y, scale, bias):
@@ -198,7 +237,8 @@ def fused_multi_transformer(
         y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
         x = added(x, linear(y, linear_weights[i], _of(linear_biases, i)), *norms[0])
         y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
-        y = dropout(act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training,
-                    mode=mode)
+        y = dropout(
+            act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training, mode=mode
+        )
         x = added(x, linear(y, ffn2_weights[i], _of(ffn2_biases, i)), *norms[1])
     return x if cache_kvs is None else (x, cache_kvs)

@@ -11,19 +11,33 @@ def trailing(op_name, x, begin_norm_axis, **sizes):
     """The lengths of the axes from begin_norm_axis on, after a check that each given Tensor has
     as many elements."""
     if not -x.ndim <= begin_norm_axis < x.ndim:
-        raise ValueError(f"{op_name}: begin_norm_axis: got {begin_norm_axis}; "
-                         f"it must be in -{x.ndim}..{x.ndim - 1}")
+        raise ValueError(
+            f"{op_name}: begin_norm_axis: got {begin_norm_axis}; it must be in -{x.ndim}..{x.ndim - 1}"
+        )
     shape = list(x.shape[begin_norm_axis:])
     count = math.prod(shape)
     for what, value in sizes.items():
         if value is not None and (value.ndim != 1 or count >= 0 and value.shape[0] != count):
-            raise ValueError(f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{count}], "
-                             "the elements that are normalised")
+            raise ValueError(
+                f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{count}], "
+                "the elements that are normalised"
+            )
     return shape
 
 
-def fused_rms_norm(x, norm_weight, norm_bias, epsilon, begin_norm_axis=1, bias=None, residual=None,
-                   quant_scale=-1, quant_round_type=0, quant_max_bound=0, quant_min_bound=0):
+def fused_rms_norm(
+    x,
+    norm_weight,
+    norm_bias,
+    epsilon,
+    begin_norm_axis=1,
+    bias=None,
+    residual=None,
+    quant_scale=-1,
+    quant_round_type=0,
+    quant_max_bound=0,
+    quant_min_bound=0,
+):
     """Divides by the root mean square over the axes from begin_norm_axis on; before that adds a residual,
     if there is one.
 
@@ -55,5 +69,7 @@ def fused_rms_norm(x, norm_weight, norm_bias, epsilon, begin_norm_axis=1, bias=N
         x = total = (x if bias is None else x + bias) + residual.reshape(x.shape)
     y = rms_norm(x, shape, norm_weight.reshape(shape), float(epsilon))
     y = y if norm_bias is None else y + norm_bias.reshape(shape)
-    return (quantized("fused_rms_norm", y, quant_scale, quant_round_type, quant_max_bound, quant_min_bound),
-            total)
+    return (
+        quantized("fused_rms_norm", y, quant_scale, quant_round_type, quant_max_bound, quant_min_bound),
+        total,
+    )

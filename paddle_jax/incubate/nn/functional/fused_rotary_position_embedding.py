@@ -19,27 +19,43 @@ def angles(positions, width, base, neighbours):
     """float32 [..., width]: the angle of each number at the given positions."""
     rates = base ** (arange(0, width, 2, dtype="float32") * (-1.0 / width))
     half = cast(positions, "float32").unsqueeze(-1) * rates
-    return (reshape(stack([half, half], -1), [*half.shape[:-1], width]) if neighbours
-            else concat([half, half], -1))
+    return (
+        reshape(stack([half, half], -1), [*half.shape[:-1], width])
+        if neighbours
+        else concat([half, half], -1)
+    )
 
 
 def _table(name, table, length, width, position_ids):
     """A table of sines or cosines as [1 or batch, length, 1, width]."""
     if table.ndim not in (2, 4) or table.ndim == 4 and (table.shape[0] != 1 or table.shape[2] != 1):
-        raise ValueError(f"fused_rotary_position_embedding: {name}: got shape {list(table.shape)}; "
-                         "it must be [length, width] or [1, length, 1, width]")
+        raise ValueError(
+            f"fused_rotary_position_embedding: {name}: got shape {list(table.shape)}; "
+            "it must be [length, width] or [1, length, 1, width]"
+        )
     table = reshape(table, [table.shape[-3] if table.ndim == 4 else table.shape[0], table.shape[-1]])
     if table.shape[1] != width or position_ids is None and table.shape[0] < length:
-        raise ValueError(f"fused_rotary_position_embedding: {name}: got length {table.shape[0]} and width "
-                         f"{table.shape[1]}; at least length {length} and width {width} are needed")
+        raise ValueError(
+            f"fused_rotary_position_embedding: {name}: got length {table.shape[0]} and width "
+            f"{table.shape[1]}; at least length {length} and width {width} are needed"
+        )
     if position_ids is None:
         return table[:length].unsqueeze(0).unsqueeze(2)
     rows = gather(table, reshape(position_ids, [-1]))
     return reshape(rows, [*position_ids.shape, 1, width])
 
 
-def fused_rotary_position_embedding(q, k=None, v=None, sin=None, cos=None, position_ids=None,
-                                    use_neox_rotary_style=True, time_major=False, rotary_emb_base=10000.0):
+def fused_rotary_position_embedding(
+    q,
+    k=None,
+    v=None,
+    sin=None,
+    cos=None,
+    position_ids=None,
+    use_neox_rotary_style=True,
+    time_major=False,
+    rotary_emb_base=10000.0,
+):
     """Rotates pairs of numbers of each head by angles that grow with the position: x * cos +
     rotated(x) * sin.
 
@@ -69,8 +85,10 @@ def fused_rotary_position_embedding(q, k=None, v=None, sin=None, cos=None, posit
     """
     for what, x in (("q", q), ("k", k), ("v", v)):
         if x is not None and (x.ndim != 4 or x.shape[3] % 2 or x.shape[3] != q.shape[3]):
-            raise ValueError(f"fused_rotary_position_embedding: {what}: got shape {list(x.shape)}; "
-                             "it must have 4 axes, the last even and as in q")
+            raise ValueError(
+                f"fused_rotary_position_embedding: {what}: got shape {list(x.shape)}; "
+                "it must have 4 axes, the last even and as in q"
+            )
     if (sin is None) != (cos is None):
         raise ValueError("fused_rotary_position_embedding: sin, cos: got only one of them; give both or none")
     length, width = q.shape[0 if time_major else 1], q.shape[3]
@@ -79,14 +97,17 @@ def fused_rotary_position_embedding(q, k=None, v=None, sin=None, cos=None, posit
         angle = angles(places, width, rotary_emb_base, use_neox_rotary_style).unsqueeze(2)
         sin, cos = angle.sin(), angle.cos()
     else:
-        sin, cos = (_table(name, table, length, width, position_ids)
-                    for name, table in (("sin", sin), ("cos", cos)))
+        sin, cos = (
+            _table(name, table, length, width, position_ids) for name, table in (("sin", sin), ("cos", cos))
+        )
     if time_major:
         sin, cos = transpose(sin, [1, 0, 2, 3]), transpose(cos, [1, 0, 2, 3])
 
     def turned(x):
         wide = widened(x)
-        return cast((wide * cast(cos, wide.dtype)
-                     + rotated(wide, use_neox_rotary_style) * cast(sin, wide.dtype)), x.dtype)
+        return cast(
+            (wide * cast(cos, wide.dtype) + rotated(wide, use_neox_rotary_style) * cast(sin, wide.dtype)),
+            x.dtype,
+        )
 
     return tuple(None if x is None else turned(x) for x in (q, k, v))

@@ -21,13 +21,23 @@ _ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu}
 def _alone(op_name, ring_id):
     """Refuses the number of a communication ring: parallel parts are put together outside."""
     if ring_id != -1:
-        raise ValueError(f"{op_name}: ring_id: got {ring_id}; it must be -1, as sums over devices "
-                         "are not made here")
+        raise ValueError(
+            f"{op_name}: ring_id: got {ring_id}; it must be -1, as sums over devices are not made here"
+        )
 
 
-def fused_bias_dropout_residual_layer_norm(x, residual, bias=None, ln_scale=None, ln_bias=None,
-                                           dropout_rate=0.5, ln_epsilon=1e-5, training=True,
-                                           mode="upscale_in_train", name=None):
+def fused_bias_dropout_residual_layer_norm(
+    x,
+    residual,
+    bias=None,
+    ln_scale=None,
+    ln_bias=None,
+    dropout_rate=0.5,
+    ln_epsilon=1e-5,
+    training=True,
+    mode="upscale_in_train",
+    name=None,
+):
     """layer_norm(residual + dropout(x + bias)).
 
     Args:
@@ -52,10 +62,28 @@ def fused_bias_dropout_residual_layer_norm(x, residual, bias=None, ln_scale=None
     return layer_norm(total, x.shape[-1], ln_scale, ln_bias, ln_epsilon)
 
 
-def fused_feedforward(x, linear1_weight, linear2_weight, linear1_bias=None, linear2_bias=None, ln1_scale=None,
-                      ln1_bias=None, ln2_scale=None, ln2_bias=None, dropout1_rate=0.5, dropout2_rate=0.5,
-                      activation="relu", ln1_epsilon=1e-5, ln2_epsilon=1e-5, pre_layer_norm=False,
-                      training=True, mode="upscale_in_train", ring_id=-1, add_residual=True, name=None):
+def fused_feedforward(
+    x,
+    linear1_weight,
+    linear2_weight,
+    linear1_bias=None,
+    linear2_bias=None,
+    ln1_scale=None,
+    ln1_bias=None,
+    ln2_scale=None,
+    ln2_bias=None,
+    dropout1_rate=0.5,
+    dropout2_rate=0.5,
+    activation="relu",
+    ln1_epsilon=1e-5,
+    ln2_epsilon=1e-5,
+    pre_layer_norm=False,
+    training=True,
+    mode="upscale_in_train",
+    ring_id=-1,
+    add_residual=True,
+    name=None,
+):
     """The feed-forward block: x + dropout2(linear2(dropout1(activation(linear1(x))))), normalised
     before or after.
 
@@ -86,11 +114,16 @@ def fused_feedforward(x, linear1_weight, linear2_weight, linear1_bias=None, line
     """
     _alone("fused_feedforward", ring_id)
     if activation not in _ACTIVATIONS:
-        raise ValueError(f"fused_feedforward: activation: got {activation!r}; allowed are 'relu', "
-                         "'gelu' and 'silu'")
+        raise ValueError(
+            f"fused_feedforward: activation: got {activation!r}; allowed are 'relu', 'gelu' and 'silu'"
+        )
     y = layer_norm(x, x.shape[-1], ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
-    y = dropout(_ACTIVATIONS[activation](linear(y, linear1_weight, linear1_bias)), dropout1_rate,
-                training=training, mode=mode)
+    y = dropout(
+        _ACTIVATIONS[activation](linear(y, linear1_weight, linear1_bias)),
+        dropout1_rate,
+        training=training,
+        mode=mode,
+    )
     y = dropout(linear(y, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)
     y = x + y if add_residual else y
     return y if pre_layer_norm else layer_norm(y, x.shape[-1], ln2_scale, ln2_bias, ln2_epsilon)
@@ -100,25 +133,48 @@ def _projected(x, weight, bias, num_heads, transpose_qkv_wb):
     """Queries, keys and values, each [batch, heads, length, width]."""
     if transpose_qkv_wb:
         if num_heads < 1 or x.shape[-1] % num_heads:
-            raise ValueError(f"fused_multi_head_attention: num_heads: got {num_heads}; "
-                             f"it must divide the width {x.shape[-1]}")
+            raise ValueError(
+                f"fused_multi_head_attention: num_heads: got {num_heads}; "
+                f"it must divide the width {x.shape[-1]}"
+            )
         shape = [3, num_heads, x.shape[-1] // num_heads]
     else:
         if weight.ndim != 4 or weight.shape[0] != 3 or weight.shape[3] != x.shape[-1]:
-            raise ValueError(f"fused_multi_head_attention: qkv_weight: got shape {list(weight.shape)}; "
-                             f"it must be [3, heads, width, {x.shape[-1]}]")
+            raise ValueError(
+                f"fused_multi_head_attention: qkv_weight: got shape {list(weight.shape)}; "
+                f"it must be [3, heads, width, {x.shape[-1]}]"
+            )
         shape, weight = list(weight.shape[:3]), reshape(weight, [-1, x.shape[-1]]).t()
     y = linear(x, weight, None if bias is None else reshape(bias, [-1]))
     y = transpose(reshape(y, [0, 0, *shape]), [2, 0, 3, 1, 4])
     return y[0], y[1], y[2]
 
 
-def fused_multi_head_attention(x, qkv_weight, linear_weight, pre_layer_norm=False, pre_ln_scale=None,
-                               pre_ln_bias=None, ln_scale=None, ln_bias=None, pre_ln_epsilon=1e-5,
-                               qkv_bias=None, linear_bias=None, cache_kv=None, attn_mask=None,
-                               dropout_rate=0.5, attn_dropout_rate=0.5, ln_epsilon=1e-5, training=True,
-                               mode="upscale_in_train", ring_id=-1, add_residual=True, num_heads=-1,
-                               transpose_qkv_wb=False, name=None):
+def fused_multi_head_attention(
+    x,
+    qkv_weight,
+    linear_weight,
+    pre_layer_norm=False,
+    pre_ln_scale=None,
+    pre_ln_bias=None,
+    ln_scale=None,
+    ln_bias=None,
+    pre_ln_epsilon=1e-5,
+    qkv_bias=None,
+    linear_bias=None,
+    cache_kv=None,
+    attn_mask=None,
+    dropout_rate=0.5,
+    attn_dropout_rate=0.5,
+    ln_epsilon=1e-5,
+    training=True,
+    mode="upscale_in_train",
+    ring_id=-1,
+    add_residual=True,
+    num_heads=-1,
+    transpose_qkv_wb=False,
+    name=None,
+):
     """The attention block: x + dropout(linear(attention(x))), normalised before or after.
 
     Differs from Paddle: works on the CPU.

@@ -16,10 +16,26 @@ _DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 
 
 def masked_multihead_attention(
-        x, cache_kv=None, bias=None, src_mask=None, cum_offsets=None, sequence_lengths=None,
-        rotary_tensor=None, beam_cache_offset=None, qkv_out_scale=None, out_shift=None, out_smooth=None,
-        seq_len=1, rotary_emb_dims=0, use_neox_rotary_style=False, compute_dtype="default", out_scale=-1,
-        quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0):
+    x,
+    cache_kv=None,
+    bias=None,
+    src_mask=None,
+    cum_offsets=None,
+    sequence_lengths=None,
+    rotary_tensor=None,
+    beam_cache_offset=None,
+    qkv_out_scale=None,
+    out_shift=None,
+    out_smooth=None,
+    seq_len=1,
+    rotary_emb_dims=0,
+    use_neox_rotary_style=False,
+    compute_dtype="default",
+    out_scale=-1,
+    quant_round_type=1,
+    quant_max_bound=127.0,
+    quant_min_bound=-127.0,
+):
     """Attention of one new position of each sequence to the positions in the cache and itself.
 
     Differs from Paddle: works on the CPU.
@@ -52,22 +68,33 @@ def masked_multihead_attention(
         ([[1.0, 1.0, 1.0, 1.0]], [1.0, 0.0, 0.0])
     """
     name = "masked_multihead_attention"
-    if (cum_offsets is not None or beam_cache_offset is not None or seq_len != 1
-            or rotary_emb_dims not in (0, 1)):
-        raise ValueError(f"{name}: cum_offsets, beam_cache_offset, seq_len, rotary_emb_dims: "
-                         "allowed are None, None, 1, and 0 or 1")
+    if (
+        cum_offsets is not None
+        or beam_cache_offset is not None
+        or seq_len != 1
+        or rotary_emb_dims not in (0, 1)
+    ):
+        raise ValueError(
+            f"{name}: cum_offsets, beam_cache_offset, seq_len, rotary_emb_dims: "
+            "allowed are None, None, 1, and 0 or 1"
+        )
     if cache_kv is None or cache_kv.ndim != 5 or x.ndim != 2 or x.shape[1] % cache_kv.shape[4]:
-        raise ValueError(f"{name}: cache_kv: got {None if cache_kv is None else list(cache_kv.shape)} for x "
-                         f"of shape {list(x.shape)}; they must be [2, batch, key heads, positions, "
-                         "width] and [batch, (heads + 2 * key heads) * width]")
+        raise ValueError(
+            f"{name}: cache_kv: got {None if cache_kv is None else list(cache_kv.shape)} for x "
+            f"of shape {list(x.shape)}; they must be [2, batch, key heads, positions, "
+            "width] and [batch, (heads + 2 * key heads) * width]"
+        )
     if sequence_lengths is None and src_mask is None:
-        raise ValueError(f"{name}: sequence_lengths: got None without src_mask; "
-                         "one of them has to say the position")
+        raise ValueError(
+            f"{name}: sequence_lengths: got None without src_mask; one of them has to say the position"
+        )
     batch, groups, width = x.shape[0], cache_kv.shape[2], cache_kv.shape[4]
     if qkv_out_scale is not None:
         if compute_dtype not in _DTYPES:
-            raise ValueError(f"{name}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
-                             "'fp16', 'bf16' or 'fp32'")
+            raise ValueError(
+                f"{name}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
+                "'fp16', 'bf16' or 'fp32'"
+            )
         x = cast(cast(x, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
     x = x if bias is None else x + reshape(bias, [-1])
     heads = x.shape[1] // width - 2 * groups
@@ -79,8 +106,10 @@ def masked_multihead_attention(
         q, k = (turned(t, rotary, positions, use_neox_rotary_style) for t in (q, k))
     keys, values, cache = remembered(k, v, cache_kv, None, positions, True)
     cache_kv._adopt(cache)
-    y = reshape(attended(q, keys, values, src_mask, seen(keys.shape[2], positions, None, True)),
-                [batch, heads * width])
+    y = reshape(
+        attended(q, keys, values, src_mask, seen(keys.shape[2], positions, None, True)),
+        [batch, heads * width],
+    )
     y = y if out_shift is None else y + out_shift
     y = y if out_smooth is None else y * out_smooth
     return quantized(name, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), cache_kv

@@ -22,7 +22,9 @@ def moe_combine(x, combine_weights, scatter_index, name=None):
         [[5.5], [10.0]]
     """
     if x.ndim != 2 or combine_weights.ndim != 2 or list(combine_weights.shape) != list(scatter_index.shape):
-        raise ValueError(f"moe_combine: got shapes {list(x.shape)}, {list(combine_weights.shape)} and "
-                         f"{list(scatter_index.shape)}; they must be [rows, n], [tokens, k] and [tokens, k]")
+        raise ValueError(
+            f"moe_combine: got shapes {list(x.shape)}, {list(combine_weights.shape)} and "
+            f"{list(scatter_index.shape)}; they must be [rows, n], [tokens, k] and [tokens, k]"
+        )
     rows = reshape(gather(x, reshape(scatter_index, [-1])), [*scatter_index.shape, x.shape[1]])
     return (rows * combine_weights.unsqueeze(-1)).sum(1)

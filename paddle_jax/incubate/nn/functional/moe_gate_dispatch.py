@@ -56,11 +56,15 @@ def _dispatched(name, x, weight, expert_id, k, capacity, use_pad, span, last=Fal
     span[0]..span[1] - 1 of span[2]."""
     first, end, experts = span
     if x.ndim != 2 or list(weight.shape) != [x.shape[0], k] or list(expert_id.shape) != [x.shape[0], k]:
-        raise ValueError(f"{name}: got x of shape {list(x.shape)}, weights {list(weight.shape)} and experts "
-                         f"{list(expert_id.shape)} with k={k}; they must be [n, features], [n, k] and [n, k]")
+        raise ValueError(
+            f"{name}: got x of shape {list(x.shape)}, weights {list(weight.shape)} and experts "
+            f"{list(expert_id.shape)} with k={k}; they must be [n, features], [n, k] and [n, k]"
+        )
     if not 0 <= first < end <= experts or capacity < 1:
-        raise ValueError(f"{name}: got experts {first} to {end} of {experts} and capacity={capacity}; "
-                         "use 0 <= first < end <= experts and a positive capacity")
+        raise ValueError(
+            f"{name}: got experts {first} to {end} of {experts} and capacity={capacity}; "
+            "use 0 <= first < end <= experts and a positive capacity"
+        )
     rank, kept, counts = _places(expert_id, experts, capacity, bool(last))
     if use_pad:
         return *_padded(x, weight, rank, kept, expert_id, first, end - first, capacity), counts
@@ -95,14 +99,17 @@ def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None
         ([[1.0], [3.0], [2.0], [0.0]], [[0, 2, 1]], [2, 3])
     """
     if gate_logits.ndim != 2 or gate_logits.shape[0] != x.shape[0]:
-        raise ValueError(f"moe_gate_dispatch: gate_logits: got shape {list(gate_logits.shape)} for x "
-                         f"{list(x.shape)}; it must be [n, experts]")
+        raise ValueError(
+            f"moe_gate_dispatch: gate_logits: got shape {list(gate_logits.shape)} for x "
+            f"{list(x.shape)}; it must be [n, experts]"
+        )
     chosen = gate_logits.detach() if corr_bias is None else gate_logits.detach() + corr_bias
     expert_id = chosen.topk(k, axis=-1)[1]
     weight = gate_logits.take_along_axis(expert_id, 1)
     experts = gate_logits.shape[1]
-    y, weight, place, _, counts = _dispatched("moe_gate_dispatch", x, weight, expert_id, k, capacity, use_pad,
-                                              (0, experts, experts))
+    y, weight, place, _, counts = _dispatched(
+        "moe_gate_dispatch", x, weight, expert_id, k, capacity, use_pad, (0, experts, experts)
+    )
     return y, weight, place, counts.cumsum(0), expert_id.astype("int32")
 
 
@@ -125,16 +132,28 @@ def moe_gate_dispatch_permute(x, gate_logits, corr_bias, k, capacity, world_size
     y, *rest = moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, True)
     experts = gate_logits.shape[1]
     if world_size < 1 or experts % world_size:
-        raise ValueError(f"moe_gate_dispatch_permute: world_size: got {world_size} for {experts} experts; "
-                         "it must divide them")
+        raise ValueError(
+            f"moe_gate_dispatch_permute: world_size: got {world_size} for {experts} experts; "
+            "it must divide them"
+        )
     own = experts // world_size
     y = transpose(reshape(y, [world_size, own, capacity, x.shape[1]]), [1, 0, 2, 3])
     return reshape(y, [own, world_size * capacity, x.shape[1]]), *rest
 
 
-def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, capacity, num_experts, use_pad,
-                                            expert_start_index, expert_end_index, reverse_token_drop,
-                                            name=None):
+def moe_gate_dispatch_partial_nosoftmaxtopk(
+    x,
+    combine_weights,
+    expert_id,
+    k,
+    capacity,
+    num_experts,
+    use_pad,
+    expert_start_index,
+    expert_end_index,
+    reverse_token_drop,
+    name=None,
+):
     """The rows of tokens that go to some of the experts, from experts that are chosen already.
 
     Args:
@@ -162,10 +181,13 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, ca
         ...                                           True)[0].tolist()
         [[2.0], [3.0]]
     """
-    name, span = ("moe_gate_dispatch_partial_nosoftmaxtopk",
-                  (expert_start_index, expert_end_index, num_experts))
-    *found, counts = _dispatched(name, x, combine_weights, expert_id, k, capacity, use_pad, span,
-                                 reverse_token_drop)
+    name, span = (
+        "moe_gate_dispatch_partial_nosoftmaxtopk",
+        (expert_start_index, expert_end_index, num_experts),
+    )
+    *found, counts = _dispatched(
+        name, x, combine_weights, expert_id, k, capacity, use_pad, span, reverse_token_drop
+    )
     return *found, counts, _kept(counts, expert_start_index, expert_end_index, capacity)
 
 

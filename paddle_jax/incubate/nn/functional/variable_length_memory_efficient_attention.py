@@ -7,8 +7,9 @@ from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
 
-def variable_length_memory_efficient_attention(query, key, value, seq_lens, kv_seq_lens, mask=None,
-                                               scale=None, causal=False, pre_cache_length=0):
+def variable_length_memory_efficient_attention(
+    query, key, value, seq_lens, kv_seq_lens, mask=None, scale=None, causal=False, pre_cache_length=0
+):
     """softmax(scale * query @ key^T + mask) @ value, for each head; of each sequence only what
     its lengths say.
 

@@ -27,8 +27,9 @@ class FusedDropout(Layer):
         if not 0 <= p <= 1:
             raise ValueError(f"FusedDropout: p: got {p}; a probability lies between 0 and 1")
         if mode not in ("upscale_in_train", "downscale_in_infer"):
-            raise ValueError(f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and "
-                             "'downscale_in_infer'")
+            raise ValueError(
+                f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'"
+            )
         self.p, self.mode, self.name = p, mode, name
         self.axis = axis if axis is None else [axis] if isinstance(axis, int) else list(axis)
 

@@ -24,8 +24,9 @@ def _head_width(owner, embed_dim, num_heads):
 def _whole(owner, nranks):
     """Refuses a part of a layer: parts on several devices are not put together here."""
     if nranks != 1:
-        raise ValueError(f"{owner}: nranks: got {nranks}; it must be 1, as sums over devices "
-                         "are not made here")
+        raise ValueError(
+            f"{owner}: nranks: got {nranks}; it must be 1, as sums over devices are not made here"
+        )
 
 
 class FusedBiasDropoutResidualLayerNorm(Layer):
@@ -48,26 +49,42 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
     Differs from Paddle: works on the CPU.
     """
 
-    def __init__(self, embed_dim, dropout_rate=0.5, weight_attr=None, bias_attr=None, epsilon=1e-5,
-                 name=None):
+    def __init__(
+        self, embed_dim, dropout_rate=0.5, weight_attr=None, bias_attr=None, epsilon=1e-5, name=None
+    ):
         super().__init__()
         _positive("FusedBiasDropoutResidualLayerNorm", embed_dim=embed_dim)
         self._bias_attr, self._weight_attr, self.embed_dim = bias_attr, weight_attr, embed_dim
         self.linear_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
-        self.ln_scale = self.create_parameter([embed_dim], attr=weight_attr,
-                                              default_initializer=Constant(1.0))
+        self.ln_scale = self.create_parameter(
+            [embed_dim], attr=weight_attr, default_initializer=Constant(1.0)
+        )
         self.ln_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
         self.dropout_rate, self._epsilon, self.name = dropout_rate, epsilon, name
 
     def forward(self, x, residual):
         """Returns a Tensor [..., embed_dim] of x and residual of that shape."""
-        return F.fused_bias_dropout_residual_layer_norm(x, residual, self.linear_bias, self.ln_scale,
-                                                        self.ln_bias, self.dropout_rate, self._epsilon,
-                                                        self.training, "upscale_in_train", self.name)
+        return F.fused_bias_dropout_residual_layer_norm(
+            x,
+            residual,
+            self.linear_bias,
+            self.ln_scale,
+            self.ln_bias,
+            self.dropout_rate,
+            self._epsilon,
+            self.training,
+            "upscale_in_train",
+            self.name,
+        )
 
     def extra_repr(self):
-        return show(self.name, embed_dim=self.embed_dim, dropout_rate=self.dropout_rate,
-                    epsilon=self._epsilon, dtype=self._dtype)
+        return show(
+            self.name,
+            embed_dim=self.embed_dim,
+            dropout_rate=self.dropout_rate,
+            epsilon=self._epsilon,
+            dtype=self._dtype,
+        )
 
 
 class FusedMultiHeadAttention(Layer):
@@ -98,29 +115,56 @@ class FusedMultiHeadAttention(Layer):
     Differs from Paddle: works on the CPU.
     """
 
-    def __init__(self, embed_dim, num_heads, dropout_rate=0.5, attn_dropout_rate=0.5, kdim=None, vdim=None,
-                 normalize_before=False, need_weights=False, qkv_weight_attr=None, qkv_bias_attr=None,
-                 linear_weight_attr=None, linear_bias_attr=None, pre_ln_scale_attr=None,
-                 pre_ln_bias_attr=None, ln_scale_attr=None, ln_bias_attr=None, epsilon=1e-5, nranks=1,
-                 ring_id=-1, transpose_qkv_wb=False, name=None):
+    def __init__(
+        self,
+        embed_dim,
+        num_heads,
+        dropout_rate=0.5,
+        attn_dropout_rate=0.5,
+        kdim=None,
+        vdim=None,
+        normalize_before=False,
+        need_weights=False,
+        qkv_weight_attr=None,
+        qkv_bias_attr=None,
+        linear_weight_attr=None,
+        linear_bias_attr=None,
+        pre_ln_scale_attr=None,
+        pre_ln_bias_attr=None,
+        ln_scale_attr=None,
+        ln_bias_attr=None,
+        epsilon=1e-5,
+        nranks=1,
+        ring_id=-1,
+        transpose_qkv_wb=False,
+        name=None,
+    ):
         super().__init__()
         width = _head_width("FusedMultiHeadAttention", embed_dim, num_heads)
         _whole("FusedMultiHeadAttention", nranks)
         if need_weights:
-            raise AssertionError("FusedMultiHeadAttention: need_weights: got True; weights are not given, "
-                                 "it must be False")
+            raise AssertionError(
+                "FusedMultiHeadAttention: need_weights: got True; weights are not given, it must be False"
+            )
         self.normalize_before, self._epsilon, self._ring_id = normalize_before, epsilon, ring_id
-        self.embed_dim, self.num_heads, self.head_dim, self.kdim, self.vdim = (embed_dim, num_heads, width,
-                                                                               kdim, vdim)
+        self.embed_dim, self.num_heads, self.head_dim, self.kdim, self.vdim = (
+            embed_dim,
+            num_heads,
+            width,
+            kdim,
+            vdim,
+        )
         self.need_weights, self.transpose_qkv_wb = need_weights, transpose_qkv_wb
         shape = [embed_dim, 3 * embed_dim] if transpose_qkv_wb else [3, num_heads, width, embed_dim]
         self.qkv_weight = self.create_parameter(shape, attr=qkv_weight_attr)
-        self.qkv_bias = self.create_parameter(shape[1:] if transpose_qkv_wb else shape[:3],
-                                              attr=qkv_bias_attr, is_bias=True)
+        self.qkv_bias = self.create_parameter(
+            shape[1:] if transpose_qkv_wb else shape[:3], attr=qkv_bias_attr, is_bias=True
+        )
         self.linear_weight = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
         self.linear_bias = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
-        scale, bias = ((pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before
-                       else (ln_scale_attr, ln_bias_attr))
+        scale, bias = (
+            (pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before else (ln_scale_attr, ln_bias_attr)
+        )
         scale = self.create_parameter([embed_dim], attr=scale, default_initializer=Constant(1.0))
         bias = self.create_parameter([embed_dim], attr=bias, is_bias=True)
         self.pre_ln_scale, self.pre_ln_bias = (scale, bias) if normalize_before else (None, None)
@@ -138,18 +182,44 @@ class FusedMultiHeadAttention(Layer):
             cache: Tensor [2, B, num_heads, past, width], or None.
         """
         mask = _convert_attention_mask(attn_mask, query.dtype)
-        return F.fused_multi_head_attention(query, self.qkv_weight, self.linear_weight, self.normalize_before,
-                                            self.pre_ln_scale, self.pre_ln_bias, self.ln_scale, self.ln_bias,
-                                            self._epsilon, self.qkv_bias, self.linear_bias, cache, mask,
-                                            self.dropout_rate, self.attn_dropout_rate, self._epsilon,
-                                            self.training, ring_id=self._ring_id, num_heads=self.num_heads,
-                                            transpose_qkv_wb=self.transpose_qkv_wb, name=self.name)
+        return F.fused_multi_head_attention(
+            query,
+            self.qkv_weight,
+            self.linear_weight,
+            self.normalize_before,
+            self.pre_ln_scale,
+            self.pre_ln_bias,
+            self.ln_scale,
+            self.ln_bias,
+            self._epsilon,
+            self.qkv_bias,
+            self.linear_bias,
+            cache,
+            mask,
+            self.dropout_rate,
+            self.attn_dropout_rate,
+            self._epsilon,
+            self.training,
+            ring_id=self._ring_id,
+            num_heads=self.num_heads,
+            transpose_qkv_wb=self.transpose_qkv_wb,
+            name=self.name,
+        )
 
     def extra_repr(self):
-        return show(self.name, embed_dim=self.embed_dim, num_heads=self.num_heads,
-                    dropout_rate=self.dropout_rate, attn_dropout_rate=self.attn_dropout_rate,
-                    epsilon=self._epsilon, kdim=self.kdim, vdim=self.vdim,
-                    normalize_before=self.normalize_before, need_weights=self.need_weights, dtype=self._dtype)
+        return show(
+            self.name,
+            embed_dim=self.embed_dim,
+            num_heads=self.num_heads,
+            dropout_rate=self.dropout_rate,
+            attn_dropout_rate=self.attn_dropout_rate,
+            epsilon=self._epsilon,
+            kdim=self.kdim,
+            vdim=self.vdim,
+            normalize_before=self.normalize_before,
+            need_weights=self.need_weights,
+            dtype=self._dtype,
+        )
 
 
 class FusedFeedForward(Layer):
@@ -178,18 +248,38 @@ class FusedFeedForward(Layer):
     Differs from Paddle: works on the CPU.
     """
 
-    def __init__(self, d_model, dim_feedforward, dropout_rate=0.1, epsilon=1e-5, activation="relu",
-                 act_dropout_rate=None, normalize_before=False, linear1_weight_attr=None,
-                 linear1_bias_attr=None, linear2_weight_attr=None, linear2_bias_attr=None,
-                 ln1_scale_attr=None, ln1_bias_attr=None, ln2_scale_attr=None, ln2_bias_attr=None, nranks=1,
-                 ring_id=-1, name=None):
+    def __init__(
+        self,
+        d_model,
+        dim_feedforward,
+        dropout_rate=0.1,
+        epsilon=1e-5,
+        activation="relu",
+        act_dropout_rate=None,
+        normalize_before=False,
+        linear1_weight_attr=None,
+        linear1_bias_attr=None,
+        linear2_weight_attr=None,
+        linear2_bias_attr=None,
+        ln1_scale_attr=None,
+        ln1_bias_attr=None,
+        ln2_scale_attr=None,
+        ln2_bias_attr=None,
+        nranks=1,
+        ring_id=-1,
+        name=None,
+    ):
         super().__init__()
         _positive("FusedFeedForward", d_model=d_model, dim_feedforward=dim_feedforward)
         _whole("FusedFeedForward", nranks)
         self._d_model, self._dim_feedforward, self._dropout_rate = d_model, dim_feedforward, dropout_rate
         self._act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
         self._act_method, self._normalize_before, self._epsilon, self._ring_id = (
-            activation, normalize_before, epsilon, ring_id)
+            activation,
+            normalize_before,
+            epsilon,
+            ring_id,
+        )
         self._linear1_weight = self.create_parameter([d_model, dim_feedforward], attr=linear1_weight_attr)
         self._linear1_bias = self.create_parameter([dim_feedforward], attr=linear1_bias_attr, is_bias=True)
         self._linear2_weight = self.create_parameter([dim_feedforward, d_model], attr=linear2_weight_attr)
@@ -203,17 +293,39 @@ class FusedFeedForward(Layer):
 
     def forward(self, src, cache=None):
         """Returns a Tensor of the shape of src, [B, L, d_model]; cache is accepted and not used."""
-        return F.fused_feedforward(src, self._linear1_weight, self._linear2_weight, self._linear1_bias,
-                                   self._linear2_bias, self._ln1_scale, self._ln1_bias, self._ln2_scale,
-                                   self._ln2_bias, self._act_dropout_rate, self._dropout_rate,
-                                   self._act_method, self._epsilon, self._epsilon, self._normalize_before,
-                                   self.training, ring_id=self._ring_id, name=self.name)
+        return F.fused_feedforward(
+            src,
+            self._linear1_weight,
+            self._linear2_weight,
+            self._linear1_bias,
+            self._linear2_bias,
+            self._ln1_scale,
+            self._ln1_bias,
+            self._ln2_scale,
+            self._ln2_bias,
+            self._act_dropout_rate,
+            self._dropout_rate,
+            self._act_method,
+            self._epsilon,
+            self._epsilon,
+            self._normalize_before,
+            self.training,
+            ring_id=self._ring_id,
+            name=self.name,
+        )
 
     def extra_repr(self):
-        return show(self.name, d_model=self._d_model, dim_feedforward=self._dim_feedforward,
-                    dropout_rate=self._dropout_rate, epsilon=self._epsilon, activation=self._act_method,
-                    act_dropout_rate=self._act_dropout_rate, normalize_before=self._normalize_before,
-                    dtype=self._dtype)
+        return show(
+            self.name,
+            d_model=self._d_model,
+            dim_feedforward=self._dim_feedforward,
+            dropout_rate=self._dropout_rate,
+            epsilon=self._epsilon,
+            activation=self._act_method,
+            act_dropout_rate=self._act_dropout_rate,
+            normalize_before=self._normalize_before,
+            dtype=self._dtype,
+        )
 
 
 class FusedTransformerEncoderLayer(Layer):
@@ -239,26 +351,56 @@ class FusedTransformerEncoderLayer(Layer):
     Differs from Paddle: works on the CPU.
     """
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout_rate=0.1, activation="relu",
-                 attn_dropout_rate=None, act_dropout_rate=None, normalize_before=False, weight_attr=None,
-                 bias_attr=None):
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward,
+        dropout_rate=0.1,
+        activation="relu",
+        attn_dropout_rate=None,
+        act_dropout_rate=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+    ):
         self._config = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
-        _positive("FusedTransformerEncoderLayer", d_model=d_model, nhead=nhead,
-                  dim_feedforward=dim_feedforward)
+        _positive(
+            "FusedTransformerEncoderLayer", d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward
+        )
         self.normalize_before = normalize_before
-        weights, biases = (_convert_param_attr_to_list(weight_attr, 2),
-                           _convert_param_attr_to_list(bias_attr, 2))
+        weights, biases = (
+            _convert_param_attr_to_list(weight_attr, 2),
+            _convert_param_attr_to_list(bias_attr, 2),
+        )
         self.fused_attn = FusedMultiHeadAttention(
-            d_model, nhead, dropout_rate, dropout_rate if attn_dropout_rate is None else attn_dropout_rate,
-            normalize_before=normalize_before, qkv_weight_attr=weights[0], qkv_bias_attr=biases[0],
-            linear_weight_attr=weights[0], linear_bias_attr=biases[0], pre_ln_scale_attr=weights[0],
-            pre_ln_bias_attr=biases[0], ln_scale_attr=weights[0], ln_bias_attr=biases[0])
+            d_model,
+            nhead,
+            dropout_rate,
+            dropout_rate if attn_dropout_rate is None else attn_dropout_rate,
+            normalize_before=normalize_before,
+            qkv_weight_attr=weights[0],
+            qkv_bias_attr=biases[0],
+            linear_weight_attr=weights[0],
+            linear_bias_attr=biases[0],
+            pre_ln_scale_attr=weights[0],
+            pre_ln_bias_attr=biases[0],
+            ln_scale_attr=weights[0],
+            ln_bias_attr=biases[0],
+        )
         self.ffn = FusedFeedForward(
-            d_model, dim_feedforward, dropout_rate, activation=activation,
+            d_model,
+            dim_feedforward,
+            dropout_rate,
+            activation=activation,
             act_dropout_rate=dropout_rate if act_dropout_rate is None else act_dropout_rate,
-            normalize_before=normalize_before, linear1_weight_attr=weights[1], linear1_bias_attr=biases[1],
-            linear2_weight_attr=weights[1], linear2_bias_attr=biases[1])
+            normalize_before=normalize_before,
+            linear1_weight_attr=weights[1],
+            linear1_bias_attr=biases[1],
+            linear2_weight_attr=weights[1],
+            linear2_bias_attr=biases[1],
+        )
 
     def forward(self, src, src_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a cache a pair of that and the new cache.
@@ -312,13 +454,37 @@ class FusedMultiTransformer(Layer):
     Differs from Paddle: works on the CPU.
     """
 
-    def __init__(self, embed_dim, num_heads, dim_feedforward, dropout_rate=0.0, activation="gelu",
-                 normalize_before=True, ln_scale_attrs=None, ln_bias_attrs=None, qkv_weight_attrs=None,
-                 qkv_bias_attrs=None, linear_weight_attrs=None, linear_bias_attrs=None,
-                 ffn_ln_scale_attrs=None, ffn_ln_bias_attrs=None, ffn1_weight_attrs=None,
-                 ffn1_bias_attrs=None, ffn2_weight_attrs=None, ffn2_bias_attrs=None, epsilon=1e-5,
-                 residual_alpha=1.0, num_layers=-1, nranks=1, trans_qkvw=True, ring_id=-1,
-                 norm_type="layernorm", use_neox_rotary_style=False, gqa_group_size=-1, name=None):
+    def __init__(
+        self,
+        embed_dim,
+        num_heads,
+        dim_feedforward,
+        dropout_rate=0.0,
+        activation="gelu",
+        normalize_before=True,
+        ln_scale_attrs=None,
+        ln_bias_attrs=None,
+        qkv_weight_attrs=None,
+        qkv_bias_attrs=None,
+        linear_weight_attrs=None,
+        linear_bias_attrs=None,
+        ffn_ln_scale_attrs=None,
+        ffn_ln_bias_attrs=None,
+        ffn1_weight_attrs=None,
+        ffn1_bias_attrs=None,
+        ffn2_weight_attrs=None,
+        ffn2_bias_attrs=None,
+        epsilon=1e-5,
+        residual_alpha=1.0,
+        num_layers=-1,
+        nranks=1,
+        trans_qkvw=True,
+        ring_id=-1,
+        norm_type="layernorm",
+        use_neox_rotary_style=False,
+        gqa_group_size=-1,
+        name=None,
+    ):
         super().__init__()
         width = _head_width("FusedMultiTransformer", embed_dim, num_heads)
         _positive("FusedMultiTransformer", dim_feedforward=dim_feedforward)
@@ -326,20 +492,38 @@ class FusedMultiTransformer(Layer):
         if isinstance(qkv_weight_attrs, list | tuple):
             num_layers = len(qkv_weight_attrs)
         if num_layers <= 0:
-            raise AssertionError(f"FusedMultiTransformer: num_layers: got {num_layers}; "
-                                 "it must be above 0 where qkv_weight_attrs is no list")
+            raise AssertionError(
+                f"FusedMultiTransformer: num_layers: got {num_layers}; "
+                "it must be above 0 where qkv_weight_attrs is no list"
+            )
         self.normalize_before, self._epsilon, self._residual_alpha, self._trans_qkvw = (
-            normalize_before, epsilon, residual_alpha, trans_qkvw)
-        self._ring_id, self._norm_type, self._use_neox_rotary_style = (ring_id, norm_type,
-                                                                       use_neox_rotary_style)
-        self._gqa_group_size, self.embed_dim, self.num_heads, self.head_dim = (gqa_group_size, embed_dim,
-                                                                               num_heads, width)
-        self._dim_feedforward, self.dropout_rate, self.activation, self.name = (dim_feedforward, dropout_rate,
-                                                                                activation, name)
+            normalize_before,
+            epsilon,
+            residual_alpha,
+            trans_qkvw,
+        )
+        self._ring_id, self._norm_type, self._use_neox_rotary_style = (
+            ring_id,
+            norm_type,
+            use_neox_rotary_style,
+        )
+        self._gqa_group_size, self.embed_dim, self.num_heads, self.head_dim = (
+            gqa_group_size,
+            embed_dim,
+            num_heads,
+            width,
+        )
+        self._dim_feedforward, self.dropout_rate, self.activation, self.name = (
+            dim_feedforward,
+            dropout_rate,
+            activation,
+            name,
+        )
         heads = [num_heads + 2 * gqa_group_size, width] if gqa_group_size > 0 else [3, num_heads, width]
         inner = dim_feedforward * (2 if activation.endswith("glu") else 1)
         parameters = {
-            "ln_scales": (ln_scale_attrs, [embed_dim]), "ln_biases": (ln_bias_attrs, [embed_dim]),
+            "ln_scales": (ln_scale_attrs, [embed_dim]),
+            "ln_biases": (ln_bias_attrs, [embed_dim]),
             "qkv_weights": (qkv_weight_attrs, [*heads, embed_dim] if trans_qkvw else [embed_dim, *heads]),
             "qkv_biases": (qkv_bias_attrs, heads),
             "linear_weights": (linear_weight_attrs, [embed_dim, embed_dim]),
@@ -374,14 +558,53 @@ class FusedMultiTransformer(Layer):
             self._parameters[parameter.name] = parameter
         return parameter
 
-    def forward(self, src, attn_mask=None, caches=None, pre_caches=None, rotary_embs=None, rotary_emb_dims=0,
-                beam_offset=None, seq_lens=None, time_step=None):
+    def forward(
+        self,
+        src,
+        attn_mask=None,
+        caches=None,
+        pre_caches=None,
+        rotary_embs=None,
+        rotary_emb_dims=0,
+        beam_offset=None,
+        seq_lens=None,
+        time_step=None,
+    ):
         """Returns the output [B, L, embed_dim]; with caches a pair of that and the caches. See
         `functional.fused_multi_transformer`."""
         return F.fused_multi_transformer(
-            src, self.ln_scales, self.ln_biases, self.qkv_weights, self.qkv_biases, self.linear_weights,
-            self.linear_biases, self.ffn_ln_scales, self.ffn_ln_biases, self.ffn1_weights, self.ffn1_biases,
-            self.ffn2_weights, self.ffn2_biases, self.normalize_before, self._epsilon, self._residual_alpha,
-            caches, beam_offset, pre_caches, seq_lens, rotary_embs, time_step, attn_mask, self.dropout_rate,
-            rotary_emb_dims, self.activation, self.training, "upscale_in_train", self._trans_qkvw,
-            self._ring_id, self._norm_type, self._use_neox_rotary_style, self._gqa_group_size, self.name)
+            src,
+            self.ln_scales,
+            self.ln_biases,
+            self.qkv_weights,
+            self.qkv_biases,
+            self.linear_weights,
+            self.linear_biases,
+            self.ffn_ln_scales,
+            self.ffn_ln_biases,
+            self.ffn1_weights,
+            self.ffn1_biases,
+            self.ffn2_weights,
+            self.ffn2_biases,
+            self.normalize_before,
+            self._epsilon,
+            self._residual_alpha,
+            caches,
+            beam_offset,
+            pre_caches,
+            seq_lens,
+            rotary_embs,
+            time_step,
+            attn_mask,
+            self.dropout_rate,
+            rotary_emb_dims,
+            self.activation,
+            self.training,
+            "upscale_in_train",
+            self._trans_qkvw,
+            self._ring_id,
+            self._norm_type,
+            self._use_neox_rotary_style,
+            self._gqa_group_size,
+            self.name,
+        )

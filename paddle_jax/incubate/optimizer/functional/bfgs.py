@@ -6,9 +6,19 @@ from paddle_jax.incubate.optimizer.functional.search import Settings, minimized
 from paddle_jax.tensor.creation import to_tensor
 
 
-def minimize_bfgs(objective_func, initial_position, max_iters=50, tolerance_grad=1e-7, tolerance_change=1e-9,
-                  initial_inverse_hessian_estimate=None, line_search_fn="strong_wolfe",
-                  max_line_search_iters=50, initial_step_length=1.0, dtype="float32", name=None):
+def minimize_bfgs(
+    objective_func,
+    initial_position,
+    max_iters=50,
+    tolerance_grad=1e-7,
+    tolerance_change=1e-9,
+    initial_inverse_hessian_estimate=None,
+    line_search_fn="strong_wolfe",
+    max_line_search_iters=50,
+    initial_step_length=1.0,
+    dtype="float32",
+    name=None,
+):
     """Minimises a differentiable function with an approximation of its inverse Hessian.
 
     Differs from Paddle: another line search, which needs fewer evaluations; eager only.
@@ -38,8 +48,16 @@ def minimize_bfgs(objective_func, initial_position, max_iters=50, tolerance_grad
 
     See: Nocedal and Wright, "Numerical Optimization", 2nd edition, algorithm 6.1.
     """
-    settings = Settings("minimize_bfgs", max_iters, tolerance_grad, tolerance_change, line_search_fn,
-                        max_line_search_iters, initial_step_length, dtype)
+    settings = Settings(
+        "minimize_bfgs",
+        max_iters,
+        tolerance_grad,
+        tolerance_change,
+        line_search_fn,
+        max_line_search_iters,
+        initial_step_length,
+        dtype,
+    )
     inverse = settings.check(initial_position, initial_inverse_hessian_estimate)
 
     def direction(grad):

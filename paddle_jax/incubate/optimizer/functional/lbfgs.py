@@ -5,10 +5,20 @@ import collections
 from paddle_jax.incubate.optimizer.functional.search import Settings, minimized
 
 
-def minimize_lbfgs(objective_func, initial_position, history_size=100, max_iters=50, tolerance_grad=1e-8,
-                   tolerance_change=1e-8, initial_inverse_hessian_estimate=None,
-                   line_search_fn="strong_wolfe", max_line_search_iters=50, initial_step_length=1.0,
-                   dtype="float32", name=None):
+def minimize_lbfgs(
+    objective_func,
+    initial_position,
+    history_size=100,
+    max_iters=50,
+    tolerance_grad=1e-8,
+    tolerance_change=1e-8,
+    initial_inverse_hessian_estimate=None,
+    line_search_fn="strong_wolfe",
+    max_line_search_iters=50,
+    initial_step_length=1.0,
+    dtype="float32",
+    name=None,
+):
     """Minimises a differentiable function with an approximation of its inverse Hessian that is made
     of the last steps.
 
@@ -34,8 +44,16 @@ def minimize_lbfgs(objective_func, initial_position, history_size=100, max_iters
 
     See: Nocedal and Wright, "Numerical Optimization", 2nd edition, algorithms 7.4 and 7.5.
     """
-    settings = Settings("minimize_lbfgs", max_iters, tolerance_grad, tolerance_change, line_search_fn,
-                        max_line_search_iters, initial_step_length, dtype)
+    settings = Settings(
+        "minimize_lbfgs",
+        max_iters,
+        tolerance_grad,
+        tolerance_change,
+        line_search_fn,
+        max_line_search_iters,
+        initial_step_length,
+        dtype,
+    )
     first = settings.check(initial_position, initial_inverse_hessian_estimate)
     history = collections.deque(maxlen=history_size)
 

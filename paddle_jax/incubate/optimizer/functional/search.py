@@ -29,21 +29,26 @@ class Settings:
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"{self.name}: dtype: got {self.dtype}; it must be 'float32' or 'float64'")
         if not isinstance(initial_position, Tensor):
-            raise TypeError(f"{self.name}: initial_position: got {type(initial_position).__name__}; "
-                            "it must be a Tensor")
+            raise TypeError(
+                f"{self.name}: initial_position: got {type(initial_position).__name__}; it must be a Tensor"
+            )
         if initial_position.ndim != 1 or str(initial_position.dtype) != f"paddle.{self.dtype}":
-            raise ValueError(f"{self.name}: initial_position: "
-                             f"got {initial_position.dtype}{list(initial_position.shape)}; "
-                             f"it must be {self.dtype}[n]")
+            raise ValueError(
+                f"{self.name}: initial_position: "
+                f"got {initial_position.dtype}{list(initial_position.shape)}; "
+                f"it must be {self.dtype}[n]"
+            )
         if self.line_search_fn != "strong_wolfe":
-            raise NotImplementedError(f"{self.name}: line_search_fn: got {self.line_search_fn!r}; "
-                                      "it must be 'strong_wolfe'")
+            raise NotImplementedError(
+                f"{self.name}: line_search_fn: got {self.line_search_fn!r}; it must be 'strong_wolfe'"
+            )
         if estimate is None:
             return np.eye(initial_position.shape[0], dtype=self.dtype)
         matrix = np.asarray(estimate.numpy(), self.dtype)
         if not np.array_equal(matrix, matrix.T) or np.linalg.eigvalsh(matrix).min() <= 0:
-            raise ValueError(f"{self.name}: initial_inverse_hessian_estimate: it must be symmetric and "
-                             "positive definite")
+            raise ValueError(
+                f"{self.name}: initial_inverse_hessian_estimate: it must be symmetric and positive definite"
+            )
         return matrix
 
 
@@ -83,14 +88,26 @@ def minimized(settings, objective_func, initial_position, direction, learn):
 
         reach = float(np.abs(along).max())
         with np.errstate(over="ignore", invalid="ignore"):
-            found, _ = strong_wolfe(at, settings.initial_step_length, start, reach, settings.tolerance_change,
-                                    limit=settings.max_line_search_iters)
+            found, _ = strong_wolfe(
+                at,
+                settings.initial_step_length,
+                start,
+                reach,
+                settings.tolerance_change,
+                limit=settings.max_line_search_iters,
+            )
         if not found.loss <= value or found.length == 0.0:
             break
         step = np.asarray(found.length, settings.dtype) * along
         learn(step, found.grad - grad)
         position, value, grad = position + step, found.loss, found.grad
-        converged = (found.largest < settings.tolerance_grad
-                     or float(np.abs(step).max()) < settings.tolerance_change)
-    return (to_tensor([bool(converged)]), to_tensor([calls], dtype="int64"), to_tensor(position),
-            to_tensor(value, dtype=settings.dtype), to_tensor(grad))
+        converged = (
+            found.largest < settings.tolerance_grad or float(np.abs(step).max()) < settings.tolerance_change
+        )
+    return (
+        to_tensor([bool(converged)]),
+        to_tensor([calls], dtype="int64"),
+        to_tensor(position),
+        to_tensor(value, dtype=settings.dtype),
+        to_tensor(grad),
+    )

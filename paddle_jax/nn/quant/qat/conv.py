@@ -14,15 +14,20 @@ class QuantedConv2D(ConvertibleQuantedLayer):
 
     def __init__(self, layer, q_config):
         super().__init__()
-        self._groups, self._stride, self._padding, self._padding_mode = (layer._groups, layer._stride,
-                                                                         layer._padding, layer._padding_mode)
+        self._groups, self._stride, self._padding, self._padding_mode = (
+            layer._groups,
+            layer._stride,
+            layer._padding,
+            layer._padding_mode,
+        )
         if self._padding_mode != "zeros":
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
         self._dilation, self._data_format = layer._dilation, layer._data_format
         self.weight, self.bias = layer.weight, layer.bias
         self.weight_quanter = None if q_config.weight is None else q_config.weight._instance(layer)
-        self.activation_quanter = (None if q_config.activation is None
-                                   else q_config.activation._instance(layer))
+        self.activation_quanter = (
+            None if q_config.activation is None else q_config.activation._instance(layer)
+        )
 
     def forward(self, input):
         x = input if self.activation_quanter is None else self.activation_quanter(input)
@@ -32,11 +37,23 @@ class QuantedConv2D(ConvertibleQuantedLayer):
     def _conv_forward(self, inputs, weights):
         padding = self._padding
         if self._padding_mode != "zeros":
-            inputs = F.pad(inputs, self._reversed_padding_repeated_twice, mode=self._padding_mode,
-                           data_format=self._data_format)
+            inputs = F.pad(
+                inputs,
+                self._reversed_padding_repeated_twice,
+                mode=self._padding_mode,
+                data_format=self._data_format,
+            )
             padding = 0
-        return F.conv2d(inputs, weights, bias=self.bias, padding=padding, stride=self._stride,
-                        dilation=self._dilation, groups=self._groups, data_format=self._data_format)
+        return F.conv2d(
+            inputs,
+            weights,
+            bias=self.bias,
+            padding=padding,
+            stride=self._stride,
+            dilation=self._dilation,
+            groups=self._groups,
+            data_format=self._data_format,
+        )
 
     def weights_to_quanters(self):
         return [("weight", "weight_quanter")]

@@ -16,8 +16,9 @@ class QuantedLinear(ConvertibleQuantedLayer):
         super().__init__()
         self.weight, self.bias, self.name = layer.weight, layer.bias, layer.name
         self.weight_quanter = None if q_config.weight is None else q_config.weight._instance(layer)
-        self.activation_quanter = (None if q_config.activation is None
-                                   else q_config.activation._instance(layer))
+        self.activation_quanter = (
+            None if q_config.activation is None else q_config.activation._instance(layer)
+        )
 
     def forward(self, input):
         x = input if self.activation_quanter is None else self.activation_quanter(input)

@@ -52,8 +52,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolved("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, False)
 
 
-def subm_conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC",
-                key=None, name=None):
+def subm_conv3d(
+    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None
+):
     """Convolves a sparse volume; the result has the coordinates of x, so a net of many layers stays sparse.
 
     Args:
@@ -85,8 +86,9 @@ def subm_conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     return convolved("subm_conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True)
 
 
-def subm_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None,
-                name=None):
+def subm_conv2d(
+    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None
+):
     """Convolves a sparse image; the result has the coordinates of x. Arguments as for `subm_conv3d`, with
     two axes of space.
 
@@ -103,8 +105,9 @@ def subm_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     return convolved("subm_conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, True)
 
 
-def subm_conv3d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC",
-                      key=None, name=None):
+def subm_conv3d_igemm(
+    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None
+):
     """`subm_conv3d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.
@@ -115,12 +118,14 @@ def subm_conv3d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, gro
         ...                                               padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
-    return convolved("subm_conv3d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 3,
-                     True)
+    return convolved(
+        "subm_conv3d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True
+    )
 
 
-def subm_conv2d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC",
-                      key=None, name=None):
+def subm_conv2d_igemm(
+    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None
+):
     """`subm_conv2d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.
@@ -130,5 +135,6 @@ def subm_conv2d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, gro
         ...                                               padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
-    return convolved("subm_conv2d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 2,
-                     True)
+    return convolved(
+        "subm_conv2d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 2, True
+    )

@@ -41,22 +41,28 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, data_for
     need_exact("max_pool3d", x)
     window, space = window_of("max_pool3d", x, kernel_size, stride, padding)
     book = rulebook(x, window, space)
-    values = pooled(gather(x.values(), to_tensor(book.rows)), to_tensor(book.targets), book.places.shape[1],
-                    "max")
-    return SparseCooTensor(to_tensor(book.places).astype(x.indices().dtype), values,
-                           [x.shape[0], *space, x.shape[-1]])
+    values = pooled(
+        gather(x.values(), to_tensor(book.rows)), to_tensor(book.targets), book.places.shape[1], "max"
+    )
+    return SparseCooTensor(
+        to_tensor(book.places).astype(x.indices().dtype), values, [x.shape[0], *space, x.shape[-1]]
+    )
 
 
 def window_of(name, x, kernel_size, stride, padding):
     """(the window, the lengths of the result)."""
     if x.ndim != 5 or x.dense_dim() != 1:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; "
-                         "five are needed, four with them")
+        raise ValueError(
+            f"{name}: x: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; "
+            "five are needed, four with them"
+        )
     kernel = numbers(name, "kernel_size", kernel_size, 3)
     stride = kernel if stride is None else numbers(name, "stride", stride, 3)
     window = Window(kernel, stride, sides(name, padding, 3), (1, 1, 1))
     space = window.lengths(x.shape[1:-1])
     if min(space) < 1:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the window {list(kernel)}; "
-                         f"the result would have {space}")
+        raise ValueError(
+            f"{name}: x: got shape {list(x.shape)}, smaller than the window {list(kernel)}; "
+            f"the result would have {space}"
+        )
     return window, space

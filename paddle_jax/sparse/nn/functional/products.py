@@ -38,8 +38,10 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
     if submanifold:
         if unknown(x.indices()):
             return convolved_near(x, weight, bias, window.dilation)
-        window = window._replace(stride=(1,) * axes, padding=tuple(
-            d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)))
+        window = window._replace(
+            stride=(1,) * axes,
+            padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)),
+        )
         space, book = x.shape[1:-1], submanifold_rulebook(x, window)
     else:
         space = _space(name, x, window)
@@ -57,8 +59,11 @@ def _products(x, weight, book):
     ends = np.cumsum(book.counts)
     centre = slice(ends[whole] - book.counts[whole], ends[whole])
     every = np.arange(count)
-    if not (x.nnz() == count and np.array_equal(book.rows[centre], every)
-            and np.array_equal(book.targets[centre], every)):
+    if not (
+        x.nnz() == count
+        and np.array_equal(book.rows[centre], every)
+        and np.array_equal(book.targets[centre], every)
+    ):
         whole = None
     rest = book.counts if whole is None else np.delete(book.counts, whole)
     kept = np.s_[:] if whole is None else np.r_[: centre.start, centre.stop : len(book.rows)]
@@ -85,8 +90,10 @@ def _space(name, x, window):
     """The lengths of the result of an ordinary convolution."""
     space = window.lengths(x.shape[1:-1])
     if min(space) < 1:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the kernel "
-                         f"{list(window.kernel)}; the result would have {space}")
+        raise ValueError(
+            f"{name}: x: got shape {list(x.shape)}, smaller than the kernel "
+            f"{list(window.kernel)}; the result would have {space}"
+        )
     return space
 
 
@@ -108,13 +115,18 @@ def _window(name, x, weight, stride, padding, dilation, groups, data_format, axe
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"{name}: x: got {type(x).__name__}; give a SparseCooTensor")
     if weight.ndim != axes + 2 or weight.shape[-2] != x.shape[-1] or x.dense_dim() != 1:
-        raise ValueError(f"{name}: weight: got shape {list(weight.shape)} for x of {list(x.shape)} with "
-                         f"{x.dense_dim()} axes without coordinates; needed are [*kernel, in_channels, "
-                         "out_channels], and one such axis in x")
+        raise ValueError(
+            f"{name}: weight: got shape {list(weight.shape)} for x of {list(x.shape)} with "
+            f"{x.dense_dim()} axes without coordinates; needed are [*kernel, in_channels, "
+            "out_channels], and one such axis in x"
+        )
     if weight.dtype != x.dtype:
         raise ValueError(f"{name}: weight: got dtype {weight.dtype} for x of {x.dtype}; give both one dtype")
-    moves = (numbers(name, "stride", stride, axes), sides(name, padding, axes),
-             numbers(name, "dilation", dilation, axes))
+    moves = (
+        numbers(name, "stride", stride, axes),
+        sides(name, padding, axes),
+        numbers(name, "dilation", dilation, axes),
+    )
     return Window(tuple(weight.shape[:axes]), *moves)
 
 
@@ -136,10 +148,13 @@ def sides(name, padding, axes):
     found = [padding] * axes if isinstance(padding, int) else list(padding)
     if len(found) == axes + 2 and all(isinstance(p, list | tuple) and len(p) == 2 for p in found):
         found = [side for pair in found[1:-1] for side in pair]
-    if (len(found) not in (axes, 2 * axes)
-            or not all(isinstance(p, int | np.integer) and p >= 0 for p in found)):
-        raise ValueError(f"{name}: padding: got {padding}; it must be an int, {axes} or {2 * axes} ints, "
-                         f"or {axes + 2} pairs, none of them negative")
+    if len(found) not in (axes, 2 * axes) or not all(
+        isinstance(p, int | np.integer) and p >= 0 for p in found
+    ):
+        raise ValueError(
+            f"{name}: padding: got {padding}; it must be an int, {axes} or {2 * axes} ints, "
+            f"or {axes + 2} pairs, none of them negative"
+        )
     if len(found) == 2 * axes:
         found = found[::2] if found[::2] == found[1::2] else found[:axes]
     return tuple(map(int, found))

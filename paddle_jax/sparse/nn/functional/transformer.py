@@ -47,16 +47,21 @@ def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=N
 def _places(query, key, value, sparse_mask, key_padding_mask, attn_mask):
     """The coordinates [3, n] of the pairs that are looked at."""
     if not isinstance(sparse_mask, SparseCsrTensor):
-        raise NotImplementedError(f"attention: sparse_mask: got {type(sparse_mask).__name__}; "
-                                  "give a SparseCsrTensor")
+        raise NotImplementedError(
+            f"attention: sparse_mask: got {type(sparse_mask).__name__}; give a SparseCsrTensor"
+        )
     if query.ndim != 4 or list(key.shape) != list(query.shape) or list(value.shape) != list(query.shape):
         shapes = ", ".join(str(list(t.shape)) for t in (query, key, value))
-        raise ValueError(f"attention: query, key, value: got shapes {shapes}; all must be one [batch, heads, "
-                         "length, head_dim]")
+        raise ValueError(
+            f"attention: query, key, value: got shapes {shapes}; all must be one [batch, heads, "
+            "length, head_dim]"
+        )
     batch, heads, length, _ = query.shape
-    wanted = (("sparse_mask", sparse_mask, [batch * heads, length, length]),
-              ("key_padding_mask", key_padding_mask, [batch, length]),
-              ("attn_mask", attn_mask, [length, length]))
+    wanted = (
+        ("sparse_mask", sparse_mask, [batch * heads, length, length]),
+        ("key_padding_mask", key_padding_mask, [batch, length]),
+        ("attn_mask", attn_mask, [length, length]),
+    )
     for name, mask, shape in wanted:
         if mask is not None and list(mask.shape) != shape:
             raise ValueError(f"attention: {name}: got shape {list(mask.shape)}; it must have {shape}")

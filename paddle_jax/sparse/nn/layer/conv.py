@@ -15,19 +15,39 @@ class _Conv(Layer):
 
     _spatial, _submanifold = 3, False
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                 padding_mode, key, weight_attr, bias_attr, data_format, backend=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        groups,
+        padding_mode,
+        key,
+        weight_attr,
+        bias_attr,
+        data_format,
+        backend=None,
+    ):
         super().__init__()
         self._check(weight_attr, groups, padding_mode, data_format, backend)
         n, name = self._spatial, type(self).__name__
         self._kernel_size, self._stride, self._dilation = (
             list(numbers(name, argument, value, n))
-            for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)))
+            for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation))
+        )
         sides(name, padding, n)
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
         self._padding, self._padding_mode = padding, padding_mode
         self._param_attr, self._bias_attr, self._data_format, self._key, self._backend = (
-            weight_attr, bias_attr, data_format, key, backend)
+            weight_attr,
+            bias_attr,
+            data_format,
+            key,
+            backend,
+        )
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         shape = [*self._kernel_size, in_channels, out_channels]
         self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=Normal(0.0, spread))
@@ -49,17 +69,30 @@ class _Conv(Layer):
     def forward(self, x):
         """The convolution of a SparseCooTensor."""
         kind = ("subm_conv" if self._submanifold else "conv") + f"{self._spatial}d"
-        return getattr(F, kind)(x, self.weight, self.bias, self._stride, self._padding, self._dilation,
-                                self._groups, self._data_format)
+        return getattr(F, kind)(
+            x,
+            self.weight,
+            self.bias,
+            self._stride,
+            self._padding,
+            self._dilation,
+            self._groups,
+            self._data_format,
+        )
 
     def extra_repr(self):
         """Channels, kernel, and what is not as usual."""
         ones = [1] * self._spatial
-        settings = [("stride", self._stride, ones), ("padding", self._padding, 0),
-                    ("dilation", self._dilation, ones)]
+        settings = [
+            ("stride", self._stride, ones),
+            ("padding", self._padding, 0),
+            ("dilation", self._dilation, ones),
+        ]
         shown = "".join(f", {key}={value}" for key, value, usual in settings if value != usual)
-        return (f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}{shown}, "
-                f"data_format={self._data_format}")
+        return (
+            f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}{shown}, "
+            f"data_format={self._data_format}"
+        )
 
 
 class Conv3D(_Conv):
@@ -83,10 +116,34 @@ class Conv3D(_Conv):
         paddle.Size([1, 2, 2, 2, 4])
     """
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
-                 padding_mode="zeros", weight_attr=None, bias_attr=None, data_format="NDHWC"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         padding_mode, None, weight_attr, bias_attr, data_format)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        padding_mode="zeros",
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NDHWC",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            padding_mode,
+            None,
+            weight_attr,
+            bias_attr,
+            data_format,
+        )
 
 
 class Conv2D(_Conv):
@@ -101,10 +158,34 @@ class Conv2D(_Conv):
 
     _spatial = 2
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
-                 padding_mode="zeros", weight_attr=None, bias_attr=None, data_format="NHWC"):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         padding_mode, None, weight_attr, bias_attr, data_format)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        padding_mode="zeros",
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NHWC",
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            padding_mode,
+            None,
+            weight_attr,
+            bias_attr,
+            data_format,
+        )
 
 
 class SubmConv3D(_Conv):
@@ -127,11 +208,37 @@ class SubmConv3D(_Conv):
 
     _submanifold = True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
-                 padding_mode="zeros", key=None, weight_attr=None, bias_attr=None, data_format="NDHWC",
-                 backend=None):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         padding_mode, key, weight_attr, bias_attr, data_format, backend)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        padding_mode="zeros",
+        key=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NDHWC",
+        backend=None,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            padding_mode,
+            key,
+            weight_attr,
+            bias_attr,
+            data_format,
+            backend,
+        )
 
 
 class SubmConv2D(_Conv):
@@ -146,8 +253,34 @@ class SubmConv2D(_Conv):
 
     _spatial, _submanifold = 2, True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
-                 padding_mode="zeros", key=None, weight_attr=None, bias_attr=None, data_format="NHWC",
-                 backend=None):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         padding_mode, key, weight_attr, bias_attr, data_format, backend)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        padding_mode="zeros",
+        key=None,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NHWC",
+        backend=None,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            padding_mode,
+            key,
+            weight_attr,
+            bias_attr,
+            data_format,
+            backend,
+        )

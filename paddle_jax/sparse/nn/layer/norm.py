@@ -18,10 +18,22 @@ def _normalised(layer, x):
         raise NotImplementedError(f"{name}: input: got {type(x).__name__}; give a SparseCooTensor")
     need_exact(name, x)
     if x.dense_dim() != 1:
-        raise ValueError(f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with "
-                         "coordinates; all but the last need them")
-    values = batch_norm(x.values(), layer._mean, layer._variance, layer.weight, layer.bias, layer.training,
-                        layer._momentum, layer._epsilon, "NC", layer._use_global_stats)
+        raise ValueError(
+            f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with "
+            "coordinates; all but the last need them"
+        )
+    values = batch_norm(
+        x.values(),
+        layer._mean,
+        layer._variance,
+        layer.weight,
+        layer.bias,
+        layer.training,
+        layer._momentum,
+        layer._epsilon,
+        "NC",
+        layer._use_global_stats,
+    )
     return with_values(x, values)
 
 
@@ -52,22 +64,38 @@ class BatchNorm(BatchNorm1D):
     See: Ioffe and Szegedy, Batch Normalization, 2015.
     """
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
-                 data_format="NDHWC", use_global_stats=None, name=None):
-        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format,
-                         use_global_stats, name)
+    def __init__(
+        self,
+        num_features,
+        momentum=0.9,
+        epsilon=1e-5,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NDHWC",
+        use_global_stats=None,
+        name=None,
+    ):
+        super().__init__(
+            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
+        )
 
     def forward(self, input):
         """The normalised Tensor."""
         if self._data_format not in ("NDHWC", "NHWC"):
-            raise ValueError(f"BatchNorm: data_format: got {self._data_format!r}; "
-                             "allowed are 'NDHWC' and 'NHWC'")
+            raise ValueError(
+                f"BatchNorm: data_format: got {self._data_format!r}; allowed are 'NDHWC' and 'NHWC'"
+            )
         return _normalised(self, input)
 
     def extra_repr(self):
         """The settings."""
-        return show(self._name, num_features=self._num_features, momentum=self._momentum,
-                    epsilon=self._epsilon, data_format=self._data_format)
+        return show(
+            self._name,
+            num_features=self._num_features,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=self._data_format,
+        )
 
 
 class SyncBatchNorm(Dense):

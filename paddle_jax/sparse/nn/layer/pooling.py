@@ -19,8 +19,16 @@ class MaxPool3D(Layer):
         [[-1.0]]
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False,
-                 data_format="NDHWC", name=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        return_mask=False,
+        ceil_mode=False,
+        data_format="NDHWC",
+        name=None,
+    ):
         super().__init__()
         self.ksize, self.stride, self.padding, self.return_mask = kernel_size, stride, padding, return_mask
         self.ceil_mode, self.data_format, self.name = ceil_mode, data_format, name

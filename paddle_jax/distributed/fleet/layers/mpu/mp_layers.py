@@ -22,13 +22,16 @@ class _Divided(Layer):
 
     def __init__(self, name, mp_group, length, what):
         super().__init__(name)
-        self.model_parallel_group = (Current.groups().get_model_parallel_group() if mp_group is None
-                                     else mp_group)
+        self.model_parallel_group = (
+            Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        )
         self.world_size = self.model_parallel_group.nranks
         self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
         if length % self.world_size:
-            raise CheckError(f"{type(self).__name__}: {what}: got {length}; it must be divisible by the "
-                             f"{self.world_size} processes of the model parallel group")
+            raise CheckError(
+                f"{type(self).__name__}: {what}: got {length}; it must be divisible by the "
+                f"{self.world_size} processes of the model parallel group"
+            )
 
     def _part(self, shape, attr, axis, is_bias=False):
         """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
@@ -42,10 +45,12 @@ class _Divided(Layer):
 
     def sharded_state_dict(self, structured_name_prefix=""):
         """The Parameters as ShardedWeights, with the place of each part in the whole."""
-        axes = {name: p.split_axis for name, p in self.named_parameters()
-                if getattr(p, "is_distributed", False)}
-        return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix,
-                                        self.model_parallel_group)
+        axes = {
+            name: p.split_axis for name, p in self.named_parameters() if getattr(p, "is_distributed", False)
+        }
+        return build_sharded_state_dict(
+            self.state_dict(), axes, structured_name_prefix, self.model_parallel_group
+        )
 
 
 class ColumnParallelLinear(_Divided):
@@ -65,8 +70,17 @@ class ColumnParallelLinear(_Divided):
         AssertionError: out_features is no such multiple.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True,
-                 fuse_matmul_bias=False, mp_group=None, name=None):
+    def __init__(
+        self,
+        in_features,
+        out_features,
+        weight_attr=None,
+        has_bias=None,
+        gather_output=True,
+        fuse_matmul_bias=False,
+        mp_group=None,
+        name=None,
+    ):
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
         self.weight = self._part([in_features, out_features // self.world_size], weight_attr, 1)
@@ -74,8 +88,9 @@ class ColumnParallelLinear(_Divided):
 
     def forward(self, x):
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
-        out = functional.linear(_c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight,
-                                self.bias)
+        out = functional.linear(
+            _c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias
+        )
         return _c_concat(out, self.model_parallel_group) if self.is_mp and self.gather_output else out
 
 
@@ -97,8 +112,17 @@ class RowParallelLinear(_Divided):
         AssertionError: in_features is no such multiple.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False,
-                 fuse_matmul_bias=False, mp_group=None, name=None):
+    def __init__(
+        self,
+        in_features,
+        out_features,
+        weight_attr=None,
+        has_bias=True,
+        input_is_parallel=False,
+        fuse_matmul_bias=False,
+        mp_group=None,
+        name=None,
+    ):
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
         self.weight = self._part([in_features // self.world_size, out_features], weight_attr, 0)
@@ -153,8 +177,9 @@ class ParallelCrossEntropy(Layer):
 
     def __init__(self, mp_group=None, name=None, ignore_index=-100):
         super().__init__()
-        self.model_parallel_group = (Current.groups().get_model_parallel_group() if mp_group is None
-                                     else mp_group)
+        self.model_parallel_group = (
+            Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        )
         self.ignore_index = ignore_index
 
     def forward(self, input, label):
@@ -177,5 +202,3 @@ def _local(numbers, start, length):
     """Numbers counted from the first one of a part, zero outside of it; and which lie in it."""
     here = logical_and(numbers >= start, numbers < start + length)
     return where(here, numbers - start, numbers * 0), here
-
-

@@ -93,8 +93,14 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
     return tensor if found is None or skip_c_identity_dynamic else _Identity.apply(tensor, found)
 
 
-def _mp_allreduce(tensor, op=wire.SUM, group=None, use_calc_stream=True, use_model_parallel=True,
-                  skip_c_identity_dynamic=False):
+def _mp_allreduce(
+    tensor,
+    op=wire.SUM,
+    group=None,
+    use_calc_stream=True,
+    use_model_parallel=True,
+    skip_c_identity_dynamic=False,
+):
     """The sum over the processes of a group; the gradient goes to each of them.
 
     Args:
@@ -112,8 +118,10 @@ def _c_split(tensor, group=None):
     gradients are put together again."""
     found = _member(group)
     if found is not None and tensor.shape[-1] % found.nranks:
-        raise ValueError(f"_c_split: tensor: got shape {list(tensor.shape)}; "
-                         f"the last length must be a multiple of the {found.nranks} processes")
+        raise ValueError(
+            f"_c_split: tensor: got shape {list(tensor.shape)}; "
+            f"the last length must be a multiple of the {found.nranks} processes"
+        )
     return tensor if found is None else _Part.apply(tensor, found)
 
 

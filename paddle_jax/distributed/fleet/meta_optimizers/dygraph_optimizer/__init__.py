@@ -1,7 +1,8 @@
 """Optimizers round an optimizer, for steps that run at once."""
 
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
-    DygraphShardingOptimizer)
+    DygraphShardingOptimizer,
+)
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 
 __all__ = []

@@ -29,8 +29,10 @@ class LayerDesc:
 
     def __init__(self, layer_func_or_spec, *inputs, **kwargs):
         if not (isinstance(layer_func_or_spec, type) and issubclass(layer_func_or_spec, Layer)):
-            raise TypeError(f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
-                            "it must be a subclass of paddle.nn.Layer")
+            raise TypeError(
+                f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
+                "it must be a subclass of paddle.nn.Layer"
+            )
         self.layer_func, self.inputs, self.kwargs = layer_func_or_spec, inputs, kwargs
 
     def build_layer(self, **extra_kwargs):
@@ -82,17 +84,30 @@ class PipelineLayer(Layer):
         paddle.Size([4, 3])
     """
 
-    def __init__(self, layers, num_stages=None, topology=None, loss_fn=None, seg_method="uniform",
-                 recompute_interval=0, recompute_ctx=None, num_virtual_pipeline_stages=None,
-                 use_cudagraph=False, use_dualpipev=False):
+    def __init__(
+        self,
+        layers,
+        num_stages=None,
+        topology=None,
+        loss_fn=None,
+        seg_method="uniform",
+        recompute_interval=0,
+        recompute_ctx=None,
+        num_virtual_pipeline_stages=None,
+        use_cudagraph=False,
+        use_dualpipev=False,
+    ):
         super().__init__()
         self._num_stages = _stages(num_stages, topology)
         if recompute_interval > 0 and recompute_ctx is None:
-            raise CheckError("PipelineLayer: recompute_ctx: got None; "
-                             "it must be a dict where recompute_interval is not 0")
+            raise CheckError(
+                "PipelineLayer: recompute_ctx: got None; it must be a dict where recompute_interval is not 0"
+            )
         self._layers_desc, self._loss_fn, self._topo, self._stage_id = list(layers), loss_fn, topology, 0
-        self._recompute_interval, self._num_virtual_pipeline_stages = (recompute_interval,
-                                                                       num_virtual_pipeline_stages or 1)
+        self._recompute_interval, self._num_virtual_pipeline_stages = (
+            recompute_interval,
+            num_virtual_pipeline_stages or 1,
+        )
         _check_method(seg_method, self._layers_desc)
         self.segment_parts = [0, len(self._layers_desc)]
         self.shared_layers, self.run_function = LayerDict(), []
@@ -128,8 +143,10 @@ class PipelineLayer(Layer):
             AssertionError: there is no such layer.
         """
         if not 0 <= layer_idx < len(self._layers_desc):
-            raise CheckError(f"get_stage_from_index: layer_idx={layer_idx} is out of range for "
-                             f"{len(self._layers_desc)} layers")
+            raise CheckError(
+                f"get_stage_from_index: layer_idx={layer_idx} is out of range for "
+                f"{len(self._layers_desc)} layers"
+            )
         return 0
 
     def get_num_virtual_stages(self):
@@ -158,13 +175,18 @@ class PipelineLayer(Layer):
         """
         for at, layer in self._with_state():
             if not _file(path, at).is_file():
-                raise CheckError(f"set_state_dir: path: {_file(path, at)} is missing; "
-                                 "write the folder with save_state_dict")
+                raise CheckError(
+                    f"set_state_dir: path: {_file(path, at)} is missing; "
+                    "write the folder with save_state_dict"
+                )
             layer.set_state_dict(load(str(_file(path, at))))
 
     def _with_state(self):
-        return [(at, layer) for at, layer in enumerate(self.run_function)
-                if isinstance(layer, Layer) and layer.state_dict()]
+        return [
+            (at, layer)
+            for at, layer in enumerate(self.run_function)
+            if isinstance(layer, Layer) and layer.state_dict()
+        ]
 
 
 def _passed(functions, x):
@@ -187,9 +209,11 @@ def _stages(num_stages, topology):
         raise CheckError(f"PipelineLayer: num_stages: got {num_stages}; the topology has {known}")
     found = known if num_stages is None else num_stages
     if found != 1:
-        raise NotImplementedError(f"PipelineLayer: num_stages: got {found}; pipelines of more than one stage "
-                                  "are not written yet; use tensor parallelism (mp_degree) or sharding "
-                                  "(sharding_degree)")
+        raise NotImplementedError(
+            f"PipelineLayer: num_stages: got {found}; pipelines of more than one stage "
+            "are not written yet; use tensor parallelism (mp_degree) or sharding "
+            "(sharding_degree)"
+        )
     return found
 
 
@@ -198,5 +222,7 @@ def _check_method(seg_method, layers):
         return
     names = {(one.layer_func if isinstance(one, LayerDesc) else type(one)).__name__ for one in layers}
     if seg_method[6:] not in names:
-        raise CheckError(f"PipelineLayer: seg_method: got {seg_method!r}; the list has no layer of that "
-                         f"class, but {sorted(names)}")
+        raise CheckError(
+            f"PipelineLayer: seg_method: got {seg_method!r}; the list has no layer of that "
+            f"class, but {sorted(names)}"
+        )

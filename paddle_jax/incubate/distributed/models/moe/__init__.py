@@ -7,5 +7,6 @@ from paddle_jax.incubate.distributed.models.moe.gate import NaiveGate as NaiveGa
 from paddle_jax.incubate.distributed.models.moe.gate import SwitchGate as SwitchGate
 from paddle_jax.incubate.distributed.models.moe.grad_clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from paddle_jax.incubate.distributed.models.moe.grad_clip import (
-    ClipGradForMOEByGlobalNorm as ClipGradForMOEByGlobalNorm)
+    ClipGradForMOEByGlobalNorm as ClipGradForMOEByGlobalNorm,
+)
 from paddle_jax.incubate.distributed.models.moe.moe_layer import MoELayer as MoELayer

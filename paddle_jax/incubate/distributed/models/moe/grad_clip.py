@@ -24,8 +24,10 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
     def __init__(self, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
         super().__init__(clip_norm, group_name)
         if moe_group is not None and moe_group.nranks > 1 and is_expert_param_func is None:
-            raise AssertionError("ClipGradForMOEByGlobalNorm: is_expert_param_func: got None; "
-                                 "a group of several processes needs it")
+            raise AssertionError(
+                "ClipGradForMOEByGlobalNorm: is_expert_param_func: got None; "
+                "a group of several processes needs it"
+            )
         self.moe_group, self.is_expert_param_func = moe_group, is_expert_param_func
 
     @staticmethod
@@ -38,15 +40,21 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
                 float64, else float32.
         """
         if sum_dtype not in ("float32", "float64", None):
-            raise AssertionError(f"get_l2_norm_pow: sum_dtype: got {sum_dtype!r}; "
-                                 "use 'float32', 'float64' or None")
+            raise AssertionError(
+                f"get_l2_norm_pow: sum_dtype: got {sum_dtype!r}; use 'float32', 'float64' or None"
+            )
         grads = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
         if not grads:
             return None, None
-        kind = ("float64" if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads)
-                else "float32")
-        return (sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()),
-                kind)
+        kind = (
+            "float64"
+            if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads)
+            else "float32"
+        )
+        return (
+            sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()),
+            kind,
+        )
 
 
 ClipGradByGlobalNorm = ClipGradForMOEByGlobalNorm  # Paddle has both names here

@@ -44,38 +44,55 @@ class MoELayer(Layer):
         paddle.Size([2, 5, 4])
     """
 
-    def __init__(self, d_model, experts, gate=None, moe_group=None, mp_group=None, recompute_interval=0,
-                 recompute_ctx=None):
+    def __init__(
+        self,
+        d_model,
+        experts,
+        gate=None,
+        moe_group=None,
+        mp_group=None,
+        recompute_interval=0,
+        recompute_ctx=None,
+    ):
         super().__init__()
         for name, group in (("moe_group", moe_group), ("mp_group", mp_group)):
             if group is not None and group.nranks > 1:
-                raise ValueError(f"MoELayer: {name}: got a group of {group.nranks} processes; "
-                                 "one process drives all devices: leave it None and lay out the parameters "
-                                 "of experts with paddle.distributed.shard_tensor")
+                raise ValueError(
+                    f"MoELayer: {name}: got a group of {group.nranks} processes; "
+                    "one process drives all devices: leave it None and lay out the parameters "
+                    "of experts with paddle.distributed.shard_tensor"
+                )
         gate = {} if gate is None else gate
         self.recompute_ctx, self.group, self.mp_group, self.world_size = recompute_ctx, moe_group, mp_group, 1
         self.num_expert, self.recompute_interval, self.experts, self.d_model = (
-            len(experts), recompute_interval, experts, d_model)
+            len(experts),
+            recompute_interval,
+            experts,
+            d_model,
+        )
         if isinstance(gate, dict):
             self.top_k, kind = gate.get("top_k", 2), gate.get("type", "gshard")
             if kind not in _GATES:
-                raise AssertionError(f"MoELayer: gate: got the type {kind!r}; "
-                                     "use 'naive', 'gshard' or 'switch'")
+                raise AssertionError(
+                    f"MoELayer: gate: got the type {kind!r}; use 'naive', 'gshard' or 'switch'"
+                )
             group = {} if _GATES[kind] is NaiveGate else {"group": moe_group}
             gate = _GATES[kind](d_model, num_expert=len(experts), world_size=1, topk=self.top_k, **group)
         elif isinstance(gate, NaiveGate):
             self.top_k = gate.top_k
         elif isinstance(gate, BaseGate):
-            raise TypeError(f"MoELayer: gate: got {type(gate).__name__}; "
-                            "it must be a NaiveGate or a class made of it")
+            raise TypeError(
+                f"MoELayer: gate: got {type(gate).__name__}; it must be a NaiveGate or a class made of it"
+            )
         else:
             raise AssertionError(f"MoELayer: gate: got {type(gate).__name__}; give a dict or a NaiveGate")
         self.gate = gate
 
     def forward(self, inp):
         if inp.ndim != 3:
-            raise AssertionError(f"MoELayer: inp: got shape {list(inp.shape)}; it must be [batch, length, "
-                                 f"{self.d_model}]")
+            raise AssertionError(
+                f"MoELayer: inp: got shape {list(inp.shape)}; it must be [batch, length, {self.d_model}]"
+            )
         x = reshape(inp, [-1, inp.shape[2]])
         value, number = self.gate(x)
         value, number = (reshape(t, [x.shape[0], -1]) for t in (value, number))

@@ -19,8 +19,12 @@ class BaseGate(Layer):
 
     def __init__(self, num_expert, world_size):
         super().__init__()
-        self.world_size, self.num_expert, self.tot_expert, self.loss = (world_size, num_expert,
-                                                                        world_size * num_expert, None)
+        self.world_size, self.num_expert, self.tot_expert, self.loss = (
+            world_size,
+            num_expert,
+            world_size * num_expert,
+            None,
+        )
 
     def set_loss(self, loss):
         """Keeps the loss of the last call that makes experts be used evenly."""

@@ -32,8 +32,9 @@ class GShardGate(NaiveGate):
         (paddle.Size([3, 2]), paddle.Size([]))
     """
 
-    def __init__(self, d_model, num_expert, world_size, topk=2, capacity=(1.2, 2.4), random_routing=True,
-                 group=None):
+    def __init__(
+        self, d_model, num_expert, world_size, topk=2, capacity=(1.2, 2.4), random_routing=True, group=None
+    ):
         if topk != 2:
             raise AssertionError(f"GShardGate: topk: got {topk}; it must be 2")
         super().__init__(d_model, num_expert, world_size)
@@ -44,8 +45,9 @@ class GShardGate(NaiveGate):
         value, number = largest(scores, self.top_k, -1, True, False)
         chosen = marks(number.flatten(), self.tot_expert).sum(0) / scores.shape[0]
         self.set_loss((chosen * softmax(scores, 1).mean(0)).mean() * self.num_expert**2)
-        number = limited(number, self.tot_expert,
-                         math.ceil(self.capacity[0 if self.training else 1] * x.shape[0]))
+        number = limited(
+            number, self.tot_expert, math.ceil(self.capacity[0 if self.training else 1] * x.shape[0])
+        )
         if self.random_routing:
             second = number[:, 1]
             kept = 2 * value[:, 1] >= rand([scores.shape[0]], "float32")

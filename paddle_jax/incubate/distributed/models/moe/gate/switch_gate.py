@@ -29,8 +29,9 @@ class SwitchGate(NaiveGate):
         (paddle.Size([3, 1]), paddle.Size([]))
     """
 
-    def __init__(self, d_model, num_expert, world_size, topk=1, switch_eps=0.1, capacity=(1.2, 2.4),
-                 group=None):
+    def __init__(
+        self, d_model, num_expert, world_size, topk=1, switch_eps=0.1, capacity=(1.2, 2.4), group=None
+    ):
         if topk != 1:
             raise AssertionError(f"SwitchGate: topk: got {topk}; it must be 1")
         super().__init__(d_model, num_expert, world_size, topk=1)
@@ -42,8 +43,9 @@ class SwitchGate(NaiveGate):
             scores = scores * (rand(scores.shape) * (2 * self.switch_eps) + (1 - self.switch_eps))
         scores = softmax(scores, -1)
         value, number = largest(scores, 1, -1, True)
-        number = limited(number, self.tot_expert,
-                         math.ceil(self.capacity[0 if self.training else 1] * inp.shape[0]))
+        number = limited(
+            number, self.tot_expert, math.ceil(self.capacity[0 if self.training else 1] * inp.shape[0])
+        )
         taken = marks(number.flatten(), self.tot_expert)
         count = taken.sum()
         self.set_loss((taken.sum(0) / count * (scores.sum(0) / count)).sum() * self.tot_expert)
