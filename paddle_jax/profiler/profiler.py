@@ -221,7 +221,6 @@ class Profiler:
         >>> prof.stop()
     """
 
-    # noqa: B006  Paddle's signature
     def __init__(
         self,
         *,

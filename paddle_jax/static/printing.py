@@ -23,7 +23,7 @@ def Print(
     summarize=20,
     print_tensor_name=True,
     print_tensor_type=True,
-    print_tensor_shape=True,  # noqa: N802
+    print_tensor_shape=True,
     print_tensor_layout=True,
     print_tensor_lod=True,
     print_phase="both",

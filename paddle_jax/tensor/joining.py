@@ -150,7 +150,8 @@ def _bounds(sections):
 @known_as(pir="split(x,num_or_sections:ints,axis:i32)->[]", code="shapes:split")
 @composite(
     refuses={
-        "tensor split_size_or_sections dim": "paddle.compat.split takes torch's names, and a number there is the "
+        "tensor split_size_or_sections dim": "paddle.compat.split takes torch's names, and a "
+        "number there is the "
         "length of each part, not the count of parts"
     },
     cases=[

@@ -69,7 +69,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refuses_as_the_oracle(name, paddle, oracle):
-    with pytest.raises(Exception) as theirs:  # noqa: B017
+    with pytest.raises(Exception) as theirs:
         REFUSED[name](oracle, *tensors(oracle, [X]))
     with pytest.raises(theirs.type):
         REFUSED[name](paddle, *tensors(paddle, [X]))
@@ -131,7 +131,7 @@ def test_matrices_of_functions(kind, batched, paddle, oracle):
     for module in (paddle, oracle):
         x = module.to_tensor(B)
         functions = {
-            "Jacobian": lambda t: t**2,  # noqa: B023
+            "Jacobian": lambda t: t**2,
             "Hessian": lambda t: (t**3).sum(-1, keepdim=True) if batched else (t**3).sum(),
         }
         made.append(getattr(module.incubate.autograd, kind)(functions[kind], x, is_batched=batched))

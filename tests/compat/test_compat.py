@@ -384,7 +384,7 @@ def test_import_torch_gives_this_package():
         assert Linear is paddle_jax.compat.nn.Linear and Conv2d is paddle_jax.nn.Conv2D
         assert F.unfold is paddle_jax.compat.nn.functional.unfold and F.relu is paddle_jax.nn.functional.relu
         with pytest.raises(ModuleNotFoundError):
-            import torch.nowhere  # noqa: F401
+            import torch.nowhere
         with pytest.raises(ImportError):
             from torch import nothing  # noqa: F401
     finally:

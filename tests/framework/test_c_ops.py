@@ -267,7 +267,7 @@ def test_attributes_in_pairs(calls, paddle, oracle):
 
 @pytest.mark.parametrize("call", REFUSED.split("; "))
 def test_refused(call, paddle, oracle):
-    with pytest.raises(Exception) as there:  # noqa: B017  whatever it is
+    with pytest.raises(Exception) as there:
         eval(call, {}, space(oracle, oracle._C_ops))
     with pytest.raises(there.type):
         eval(call, {}, space(paddle, paddle._C_ops))

@@ -251,8 +251,8 @@ def test_taylor_is_nested_grad(name, func, paddle):
         for k, derivative in enumerate(
             nested(
                 paddle,
-                lambda a: f(paddle, a)[:, column : column + 1],
-                x,  # noqa: B023
+                lambda a: f(paddle, a)[:, column : column + 1],  # noqa: B023
+                x,
                 order,
             )
         ):

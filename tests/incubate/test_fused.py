@@ -159,7 +159,8 @@ SCRIPTS = {
         "paddle.seed(1)",
         "m = N.FusedMultiHeadAttention(64, 2)",
         (
-            "[bool(abs(p).max() <= bound) and bool(abs(p).max() > bound * 0.9) for p, bound in ((m.qkv_weight, "
+            "[bool(abs(p).max() <= bound) and bool(abs(p).max() > bound * 0.9) for p, bound in "
+            "((m.qkv_weight, "
             "(6 / 10240) ** 0.5), (m.linear_weight, (6 / 128) ** 0.5))], m.ln_scale.numpy()"
         ),
     ],

@@ -84,11 +84,11 @@ def test_long_sums_are_precise(dtype):
     though not the same."""
     x, rtol = np.full((70_001, 2), 0.1, dtype), 1e-6 if dtype != "float16" else 1e-3
     y = x[:300].reshape(2, 50, 3, 2)
-    sums = lambda x, y: (
+    sums = lambda x, y: (  # noqa: E731
         x.sum(0),
         x.T.sum(1),
         x.sum(),
-        lax.reduce(x, np.zeros((), dtype), lax.add, (0,)),  # noqa: E731
+        lax.reduce(x, np.zeros((), dtype), lax.add, (0,)),
         y.sum((0, 1)),
         y.sum((1, 3)),
     )

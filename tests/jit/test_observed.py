@@ -206,10 +206,10 @@ def test_content_of_arrays_counts():
     [
         lambda: len(MANY),
         lambda: paddle.is_grad_enabled(),
-        lambda: os.path.basename("a/b"),
+        lambda: os.path.basename("a/b"),  # noqa: PTH119
         lambda: 1 if MANY else 2,
     ],
-)  # noqa: PTH119
+)
 def test_what_takes_one_fact(function):
     got, reads = observed(function)
     assert got == function() and reads.reason is None and len(reads.facts) <= 8

@@ -162,7 +162,8 @@ SCRIPTS = {
         "l.create_parameter([1], dtype='float64').dtype",
         "nn.Layer(dtype='float64').create_parameter([1]).dtype",
         (
-            "p = l.create_parameter([2], attr=paddle.ParamAttr(name='ff', learning_rate=0.1, trainable=False, "
+            "p = l.create_parameter([2], attr=paddle.ParamAttr(name='ff', learning_rate=0.1, "
+            "trainable=False, "
             "need_clip=False, do_model_average=False))"
         ),
         (
@@ -181,7 +182,9 @@ SCRIPTS = {
     ],
     "names by class": [
         f"type('{name}', (nn.Layer,), {{}})().full_name()"
-        for name in "My_Net A1B netX ABCd2Ef Net MLP ResNet50 _Foo FNO1d UNet3DBlock X BiRNN MyLSTMCell".split()
+        for name in (
+            "My_Net A1B netX ABCd2Ef Net MLP ResNet50 _Foo FNO1d UNet3DBlock X BiRNN MyLSTMCell"
+        ).split()
     ],
     "walking": [
         *NET,

@@ -120,7 +120,8 @@ SCRIPTS = {
             "nn.BatchNorm(2), nn.InstanceNorm1D(2))]"
         ),
         (
-            "[isinstance(l, nn.layer.conv._ConvNd) for l in (nn.Conv1D(2, 2, 1), nn.Conv2DTranspose(2, 2, 1), "
+            "[isinstance(l, nn.layer.conv._ConvNd) for l in (nn.Conv1D(2, 2, 1), "
+            "nn.Conv2DTranspose(2, 2, 1), "
             "nn.Linear(2, 2))]"
         ),
         "m = nn.MultiHeadAttention(4, 2); x = paddle.ones([1, 3, 4])",

@@ -63,7 +63,8 @@ SCRIPTS = {
         "L.FakeQuantChannelWiseAbsMax(channel_num=3)",
         "L.FakeQuantChannelWiseAbsMax(quant_on_weight=True)",
         (
-            "L.FakeQuantChannelWiseAbsMax(channel_num=3, quant_axis=2, quant_on_weight=True)(paddle.ones([1, 1, "
+            "L.FakeQuantChannelWiseAbsMax(channel_num=3, quant_axis=2, "
+            "quant_on_weight=True)(paddle.ones([1, 1, "
             "3]))"
         ),
         (
@@ -109,7 +110,8 @@ SCRIPTS = {
             for kind in ("", *TYPES[:2])
             for line in (
                 *used(
-                    "L.QuantizedConv2D(filled(nn.Conv2D(2, 4, 3, padding=1, padding_mode='reflect', stride=2, "
+                    "L.QuantizedConv2D(filled(nn.Conv2D(2, 4, 3, padding=1, "
+                    "padding_mode='reflect', stride=2, "
                     f"groups=2)), {kind})",
                     "image",
                 ),

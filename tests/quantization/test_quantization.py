@@ -252,7 +252,8 @@ SCRIPTS = {
         "L(2.0, 0.0), D(2.0, 0.0)._qmax, L(2.0, 0.0, -1, 4)._qmin, L(2.0, 0.0)._group_size",
         "[(k, v.name, v.shape, v.stop_gradient) for k, v in L([2.0], [0.0]).state_dict().items()]",
         (
-            "[L(s, 0.0)(paddle.to_tensor(((np.arange(-126, 126) + 0.5) * s / 127).astype('float32'))).numpy() "
+            "[L(s, 0.0)(paddle.to_tensor(((np.arange(-126, 126) + 0.5) * s / "
+            "127).astype('float32'))).numpy() "
             "for s in (127.0, 0.7331, 2.5)]"
         ),
         *[

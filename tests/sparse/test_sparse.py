@@ -467,9 +467,9 @@ def test_copies_pickles_and_texts(kind, oracle, paddle):
     x.stop_gradient = other.stop_gradient = False
     for text in (
         f"{x}",
-        "{}".format(x),
+        "{}".format(x),  # noqa: UP032
         f"{copy.deepcopy(x)}",
-        f"{[copy.copy(x)][0]!s}",  # noqa: UP032
+        f"{[copy.copy(x)][0]!s}",
         str(pickle.loads(pickle.dumps(x))),
     ):
         assert text == f"{other}"

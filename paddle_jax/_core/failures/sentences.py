@@ -71,7 +71,8 @@ _RULES = [
         ),
         (
             (
-                r"(?:[\w.]+) does not accept dtype (\w+)(?: at position \d+)?\. Accepted dtypes (?:at position \d+ "
+                r"(?:[\w.]+) does not accept dtype (\w+)(?: at position \d+)?\. Accepted dtypes "
+                r"(?:at position \d+ "
                 r")?are subtypes of ([\w, ]+)\.?$"
             ),
             lambda m: (
@@ -92,7 +93,8 @@ _RULES = [
         ),
         (
             (
-                r"Cannot concatenate arrays with shapes that differ .*: concatenating along dimension (\d+) for "
+                r"Cannot concatenate arrays with shapes that differ .*: concatenating along "
+                r"dimension (\d+) for "
                 r"shapes (.*?)\.?$"
             ),
             lambda m: _lists(f"shapes {m[2]} must be the same but for axis {m[1]}"),

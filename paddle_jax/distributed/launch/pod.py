@@ -111,7 +111,7 @@ class Pod:
             process = subprocess.Popen(
                 command(self.given),
                 env=environment,
-                stdout=log,  # noqa: PLW1509
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,

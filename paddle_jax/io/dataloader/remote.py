@@ -43,7 +43,7 @@ class Seeds:
             self._free,
             (
                 random.seed,
-                np.random.seed,  # noqa: NPY002
+                np.random.seed,
                 default_generator().manual_seed,
             ),
             words,

@@ -97,9 +97,9 @@ class RandomSampler(Sampler):
         if self.generator is not None:
             return itertools.islice(self.generator, self.num_samples)
         return iter(
-            np.random.choice(
+            np.random.choice(  # noqa: NPY002
                 len(self.data_source),
-                self.num_samples,  # noqa: NPY002
+                self.num_samples,
                 replace=self.replacement,
             ).tolist()
         )
@@ -157,10 +157,10 @@ class WeightedRandomSampler(Sampler):
     def __iter__(self):
         chances = self._probabilities()
         return iter(
-            np.random.choice(
+            np.random.choice(  # noqa: NPY002
                 len(chances),
                 self.num_samples,
-                replace=self.replacement,  # noqa: NPY002
+                replace=self.replacement,
                 p=chances,
             ).tolist()
         )

@@ -44,7 +44,10 @@ def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None,
         "f(4,3), idx(5,4), 5, f(4,3), f(4)",
         "f(4,3), idx(5,4,1), 5, f(4,3), f(4,1)",
         "d(2,3), const([1,0]), 2, d(1,3)",
-        "f(2,3), idx(5,2), 5, f(4,3), path_table=const([[0,1,-1],[0,2,3]]), path_code=const([[1,0,-1],[0,1,1]])",
+        (
+            "f(2,3), idx(5,2), 5, f(4,3), path_table=const([[0,1,-1],[0,2,3]]), "
+            "path_code=const([[1,0,-1],[0,1,1]])"
+        ),
         "f(4,3), idx(5,4), 1, f(4,3)",
     ],
 )

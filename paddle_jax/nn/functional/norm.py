@@ -91,8 +91,8 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
 @composite(
     method=False,
     cases=[
-        # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and use_global_stats=False
-        # outside training uses the global ones
+        # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and
+        # use_global_stats=False outside training uses the global ones
         "f(4,3), i(3).astype('float32'), pos_i(3).astype('float32')",
         "f(4,3), f(3), pos(3), f(3), f(3), True",
         "f(2,3,4,4), f(3), pos(3), f(3), f(3)",

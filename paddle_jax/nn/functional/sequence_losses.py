@@ -131,13 +131,17 @@ def ctc_loss(
     "input label input_lengths label_lengths",
     method=False,
     cases=[
-        "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
+        (
+            "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), "
+            "reduction='none'"
+        ),
         (
             "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), "
             "fastemit_lambda=0.0"
         ),
         (
-            "f(2,4,3,5), const([[1,4],[1,3]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='sum', "
+            "f(2,4,3,5), const([[1,4],[1,3]],'int32'), const([4,4],'int32'), "
+            "const([2,2],'int32'), reduction='sum', "
             "blank=2, fastemit_lambda=0.0"
         ),
         "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='x'",

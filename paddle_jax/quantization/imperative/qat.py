@@ -80,10 +80,10 @@ class ImperativeQuantAware:
 
     def __init__(
         self,
-        quantizable_layer_type=[
+        quantizable_layer_type=[  # noqa: B006
             "Conv2D",
             "Linear",
-            "Conv2DTranspose",  # noqa: B006
+            "Conv2DTranspose",
             "ColumnParallelLinear",
             "RowParallelLinear",
         ],

@@ -173,8 +173,8 @@ def cast_parameters_to_fp16(
     to_fp16_var_names=None,
     dest_type="float16",
     rewrite_master_weight=False,
-    master_weights={},
-):  # noqa: B006
+    master_weights={},  # noqa: B006
+):
     """Casts the values of parameters in a Scope.
 
     Args:

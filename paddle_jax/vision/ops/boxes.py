@@ -161,15 +161,15 @@ def prior_box(
     image,
     min_sizes,
     max_sizes=None,
-    aspect_ratios=[1.0],
+    aspect_ratios=[1.0],  # noqa: B006
     variance=[0.1, 0.1, 0.2, 0.2],  # noqa: B006
     flip=False,
-    clip=False,  # noqa: B006
-    steps=[0.0, 0.0],
+    clip=False,
+    steps=[0.0, 0.0],  # noqa: B006
     offset=0.5,
     min_max_aspect_ratios_order=False,
     name=None,
-):  # noqa: B006
+):
     """The anchors of a single shot detector: boxes of several sizes and shapes round the centre of each cell
     of a feature map.
 

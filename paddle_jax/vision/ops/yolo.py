@@ -58,7 +58,10 @@ def _widened(x, scale):
         f"{_SHORT}, .4, 32",
         f"{_SHORT}, .6, 16, False",
         f"{_SHORT}, .3, 32, scale_x_y=1.2",
-        "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",
+        (
+            "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, "
+            "iou_aware_factor=.4"
+        ),
         "f(2,13,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2, .01, 32",
         "f(2,14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
         "f(14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
@@ -209,7 +212,8 @@ def _confidence(objectness, wanted, ignored):
         ),
         f"f(1,14,3,3), {_BOX.format(1)}, const([[0,1,1]],'int32'), [10,13,16,30,53,43], [1,5], 2, .7, 32",
         (
-            f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), const([[0,1,1]],'int32'), "
+            f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), "
+            f"const([[0,1,1]],'int32'), "
             "[40,45], [0], 2, .5, 16"
         ),
     ],

@@ -252,8 +252,8 @@ def test_local_functions():
         ([Partial(dist.ReduceType.kRedMin)] * 2, DATA.min()),
     ]:
         found = dist.local_map(
-            lambda v: v.max() if want > 0 else v.min(),
-            [placements],  # noqa: B023
+            lambda v: v.max() if want > 0 else v.min(),  # noqa: B023
+            [placements],
             [[Shard(0), Shard(1)]],
             MESH,
         )(x)

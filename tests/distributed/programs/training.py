@@ -158,7 +158,7 @@ def here(P, D, rank):
 def main(engine):
     if engine == "paddle_jax":
         import paddle_jax as P
-        from paddle_jax.distributed.fleet.utils import hybrid_parallel_util  # noqa: F401
+        from paddle_jax.distributed.fleet.utils import hybrid_parallel_util
     else:
         import paddle as P
         from paddle.distributed.fleet.utils import hybrid_parallel_util  # noqa: F401

@@ -97,7 +97,10 @@ def padded(m):
             f"x = F.pad(x, [{below}, {above}], data_format='NCL')",
             f"x = F.pad(x, [0, 0, {below}, 0, 0, {above}], value={n.pick('0.0', '1.5')})",
             f"x = F.pad(x.unsqueeze(1), [{below}, 0, {above}, 1]).squeeze(1)",
-            "x = F.pad(x.unsqueeze(1), [0, (8 - x.shape[2] % 8) % 8, 0, (4 - x.shape[1] % 4) % 4]).squeeze(1)",
+            (
+                "x = F.pad(x.unsqueeze(1), [0, (8 - x.shape[2] % 8) % 8, 0, (4 - x.shape[1] % 4) % "
+                "4]).squeeze(1)"
+            ),
             f"x = F.pad(x, [{less}, 0], mode='reflect', data_format='NCL')",
             f"x = F.pad(x, [{below}, 1], mode='replicate', data_format='NCL')",
             f"x = P.concat([x, P.zeros([x.shape[0], {below}, x.shape[2]])], axis=1)",
@@ -332,10 +335,10 @@ def checked(m):
         m.n.pick(
             "assert x.shape[1] >= 0",
             "assert len(x.shape) == 3, x.shape",
-            f"assert x.shape[2] != -1, f'got {{x.shape[2]}}'",
+            f"assert x.shape[2] != -1, f'got {{x.shape[2]}}'",  # noqa: F541
             "assert x.shape[0] + 1 > 0",
         )
-    ]  # noqa: F541
+    ]
 
 
 def early(m):
