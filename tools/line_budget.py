@@ -3,7 +3,7 @@
     python tools/line_budget.py
 
 The limits: lines per file of the package and of tests, benchmarks, tools and examples; lines of a function of
-the package, without its decorators and docstring; median lines of an op's body.
+the package, without its signature, decorators and docstring; median lines of an op's body.
 """
 
 import ast
@@ -33,20 +33,13 @@ def body_lines(function):
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-def function_lines(function):
-    """Lines of a function with its signature, without its decorators and docstring."""
-    first = function.body[0]
-    docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) is not None else 0
-    return function.end_lineno - function.lineno + 1 - docstring
-
-
 def long_functions(path, tree, limit):
     """`file::name: lines` of the functions that are longer than the limit."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [
         f"{path}::{node.name}: {lines} lines, allowed {limit}"
         for node in functions
-        if (lines := function_lines(node)) > limit
+        if (lines := body_lines(node)) > limit
     ]
 
 
