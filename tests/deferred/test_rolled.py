@@ -5,6 +5,7 @@ import jax
 import numpy as np
 import pytest
 
+from paddle_jax._core.deferred import compiled as compiled_code
 from paddle_jax._core.deferred.program import _Cache
 from tests.deferred import differential
 
@@ -57,6 +58,7 @@ def test_loops_give_what_their_operations_give(paddle, program):
 
 def equations(paddle, program, count):
     """How many equations the compiled form of a loop has."""
+    compiled_code.forget("another test may have compiled the same loop")
     with differential.tier(paddle, deferred="sync", deferred_min_repeats=1):
         program(paddle, count).numpy()
     compiled = next(reversed(_Cache.programs.values()))
