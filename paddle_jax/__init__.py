@@ -6,8 +6,8 @@ from paddle_jax import _config as _config  # noqa: I001  configures jax before a
 from paddle_jax.alias import install_as_paddle
 
 # dtypes, devices, modes
-from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from paddle_jax._core.dtype import (
+from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from paddle_jax._core.base.dtype import (
     DType as dtype,
     bfloat16,
     bool_ as bool,
@@ -31,12 +31,12 @@ from paddle_jax._core.dtype import (
     uint64,
     undefined as raw,
 )
-from paddle_jax._core.deferred.explain import explain
+from paddle_jax._core.runner.explain import explain
 from paddle_jax._core.ops.custom import register_op
-from paddle_jax._core.values.live import live_tensors
-from paddle_jax._core.values.printing import set_printoptions
-from paddle_jax._core.runtime.flags import get_flags, set_flags
-from paddle_jax._core.place import (
+from paddle_jax._core.tensors.memory_report import live_tensors
+from paddle_jax._core.tensors.printing import set_printoptions
+from paddle_jax._core.base.flags import get_flags, set_flags
+from paddle_jax._core.tensors.place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -45,7 +45,7 @@ from paddle_jax._core.place import (
     get_device,
     set_device,
 )
-from paddle_jax._core.random import (
+from paddle_jax._core.tensors.random import (
     Generator,
     get_cuda_rng_state,
     get_rng_state,
@@ -53,19 +53,19 @@ from paddle_jax._core.random import (
     set_cuda_rng_state,
     set_rng_state,
 )
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 
-from paddle_jax._core.dtype import (
+from paddle_jax._core.base.dtype import (
     complex64 as cfloat,
     complex128 as cdouble,
     float16 as half,
     float32 as float,
     float64 as double,
 )
-from paddle_jax._core.dtype import int16 as short, int32 as int, int64 as long
-from paddle_jax._core.values.limits import finfo, iinfo
-from paddle_jax._core.random import seed as manual_seed
-from paddle_jax._core.size import Size
+from paddle_jax._core.base.dtype import int16 as short, int32 as int, int64 as long
+from paddle_jax._core.tensors.number_limits import finfo, iinfo
+from paddle_jax._core.tensors.random import seed as manual_seed
+from paddle_jax._core.base.size import Size
 from math import e, inf, nan, pi
 
 newaxis = None

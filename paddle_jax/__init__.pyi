@@ -44,19 +44,19 @@ from paddle_jax import text as text
 from paddle_jax import utils as utils
 from paddle_jax import version as version
 from paddle_jax import vision as vision
-from paddle_jax._core.autograd.autograd_mode import set_grad_enabled as set_grad_enabled
-from paddle_jax._core.dtype import DType
-from paddle_jax._core.dtype import DType as dtype
-from paddle_jax._core.place import CPUPlace as CPUPlace
-from paddle_jax._core.place import CUDAPinnedPlace as CUDAPinnedPlace
-from paddle_jax._core.place import CUDAPlace as CUDAPlace
-from paddle_jax._core.place import CustomPlace as CustomPlace
-from paddle_jax._core.place import XPUPlace as XPUPlace
-from paddle_jax._core.random import Generator as Generator
-from paddle_jax._core.size import Size as Size
-from paddle_jax._core.tensor import Tensor as Tensor
-from paddle_jax._core.values.limits import finfo as finfo
-from paddle_jax._core.values.limits import iinfo as iinfo
+from paddle_jax._core.base.dtype import DType
+from paddle_jax._core.base.dtype import DType as dtype
+from paddle_jax._core.base.size import Size as Size
+from paddle_jax._core.tape.grad_mode import set_grad_enabled as set_grad_enabled
+from paddle_jax._core.tensors.number_limits import finfo as finfo
+from paddle_jax._core.tensors.number_limits import iinfo as iinfo
+from paddle_jax._core.tensors.place import CPUPlace as CPUPlace
+from paddle_jax._core.tensors.place import CUDAPinnedPlace as CUDAPinnedPlace
+from paddle_jax._core.tensors.place import CUDAPlace as CUDAPlace
+from paddle_jax._core.tensors.place import CustomPlace as CustomPlace
+from paddle_jax._core.tensors.place import XPUPlace as XPUPlace
+from paddle_jax._core.tensors.random import Generator as Generator
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.base.param_attr import ParamAttr as ParamAttr
 from paddle_jax.distributed.data_parallel import DataParallel as DataParallel
 from paddle_jax.framework.mmap_storage import MmapStorage as MmapStorage

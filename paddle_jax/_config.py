@@ -19,16 +19,18 @@ def collect_as_before():
 
 import jax  # noqa: E402
 
-from paddle_jax._core.runtime import compile_cache, compiler, counters, flags, forked, metrics, uninterrupted  # noqa: E402
-from paddle_jax._core.world import gate  # noqa: E402
+from paddle_jax._core.base import compiler, counters, flags, interrupt_safe  # noqa: E402
+from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
+from paddle_jax._core.process_group import startup_barrier  # noqa: E402
+from paddle_jax._core.runner import after_fork  # noqa: E402
 
 compiler.bound_arenas()
 flags.start()
 compile_cache.start()
 counters.start()
-forked.start()
-gate.start()
-uninterrupted.shield_collector()
+after_fork.start()
+startup_barrier.start()
+interrupt_safe.shield_collector()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform
 metrics.begin()

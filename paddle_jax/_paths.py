@@ -15,10 +15,17 @@ import types
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_jax._core.runtime.origins import OURS
+from paddle_jax._core.base.caller_info import OURS
 
 PACKAGE = "paddle_jax"
 _HERE = Path(__file__).parent
+# Modules that pickles of older versions name, and where they are now.
+MOVED = {
+    "_core.dtype": "_core.base.dtype",
+    "_core.place": "_core.tensors.place",
+    "_core.size": "_core.base.size",
+    "_core.tensor": "_core.tensors.tensor",
+}
 _PRINTED = ("Tensor", "dtype", "Size")  # these print as Paddle's in every mode
 
 
@@ -171,6 +178,17 @@ class _Loader(importlib.abc.Loader):
         fill(module, module.__name__.partition(".")[2])
 
 
+class _MovedLoader(importlib.abc.Loader):
+    """Gives a module under a name that it had in an older version, for pickles that name it."""
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        path = module.__name__.partition(".")[2]
+        vars(module).update(_held(importlib.import_module(full(MOVED[path]))) | {"__name__": module.__name__})
+
+
 class _FileLoader(importlib.machinery.SourceFileLoader):
     """Loads a module of ours that nobody has needed so far."""
 
@@ -195,6 +213,8 @@ class _Finder(importlib.abc.MetaPathFinder):
             if type(spec.loader) is importlib.machinery.SourceFileLoader:
                 spec.loader = _FileLoader(spec.loader.name, spec.loader.path)
             return spec
+        if inner in MOVED:
+            return importlib.machinery.ModuleSpec(fullname, _MovedLoader())
         if not exists(inner):
             return None
         return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=inner in Paths.children())

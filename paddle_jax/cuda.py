@@ -1,7 +1,7 @@
 """GPUs under PyTorch's names. On a machine without one the counts are 0 and questions about a GPU
 raise ValueError."""
 
-from paddle_jax._core.place import set_device as choose
+from paddle_jax._core.tensors.place import set_device as choose
 from paddle_jax.device import (
     ipc_collect,
     is_bf16_supported,

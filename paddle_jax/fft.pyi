@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from typing import Any
 import builtins as _b
 import numpy as np

@@ -3,7 +3,7 @@ docs/metrics.md."""
 
 import json
 
-from paddle_jax._core.runtime.metrics import snapshot, start, stop
+from paddle_jax._core.process.metrics import snapshot, start, stop
 from paddle_jax.framework.atomic import replace_file
 
 __all__ = ["snapshot", "start", "stop", "write"]

@@ -1,7 +1,7 @@
 """The classes of static programs that programs ask about with isinstance (`paddle.pir`)."""
 
-from paddle_jax._core.values.symbol import Symbol
-from paddle_jax.static.program import Program
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._program.program import Program
 
 Block = Program  # a Program is the block of its operations
 

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
 class WeightDecayRegularizer:

@@ -86,9 +86,9 @@ def _bounded_memory():
     yield
     maps = pathlib.Path("/proc/self/maps")
     if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > _MAPS:
-        from paddle_jax._core.deferred import compiled
+        from paddle_jax._core.lazy import signature_cache
 
-        compiled.forget("the process of the tests has many memory maps")
+        signature_cache.forget("the process of the tests has many memory maps")
         gc.collect()
 
 
@@ -118,7 +118,7 @@ def _own_seed(request):
 def _flags_as_before():
     """Puts back what a test leaves changed, so that it does not change what the tests after it test."""
     import paddle_jax
-    from paddle_jax._core.failures.outcomes import Outcomes
+    from paddle_jax._core.kernels.value_checks import Outcomes
 
     before = paddle_jax.get_flags(_FLAGS)
     yield

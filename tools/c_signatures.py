@@ -1,11 +1,11 @@
-"""Writes the signatures of Paddle's C++ functions, `paddle_jax/framework/pir/c_signatures.txt`, read off the
-headers in the real Paddle's wheel.
+"""Writes the signatures of Paddle's C++ functions, `paddle_jax/framework/model_files/c_signatures.txt`, read
+off the headers in the real Paddle's wheel.
 
     python tools/c_signatures.py
 
-The form of a line is told in `paddle_jax/framework/pir/c_calls.py`. OTHERS are functions that the headers do
-not have, or have with other arguments: gradients that libraries call, and public functions that became C++
-functions with their public arguments.
+The form of a line is told in `paddle_jax/framework/model_files/c_calls.py`. OTHERS are functions that the
+headers do not have, or have with other arguments: gradients that libraries call, and public functions that
+became C++ functions with their public arguments.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OUT = Path(__file__).resolve().parent.parent / "paddle_jax/framework/pir/c_signatures.txt"
+OUT = Path(__file__).resolve().parent.parent / "paddle_jax/framework/model_files/c_signatures.txt"
 KINDS = {
     "Tensor": "t",
     "paddle::optional<Tensor>": "o",

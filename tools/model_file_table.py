@@ -21,11 +21,11 @@ HOME = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HOME))
 
 import paddle_jax  # noqa: E402
+from paddle_jax._core.kernels.op_record import READS  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
-from paddle_jax._core.ops.record import READS  # noqa: E402
-from paddle_jax.framework.pir.c_calls import signatures  # noqa: E402
-from paddle_jax.framework.pir.on_host import HOST  # noqa: E402
-from paddle_jax.framework.pir.reading import _theirs, rule_of  # noqa: E402
+from paddle_jax.framework.model_files.c_calls import signatures  # noqa: E402
+from paddle_jax.framework.model_files.constant_folding import HOST  # noqa: E402
+from paddle_jax.framework.model_files.reading import _theirs, rule_of  # noqa: E402
 
 PAGE = HOME / "docs/model-file-operations.md"
 HEAD = """# Operations in model files

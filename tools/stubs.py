@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import paddle_jax  # noqa: E402
-from paddle_jax._core.dtype import DType  # noqa: E402
+from paddle_jax._core.base.dtype import DType  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
-from paddle_jax._core.tensor import Tensor  # noqa: E402
+from paddle_jax._core.tensors.tensor import Tensor  # noqa: E402
 from tests.ops import harness  # noqa: E402
 
 NAMESPACES = [
@@ -268,7 +268,7 @@ def namespace(module, known, returns):
             "from typing import Any",
             "import builtins as _b",
             "import numpy as np",
-            "from paddle_jax._core.tensor import Tensor as Tensor",
+            "from paddle_jax._core.tensors.tensor import Tensor as Tensor",
         },
     )
     for name in sorted({*getattr(module, "__all__", ()), *dir(module)}):
@@ -288,7 +288,7 @@ def namespace(module, known, returns):
                 lines.append(f"{name}: Any")
         elif isinstance(value, DType):
             lines.append(f"{name}: DType")
-            imports.add("from paddle_jax._core.dtype import DType")
+            imports.add("from paddle_jax._core.base.dtype import DType")
         elif (
             callable(value)
             and hasattr(value, "__name__")
@@ -357,15 +357,15 @@ def members(cls, returns):
 def tensor_module(returns):
     """The stub of the file that defines Tensor: the class in full, the other names as far as they
     have signatures."""
-    module = importlib.import_module("paddle_jax._core.tensor")
+    module = importlib.import_module("paddle_jax._core.tensors.tensor")
     lines = [
         "import builtins as _b",
         "from collections.abc import Iterator",
         "from typing import Any",
         "",
         "import numpy as np",
-        "from paddle_jax._core.dtype import DType",
-        "from paddle_jax._core.size import Size",
+        "from paddle_jax._core.base.dtype import DType",
+        "from paddle_jax._core.base.size import Size",
         "",
     ]
     for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
@@ -391,7 +391,7 @@ def stubs():
     known = homes()
     for module in modules:
         found[Path(module.__file__).with_suffix(".pyi")] = namespace(module, known, returns)
-    found[ROOT / "paddle_jax" / "_core" / "tensor.pyi"] = tensor_module(returns)
+    found[ROOT / "paddle_jax" / "_core" / "tensors" / "tensor.pyi"] = tensor_module(returns)
     return found
 
 

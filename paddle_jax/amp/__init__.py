@@ -1,6 +1,6 @@
 """Mixed precision (`paddle.amp`)."""
 
-from paddle_jax._core.place import parse as _parse
+from paddle_jax._core.tensors.place import parse as _parse
 from paddle_jax.amp import debugging
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.auto_cast import (

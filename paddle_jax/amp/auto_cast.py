@@ -3,9 +3,9 @@ optimizers for level O2."""
 
 import contextlib
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.runtime.uninterrupted import Block
-from paddle_jax._core.state import Precision, local
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.interrupt_safe import Block
+from paddle_jax._core.base.state import Precision, local
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
 from paddle_jax.nn.layer.convert import convert_tensor

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.settings import apply, settings
-from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.ops.kernel import compute
-from paddle_jax._core.runtime.origins import user_line
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.kernels.kernel import compute
+from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.settings import apply, settings
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
 _COLUMNS = ("float16", "bfloat16", "float32")

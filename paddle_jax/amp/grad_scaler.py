@@ -9,12 +9,12 @@ import warnings
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.flush import still_of_the_step
-from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.ops.kernel import Kernel, execute
-from paddle_jax._core.runtime.uninterrupted import eagerly, swapped
-from paddle_jax._core.state import Precision, local
-from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
+from paddle_jax._core.base.interrupt_safe import eagerly, swapped
+from paddle_jax._core.base.state import Precision, local
+from paddle_jax._core.kernels.kernel import Kernel, execute
+from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.runner.run_segment import still_of_the_step
+from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
 

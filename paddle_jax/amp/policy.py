@@ -6,10 +6,10 @@ import functools as ft
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value
-from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.lazy.lazy_array import Value
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.tensor import Number
+from paddle_jax._core.tensors.tensor import Number
 
 LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 FLOAT32 = np.dtype(np.float32)

@@ -1,6 +1,6 @@
 """Gradients: paddle.grad, paddle.autograd.backward, Jacobians and Hessians, PyLayer."""
 
-from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from paddle_jax.autograd.autograd import hessian, jacobian
 from paddle_jax.autograd.backward_mode import backward, grad
 from paddle_jax.autograd.py_layer import PyLayer, PyLayerContext

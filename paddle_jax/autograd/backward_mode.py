@@ -1,9 +1,9 @@
 """Reverse-mode gradients of recorded computations."""
 
-from paddle_jax._core.autograd import tape
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tape import backward as tape
+from paddle_jax._core.tensors.tensor import Tensor
 
 
 def _tensors(value, what):

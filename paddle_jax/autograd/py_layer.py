@@ -5,12 +5,12 @@ import weakref
 
 import jax.numpy as jnp
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.autograd.node import GraphFreedError, Node, Packed, source_of
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.ops.dispatch import is_inexact
-from paddle_jax._core.state import Observing, local, state
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.state import Observing, local, state
+from paddle_jax._core.execution.dispatch import is_inexact
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tape.node import GraphFreedError, Node, Packed, source_of
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
 

@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.deferred.value import INEXACT, concrete
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
 def is_traced(tensors) -> bool:

@@ -1,7 +1,7 @@
 """Keeping what backward needs in another form."""
 
-from paddle_jax._core.deferred.settings import join, settle
-from paddle_jax._core.state import local
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.settings import join, settle
 
 
 class saved_tensors_hooks:

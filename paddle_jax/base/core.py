@@ -6,17 +6,17 @@ import os
 
 import jax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import random as _random
-from paddle_jax._core.dtype import DType as DataType
-from paddle_jax._core.errors import EnforceNotMet
-from paddle_jax._core.ops.prim import Prim
-from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace
-from paddle_jax._core.random import Generator
-from paddle_jax._core.runtime.flags import get_flags, set_flags, set_vlog_level
-from paddle_jax._core.size import Size
-from paddle_jax._core.state import local
-from paddle_jax._core.values.var_type import VarType
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.dtype import DType as DataType
+from paddle_jax._core.base.errors import EnforceNotMet
+from paddle_jax._core.base.flags import get_flags, set_flags, set_vlog_level
+from paddle_jax._core.base.size import Size
+from paddle_jax._core.base.state import local
+from paddle_jax._core.ops.prim_switches import Prim
+from paddle_jax._core.tensors import random as _random
+from paddle_jax._core.tensors.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace
+from paddle_jax._core.tensors.random import Generator
+from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.base.libpaddle import eager
 from paddle_jax.device import (
     get_all_custom_device_type,

@@ -4,10 +4,10 @@
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.var_type import VarType
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._core.tensors.var_type import VarType
 
 _SPELLINGS = (dtypes.DType, VarType, str, np.dtype)
 _SCALARS = (

@@ -5,15 +5,15 @@ import contextlib
 import functools as ft
 import os
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as _place
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.runtime.flags import get_flags, set_flags, vlog_guard
-from paddle_jax._core.tensor import Parameter, wrap
-from paddle_jax._core.tensor import Tensor as Variable
-from paddle_jax._core.values import var_type
-from paddle_jax._core.values.cleared import CLEARED
-from paddle_jax._core.values.symbol import Programs
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.flags import get_flags, set_flags, vlog_guard
+from paddle_jax._core.base.freed_value import CLEARED
+from paddle_jax._core.lazy.symbol import Programs
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors import place as _place
+from paddle_jax._core.tensors import var_type
+from paddle_jax._core.tensors.tensor import Parameter, wrap
+from paddle_jax._core.tensors.tensor import Tensor as Variable
 from paddle_jax.base.core import CPUPlace, Place, VarDesc, globals
 from paddle_jax.base.dygraph.tracer import TRACER
 from paddle_jax.framework.mode import (
@@ -222,14 +222,14 @@ def _create_tensor(
 
 def __getattr__(name):
     if name == "Block":  # a Program is the block of its operations
-        from paddle_jax.static.program import Program
+        from paddle_jax._program.program import Program
 
         return Program
     raise AttributeError(name)
 
 
 def _get_var(name, program=None):
-    from paddle_jax.static.program import default_main_program
+    from paddle_jax._program.program import default_main_program
 
     return (program or default_main_program()).global_block().var(name)
 
@@ -244,7 +244,7 @@ def switch_main_program(program):
     Args:
         program: paddle.static.Program.
     """
-    from paddle_jax.static.program import default_main_program
+    from paddle_jax._program.program import default_main_program
 
     before, Programs.main = default_main_program(), program
     return before
@@ -256,7 +256,7 @@ def switch_startup_program(program):
     Args:
         program: paddle.static.Program.
     """
-    from paddle_jax.static.program import default_startup_program
+    from paddle_jax._program.program import default_startup_program
 
     before, Programs.startup = default_startup_program(), program
     return before

@@ -2,14 +2,14 @@
 
 import functools as ft
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.program import default_main_program, default_startup_program
 from paddle_jax.base.framework import _create_tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional
 from paddle_jax.nn.layer.parameter import new_parameter
-from paddle_jax.static.program import default_main_program, default_startup_program
 from paddle_jax.tensor.creation import to_tensor
 
 

@@ -1,7 +1,7 @@
 """Names that count up, under the path of `paddle.base`."""
 
-from paddle_jax._core.values.unique_name import ParameterNameChecker as DygraphParameterNameChecker
-from paddle_jax._core.values.unique_name import UniqueNameGenerator, _State, generate, guard, switch
+from paddle_jax._core.base.unique_name import ParameterNameChecker as DygraphParameterNameChecker
+from paddle_jax._core.base.unique_name import UniqueNameGenerator, _State, generate, guard, switch
 from paddle_jax.framework.mode import in_dynamic_mode
 
 _IGNORED = UniqueNameGenerator()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
 MAX_INTEGER, MIN_INTEGER = 2**31 - 1, -(2**31)

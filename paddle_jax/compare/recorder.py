@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.runtime.origins import package_of
+from paddle_jax._core.base.caller_info import package_of
 from paddle_jax.compare.taken_out import CALM, take_out
 
 MODULES = (

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.ops.op import _into
-from paddle_jax._core.random import default_generator
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.random import default_generator
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import ints, number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.joining import pieces

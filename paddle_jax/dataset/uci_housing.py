@@ -1,7 +1,7 @@
 """Readers of prices of houses, as Paddle 1 gave them; `paddle.text.UCIHousing` is the class
 for new programs."""
 
-from paddle_jax._core.state import Houses
+from paddle_jax._core.base.state import Houses
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.uci_housing import MD5, URL, parts_of
 from paddle_jax.utils import try_import

@@ -5,9 +5,17 @@ import types
 
 import jax
 
-from paddle_jax._core.deferred.flush import run_pending
-from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax_device, parse, set_device
-from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
+from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.tensors.place import (
+    CUDAPlace,
+    XPUPlace,
+    current,
+    get_device,
+    jax_device,
+    parse,
+    set_device,
+)
+from paddle_jax._core.tensors.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda, custom_device, memory, xpu
 from paddle_jax.device.other_names import (
     Device,

@@ -1,7 +1,7 @@
 """Facts about accelerators that Paddle has no name for, such as TPUs; where there are none, questions
 raise ValueError."""
 
-from paddle_jax._core.place import parse
+from paddle_jax._core.tensors.place import parse
 from paddle_jax.device import memory, streams
 
 __all__ = [

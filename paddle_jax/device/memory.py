@@ -6,8 +6,8 @@ import gc
 
 import jax
 
-from paddle_jax._core.deferred.flush import run_pending
-from paddle_jax._core.place import CPUPlace, Place, jax_device, parse
+from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.tensors.place import CPUPlace, Place, jax_device, parse
 
 _GPU = ("gpu", "cuda", "rocm")
 KINDS = {"cuda": _GPU, "xpu": ("xpu",), "custom_device": None, "": None}

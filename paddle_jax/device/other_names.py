@@ -2,10 +2,10 @@
 
 import importlib
 
-from paddle_jax._core.place import Place, current, jax_device, parse
-from paddle_jax._core.random import default_generator
-from paddle_jax._core.random import seed as manual_seed_all
-from paddle_jax._core.values.device_text import Device
+from paddle_jax._core.tensors.device_text import Device
+from paddle_jax._core.tensors.place import Place, current, jax_device, parse
+from paddle_jax._core.tensors.random import default_generator
+from paddle_jax._core.tensors.random import seed as manual_seed_all
 from paddle_jax.device import memory
 from paddle_jax.device.streams import stream_guard
 
@@ -169,7 +169,7 @@ class amp:
             ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).shape
             paddle.Size([2, 2])
         """
-        from paddle_jax._core import dtype as dtypes
+        from paddle_jax._core.base import dtype as dtypes
         from paddle_jax.amp import auto_cast
 
         return auto_cast(enable=enabled, dtype=dtypes.convert(dtype).np.name)

@@ -3,7 +3,7 @@ an Event is a moment in it."""
 
 import time
 
-from paddle_jax._core.place import parse
+from paddle_jax._core.tensors.place import parse
 from paddle_jax.device.memory import found, wait
 
 __all__ = ["Event", "Stream", "current_stream", "set_stream", "stream_guard"]

@@ -2,8 +2,8 @@
 
 import datetime
 
-from paddle_jax._core.world import environment
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import is_initialized, made, seconds
 
 __all__ = ["is_available", "new_group"]
@@ -54,7 +54,7 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
         raise AssertionError(
             f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}"
         )
-    limit = environment.read().timeout if timeout is _LIMIT else seconds(timeout)
+    limit = launch_variables.read().timeout if timeout is _LIMIT else seconds(timeout)
     number = Groups.numbered()
     group = Groups.known[number] = made(number, ranks, limit, f"_default_pg{number}")
     return group

@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import is_grad_enabled, no_grad
-from paddle_jax._core.deferred.value import zeros_like
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world import wire
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lazy_array import zeros_like
+from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tape.grad_mode import is_grad_enabled, no_grad
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.communication.group import default_group, is_initialized
 from paddle_jax.nn import Layer
 from paddle_jax.tensor.joining import concat
@@ -64,7 +64,8 @@ def averaged(gradients, group, size=25 * _MIB):
     """
     for bucket in in_buckets(gradients, size):
         _together(
-            bucket, lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce")
+            bucket,
+            lambda flat: group.process_group.all_reduce(flat, collectives.AVG, "gradients: all_reduce"),
         )
 
 
@@ -181,7 +182,9 @@ class DataParallel(Layer):
         if self.find_unused_parameters:
             mine = np.array([p._grad is not None for p in self._trained])
             used = np.asarray(
-                self.group.process_group.all_reduce(mine, wire.MAX, "gradients: used parameters: all_reduce")
+                self.group.process_group.all_reduce(
+                    mine, collectives.MAX, "gradients: used parameters: all_reduce"
+                )
             )
             for parameter in (
                 p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None
@@ -190,8 +193,8 @@ class DataParallel(Layer):
         gradients = [p._grad for p in self._trained if p._grad is not None]
         try:
             averaged(gradients, self.group, self.comm_buffer_size * _MIB)
-        except wire.MismatchError as error:
-            raise wire.MismatchError(
+        except collectives.MismatchError as error:
+            raise collectives.MismatchError(
                 "DataParallel: the processes do not have gradients for the same "
                 "Parameters; if that is meant, pass find_unused_parameters=True. "
                 f"{error}"

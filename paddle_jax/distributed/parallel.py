@@ -5,9 +5,10 @@ import warnings
 
 import jax
 
-from paddle_jax._core.runtime.flags import get_flags
-from paddle_jax._core.world import environment, gate, schedulers
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.base.flags import get_flags
+from paddle_jax._core.process_group import schedulers, startup_barrier
+from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import default_group, made
 
 __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
@@ -29,30 +30,30 @@ def init_parallel_env(nccl_config=None):
     if 0 in Groups.known:
         return Groups.known[0]
     schedulers.adopt()
-    if environment.size() == 1:
+    if launch_variables.size() == 1:
         warnings.warn(
             "Currently not a parallel execution environment, "
             "`paddle.distributed.init_parallel_env` will not do anything.",
             stacklevel=2,
         )
         return None
-    found = environment.read()
-    if not gate.joined() and found.coordinator is None:
+    found = launch_variables.read()
+    if not startup_barrier.joined() and found.coordinator is None:
         raise ValueError(
             "init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing "
             "where they meet; set PADDLE_MASTER to host:port of process 0, or start the program "
             "by `python -m paddle_jax.distributed.launch`"
         )
-    gate.join()
-    if not gate.joined():
+    startup_barrier.join()
+    if not startup_barrier.joined():
         raise RuntimeError(
             "init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM "
             "was set, or a process that the launcher started has started this one; "
             "set the variables before the first tensor, in each process"
         )
-    from paddle_jax._core.world.channel import Channel
+    from paddle_jax._core.process_group.messages import Channel
 
-    Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or gate.coordinator())
+    Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or startup_barrier.coordinator())
     Groups.known[0] = made(0, list(range(found.size)), found.timeout, "_default_pg")
     return Groups.known[0]
 
@@ -67,7 +68,7 @@ def get_rank(group=None) -> int:
         >>> paddle.distributed.get_rank()
         0
     """
-    return environment.rank() if group is None else group.rank
+    return launch_variables.rank() if group is None else group.rank
 
 
 def get_world_size(group=None) -> int:
@@ -83,7 +84,7 @@ def get_world_size(group=None) -> int:
     """
     if group is not None:
         return group.world_size
-    count = environment.size()
+    count = launch_variables.size()
     return (
         jax.device_count()
         if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"]
@@ -101,9 +102,9 @@ class ParallelEnv:
     """
 
     def __init__(self):
-        found = environment.read()
+        found = launch_variables.read()
         self._rank, self._world_size, self._devices = found.rank, found.size, found.devices
-        self._timeout, self._endpoints = int(found.timeout * 1000), environment.endpoints()
+        self._timeout, self._endpoints = int(found.timeout * 1000), launch_variables.endpoints()
         self._current = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
 
     @property

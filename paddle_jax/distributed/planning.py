@@ -12,12 +12,12 @@ from html import escape
 
 import jax
 
-from paddle_jax._core.deferred.value import observed
-from paddle_jax._core.ops.kernel import compute
-from paddle_jax._core.runtime.origins import user_line
-from paddle_jax._core.runtime.uninterrupted import swapped
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import held
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import compute
+from paddle_jax._core.lazy.lazy_array import observed
+from paddle_jax._core.tensors.tensor import held
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
 from paddle_jax.distributed.auto_parallel.spread import spread_of, spread_of_sharding
 from paddle_jax.jit import to_static

@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
 
 from paddle_jax import _paths
-from paddle_jax._core.world import watch
-from paddle_jax._core.world.gate import MARK
+from paddle_jax._core.process_group import failure_detector
+from paddle_jax._core.process_group.startup_barrier import MARK
 
 __all__ = ["MultiprocessContext", "spawn"]
 
@@ -235,6 +235,6 @@ def _run(payload, main, alias, errors):
     except Exception as error:
         text = traceback.format_exc()
         with suppress(OSError):
-            errors.send((isinstance(error, watch.LostError), text))
+            errors.send((isinstance(error, failure_detector.LostError), text))
         print(text, file=sys.stderr, flush=True)
-        watch.fail(f"{type(error).__name__}: {error}")
+        failure_detector.fail(f"{type(error).__name__}: {error}")

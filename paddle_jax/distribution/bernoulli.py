@@ -2,9 +2,9 @@
 
 import numbers
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.limits import finfo
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.number_limits import finfo
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import as_tensors, repeated, sizes
 from paddle_jax.distribution.draws import draw_uniform_like
 from paddle_jax.distribution.exponential_family import ExponentialFamily

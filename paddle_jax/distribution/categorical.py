@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, sizes
 from paddle_jax.distribution.draws import draw_category
 from paddle_jax.nn.functional.activation import log_softmax

@@ -2,8 +2,8 @@
 
 import math
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import (
     Distribution,
     alike,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.distribution.gamma import Gamma
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.creation import full_like

@@ -5,8 +5,8 @@ import numbers
 
 import numpy as np
 
-from paddle_jax._core.dtype import get_default_dtype
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.attribute import broadcast_shapes, is_floating_point
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.ops import exp

@@ -1,8 +1,8 @@
 """The gamma distribution."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import alike, common_shape, repeated, sizes
 from paddle_jax.distribution.draws import draw_log_gamma
 from paddle_jax.distribution.exponential_family import ExponentialFamily

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.values.limits import finfo
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.number_limits import finfo
 from paddle_jax.distribution.distribution import alike, as_tensors, real_or_tensor, repeated, sizes
 from paddle_jax.distribution.draws import draw_uniform_like
 from paddle_jax.distribution.transformed_distribution import TransformedDistribution

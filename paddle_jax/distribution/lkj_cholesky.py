@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.beta import Beta
 from paddle_jax.distribution.distribution import Distribution, repeated, sizes
 from paddle_jax.distribution.draws import draw_normal_like

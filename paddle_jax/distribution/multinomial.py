@@ -1,7 +1,7 @@
 """The multinomial distribution."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, repeated, sizes
 from paddle_jax.distribution.draws import draw_counts
 from paddle_jax.tensor.creation import ones_like, zeros_like

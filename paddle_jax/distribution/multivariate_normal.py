@@ -3,10 +3,10 @@
 import math
 import numbers
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.dtype import get_default_dtype
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, alike, sizes, sum_rightmost
 from paddle_jax.distribution.draws import draw_normal_like
 from paddle_jax.tensor.creation import to_tensor

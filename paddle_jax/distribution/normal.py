@@ -5,8 +5,8 @@ import math
 import jax
 import numpy as np
 
-from paddle_jax._core.random import key_from
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensors.random import key_from
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distribution.distribution import Distribution, alike, common_shape, repeated, sizes
 from paddle_jax.distribution.draws import draw_normal_like
 from paddle_jax.tensor.creation import to_tensor

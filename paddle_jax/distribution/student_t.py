@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, alike, as_tensors, repeated, sizes
 from paddle_jax.distribution.draws import draw_log_gamma, draw_normal_like
 from paddle_jax.tensor.axes import concrete

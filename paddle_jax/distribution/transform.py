@@ -1,7 +1,7 @@
 """Transforms of random variables: functions with inverses and logarithms of the determinants of
 their derivatives."""
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution import constraint, variable
 from paddle_jax.distribution.combined_transforms import (
     ChainTransform,

@@ -2,7 +2,7 @@
 
 import enum
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution import variable
 from paddle_jax.distribution.distribution import Distribution
 

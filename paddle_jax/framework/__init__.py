@@ -1,11 +1,11 @@
 """Framework level names that programs import by this path."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.dtype import get_default_dtype, set_default_dtype
-from paddle_jax._core.runtime.flags import get_flags, set_flags
-from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
-from paddle_jax._core.random import seed
-from paddle_jax._core.tensor import Parameter, Parameter as EagerParamBase
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.base.dtype import get_default_dtype, set_default_dtype
+from paddle_jax._core.base.flags import get_flags, set_flags
+from paddle_jax._core.tensors.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
+from paddle_jax._core.tensors.random import seed
+from paddle_jax._core.tensors.tensor import Parameter, Parameter as EagerParamBase
 from paddle_jax.autograd import grad
 from paddle_jax.base import core
 from paddle_jax.base.param_attr import ParamAttr

@@ -10,11 +10,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.runtime.background import Worker
-from paddle_jax._core.runtime.forked import ForkedError
-from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
-from paddle_jax._core.tensor import Tensor, elements, wrap
+from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.process.background import Worker
+from paddle_jax._core.runner.after_fork import ForkedError
+from paddle_jax._core.tensors.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
+from paddle_jax._core.tensors.tensor import Tensor, elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.io_objects import (  # noqa: F401
@@ -113,9 +113,9 @@ def _write(encode, path):
 
 def _encoder(obj, protocol, configs):
     """The function that writes `obj` to a stream, after all settings have been checked."""
+    from paddle_jax._program.program import Program
     from paddle_jax.nn.layer.layers import Layer
     from paddle_jax.static import io as static_io
-    from paddle_jax.static.program import Program
     from paddle_jax.tensor.dense_tensor import DenseTensor
 
     _check_configs("save", configs, _SAVE_CONFIGS)

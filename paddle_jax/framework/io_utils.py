@@ -4,7 +4,7 @@ import contextlib
 import io
 import os
 
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 
 
 def _is_file_path(path):

@@ -4,9 +4,9 @@ import contextlib
 import functools as ft
 import threading
 
-from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.settings import settings
 
 
 def in_dynamic_mode() -> bool:
@@ -88,7 +88,7 @@ def enable_static():
         False
         >>> paddle.disable_static()
     """
-    from paddle_jax.static.recorder import start
+    from paddle_jax._program.recorder import start
 
     start()
 
@@ -107,7 +107,7 @@ def disable_static(place=None):
             unique_name.leave_static()
         unique_name.forget()
     if place is not None:
-        from paddle_jax._core.place import set_device
+        from paddle_jax._core.tensors.place import set_device
 
         set_device(place)
 
@@ -135,7 +135,7 @@ def switched(dynamic):
             if left:
                 recorder.__enter__()
     else:
-        from paddle_jax.static.recorder import Recorder
+        from paddle_jax._program.recorder import Recorder
 
         with Recorder():
             yield

@@ -14,9 +14,9 @@ import pickle
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
-from paddle_jax._core.size import size_of
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.size import size_of
+from paddle_jax._core.tensors import place as places
 
 ROOM = 40 << 20  # bytes that a file may take besides four times its size
 _KEYS = 32  # keys with one hash in a container
@@ -313,8 +313,11 @@ def _names():
     for cls in (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone):
         table["datetime", cls.__name__] = _plain(cls)
     table["paddle", "dtype"] = lambda budget: _PaddleDtype()
-    table["paddle_jax._core.dtype", "convert"] = _plain(dtypes.convert)
-    table["paddle_jax._core.place", "restored"] = _plain(places.restored)
+    # older versions had these modules one folder higher
+    for module in ("paddle_jax._core.dtype", "paddle_jax._core.base.dtype"):
+        table[module, "convert"] = _plain(dtypes.convert)
+    for module in ("paddle_jax._core.place", "paddle_jax._core.tensors.place"):
+        table[module, "restored"] = _plain(places.restored)
     table["paddle.base.libpaddle", "Size"] = lambda budget, lengths: size_of(
         _container(list, 56)(budget, lengths)
     )

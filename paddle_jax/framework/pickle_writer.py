@@ -6,9 +6,9 @@ import pickle
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.dtype import DType
-from paddle_jax._core.size import Size, TensorSize
-from paddle_jax._core.tensor import Tensor, elements
+from paddle_jax._core.base.dtype import DType
+from paddle_jax._core.base.size import Size, TensorSize
+from paddle_jax._core.tensors.tensor import Tensor, elements
 
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
 

@@ -1,6 +1,6 @@
 """Generators of random numbers, under the path of `paddle.framework`."""
 
-from paddle_jax._core.random import (
+from paddle_jax._core.tensors.random import (
     Generator,
     get_cuda_rng_state,
     get_rng_state,
@@ -17,7 +17,7 @@ class _Named:
 
 
 def _manual_program_seed(seed):
-    from paddle_jax.static.program import default_main_program, default_startup_program
+    from paddle_jax._program.program import default_main_program, default_startup_program
 
     default_main_program().random_seed = default_startup_program().random_seed = seed
 

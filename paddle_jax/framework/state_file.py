@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pickle_writer import to_array
 

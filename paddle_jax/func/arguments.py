@@ -5,9 +5,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.capture.tracing import is_tensor, kernel_for, trace
-from paddle_jax._core.ops import dispatch as dispatch_point
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.execution import dispatch as dispatch_point
+from paddle_jax._core.execution.trace import is_tensor, kernel_for, trace
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
 class Arguments:

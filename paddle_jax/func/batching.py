@@ -5,8 +5,8 @@ import functools as ft
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.capture.tracing import trace
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.execution.trace import trace
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.func.arguments import Arguments, dispatch, finish
 
 _RANDOMNESS = ("different", "same")

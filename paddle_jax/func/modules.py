@@ -2,7 +2,7 @@
 
 import contextlib
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.joining import stack
 
 

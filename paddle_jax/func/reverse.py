@@ -5,11 +5,11 @@ import functools as ft
 
 import jax
 
-from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled
-from paddle_jax._core.autograd.node import next_serial
-from paddle_jax._core.autograd.tape import gradients
-from paddle_jax._core.capture.tracing import is_tensor
-from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.execution.trace import is_tensor
+from paddle_jax._core.tape.backward import gradients
+from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
+from paddle_jax._core.tape.node import next_serial
+from paddle_jax._core.tensors.tensor import Tensor, held, wrap
 from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import jet
 
-from paddle_jax._core.autograd.dependence import CALLS, is_literal, opened
+from paddle_jax._core.kernels.dependence import CALLS, is_literal, opened
 
 _LINEAR = {
     "neg",

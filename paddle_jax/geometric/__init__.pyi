@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.geometric import math as math
 from paddle_jax.geometric import message_passing as message_passing
 from paddle_jax.geometric import pooling as pooling

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors, pooled
 
 __all__ = []

@@ -5,8 +5,8 @@ import contextlib
 import numpy as np
 
 from paddle_jax import amp
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.io import save as save_file
 from paddle_jax.metric.metrics import Accuracy
 from paddle_jax.tensor.creation import to_tensor

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from paddle_jax import nn
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.hapi.model_summary import inside_recurrent
 from paddle_jax.hapi.static_flops import Table
 from paddle_jax.nn import Layer

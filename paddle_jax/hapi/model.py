@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax import amp
-from paddle_jax._core.place import get_device
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.place import get_device
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.distributed import all_gather
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.mode import in_dynamic_mode
@@ -20,7 +21,6 @@ from paddle_jax.hapi.static_adapter import StaticGraphAdapter
 from paddle_jax.io import DataLoader, Dataset, DistributedBatchSampler
 from paddle_jax.jit.io import save as save_program
 from paddle_jax.metric import Metric
-from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.tensor.joining import concat
 from paddle_jax.utils.nested import flatten
 

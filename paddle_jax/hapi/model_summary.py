@@ -4,11 +4,11 @@ import numbers
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.nn import LayerList, Sequential
 from paddle_jax.nn.layer.rnn import RNNBase
-from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.tensor.creation import ones
 
 __all__ = []

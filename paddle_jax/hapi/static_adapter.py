@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from paddle_jax._program.program import Program, default_startup_program, program_guard
+from paddle_jax._program.recorder import data
+from paddle_jax._program.scope import global_scope
 from paddle_jax.framework.io import save as save_file
 from paddle_jax.hapi.adapters import listed, to_numpy
 from paddle_jax.optimizer.lr import LRScheduler
 from paddle_jax.static.amp import CustomOpLists, decorate
 from paddle_jax.static.executor import Executor
 from paddle_jax.static.io import save_inference_model, set_program_state
-from paddle_jax.static.program import Program, default_startup_program, program_guard
-from paddle_jax.static.recorder import data
-from paddle_jax.static.scope import global_scope
 
 
 class StaticGraphAdapter:

@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.incubate import asp as asp
 from paddle_jax.incubate import autograd as autograd
 from paddle_jax.incubate import autotune as autotune

@@ -2,7 +2,7 @@
 
 import os
 
-from paddle_jax._core.place import get_device
+from paddle_jax._core.tensors.place import get_device
 from paddle_jax.inference.types import PrecisionType
 
 

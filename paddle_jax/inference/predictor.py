@@ -3,15 +3,15 @@
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import uploaded
-from paddle_jax._core.tensor import Tensor as EagerTensor
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.tensors.tensor import Tensor as EagerTensor
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax.framework.model_files import parameters
+from paddle_jax.framework.model_files.files import CorruptModelError, read_parameters, read_program
+from paddle_jax.framework.model_files.interpreter import Runner
+from paddle_jax.framework.model_files.program import parse
 from paddle_jax.framework.pickle_names import CorruptFileError
-from paddle_jax.framework.pir import parameters
-from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
-from paddle_jax.framework.pir.interpreter import Runner
-from paddle_jax.framework.pir.program import parse
 from paddle_jax.inference.types import DataType
 from paddle_jax.version import full_version
 

@@ -5,10 +5,10 @@ import functools as ft
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.capture.tracing import is_tensor
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.trace import is_tensor
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax.func.modules import functional_call
 from paddle_jax.nn.layer.layers import Layer
 

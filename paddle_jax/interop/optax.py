@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.flush import boundary
-from paddle_jax._core.deferred.value import zeros_like
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.lazy_array import zeros_like
+from paddle_jax._core.runner.run_segment import boundary
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
 

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.errors import TRACING, Unsupported
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import TRACING, Unsupported
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
@@ -144,8 +144,8 @@ def _exported(layer, kinds, inputs, platforms):
             try:
                 return program(layer)
             except (Unsupported, *TRACING):
+                from paddle_jax._program.rewrite.converted_calls import converted_forwards
                 from paddle_jax.jit.dy2static import convert
-                from paddle_jax.jit.dy2static.calls import converted_forwards
 
                 if not isinstance(layer, Layer):
                     return program(convert(layer))

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from paddle_jax._core.place import parse
-from paddle_jax._core.random import default_generator
-from paddle_jax._core.runtime import forkserver
-from paddle_jax._core.state import local
+from paddle_jax._core.base.state import local
+from paddle_jax._core.process import forkserver
+from paddle_jax._core.tensors.place import parse
+from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
 from paddle_jax.io.dataloader.collate import to_tensors
 from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase

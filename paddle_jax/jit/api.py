@@ -2,9 +2,9 @@
 
 import inspect
 
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.jit.function import StaticFunction, Switch
 from paddle_jax.nn.layer.layers import Layer
-from paddle_jax.static.input_spec import InputSpec
 
 _BACKENDS = ("CINN", None)
 

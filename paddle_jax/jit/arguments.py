@@ -5,14 +5,14 @@ import inspect
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.environment import sequence_of
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.python_state import sequence_of
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.export_trace import by_key
+from paddle_jax._program.guards.call_signature import described
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.jit.function import StaticFunction
-from paddle_jax.jit.signature import described
-from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.static.recording import by_key
 
 
 @dataclasses.dataclass

@@ -2,13 +2,13 @@
 
 import inspect
 
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.guards.call_signature import key_of
+from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.program import Program
+from paddle_jax._program.recorder import record
 from paddle_jax.jit.arguments import Arguments
-from paddle_jax.jit.signature import key_of
-from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.static.program import Program
-from paddle_jax.static.recorder import record
 
 
 class ConcreteProgram:

@@ -12,24 +12,24 @@ import weakref
 
 import jax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.capture import capture
-from paddle_jax._core.capture.environment import Snapshot
-from paddle_jax._core.deferred.compiled import watch
-from paddle_jax._core.deferred.log import log
-from paddle_jax._core.deferred.new_shapes import NewShapes
-from paddle_jax._core.errors import TRACING, Unsupported, first_line
-from paddle_jax._core.failures.checking import NotFinite, checked
-from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_line
-from paddle_jax._core.runtime.uninterrupted import swapped, within, without_collection
-from paddle_jax._core.state import Changes, Observing, local
-from paddle_jax.jit.closure_scan import ClosureScan
-from paddle_jax.jit.observed.reads import STREAM, Reads
-from paddle_jax.jit.program import Program, Stale
-from paddle_jax.jit.signature import as_tensors, differences, signature, structure
-from paddle_jax.jit.usage import Usage
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
+from paddle_jax._core.base.errors import TRACING, Unsupported, first_line
+from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.interrupt_safe import swapped, within, without_collection
+from paddle_jax._core.base.state import Changes, Observing, local
+from paddle_jax._core.execution.python_state import Snapshot
+from paddle_jax._core.kernels.op_checks import NotFinite, checked
+from paddle_jax._core.lazy.signature_cache import watch
+from paddle_jax._core.runner.new_shapes import NewShapes
+from paddle_jax._program.capture.capture import capture
+from paddle_jax._program.capture.compiled_function import Program, Stale
+from paddle_jax._program.capture.unobserved_code import Usage
+from paddle_jax._program.guards.call_signature import as_tensors, differences, signature, structure
+from paddle_jax._program.guards.closure_scan import ClosureScan
+from paddle_jax._program.guards.state_observer import STREAM, Reads
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.nn.layer.layers import Layer
-from paddle_jax.static.input_spec import InputSpec
 
 _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9

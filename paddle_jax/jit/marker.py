@@ -2,8 +2,8 @@
 
 import inspect
 
+from paddle_jax._program.guards.observed_calls import DYNAMIC
 from paddle_jax.jit.api import not_to_static
-from paddle_jax.jit.observed.calls import DYNAMIC
 from paddle_jax.nn.layer.layers import Layer
 
 

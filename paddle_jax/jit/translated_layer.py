@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import from_host, kept
-from paddle_jax._core.tensor import Parameter, Tensor, wrap
-from paddle_jax._core.values import unique_name
-from paddle_jax.framework.pir.files import read_parameters, read_program, split_prefix
-from paddle_jax.framework.pir.interpreter import Runner
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.lazy.lazy_array import from_host, kept
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._program.input_spec import InputSpec
+from paddle_jax.framework.model_files.files import read_parameters, read_program, split_prefix
+from paddle_jax.framework.model_files.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer
-from paddle_jax.static.input_spec import InputSpec
 
 INFER_MODEL_SUFFIX, INFER_PARAMS_SUFFIX = ".pdmodel", ".pdiparams"
 INFER_PARAMS_INFO_SUFFIX, INFER_PROPERTY_SUFFIX = ".pdiparams.info", ".meta"

@@ -7,7 +7,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_index
 
 

@@ -1,6 +1,6 @@
 """paddle.nn: layers."""
 
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn import attention, functional, init, initializer, parameter, utils
 from paddle_jax.nn.layer.activation import (
     CELU,

@@ -6,7 +6,7 @@ import functools as ft
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensors.tensor import wrap
 
 
 class ClipGradBase:

@@ -2,7 +2,7 @@
 
 import collections
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
 from paddle_jax.tensor.creation import full, to_tensor, zeros
 from paddle_jax.tensor.joining import stack

@@ -1,5 +1,5 @@
 """paddle.nn.parameter: the Parameter class."""
 
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 
 __all__ = ["Parameter"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax.framework.atomic import replace_file
-from paddle_jax.framework.pir.program import parse
-from paddle_jax.framework.pir.records import Unsupported
+from paddle_jax.framework.model_files.program import parse
+from paddle_jax.framework.model_files.records import Unsupported
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
@@ -71,7 +71,7 @@ def convert(program, arrays, opset):
     """
     import onnx
 
-    from paddle_jax.framework.pir.interpreter import walk
+    from paddle_jax.framework.model_files.interpreter import walk
     from paddle_jax.onnx.rules import rule_of
 
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax.framework.pir.records import Unsupported
+from paddle_jax.framework.model_files.records import Unsupported
 
 OPSET = 17
 

@@ -3,17 +3,17 @@ names, lists of names, or None.
 
 A record says it as one node, `onnx="LeakyRelu alpha=negative_slope"`, or as an expression of nodes,
 `onnx="Mul(x, Sigmoid(x))"`: names are the operands and attributes of its `pir`; those after `=`, and numbers
-there, are attributes of the node, all others tensors. What that cannot say is code in `framework/pir/forms`,
-and below is what no op of ours has a record for: operations that the writer makes on its own, or that
-only Paddle writes.
+there, are attributes of the node, all others tensors. What that cannot say is code in
+`framework/model_files/custom_lowerings`, and below is what no op of ours has a record for: operations that
+the writer makes on its own, or that only Paddle writes.
 """
 
 import ast
 
 import numpy as np
 
-from paddle_jax._core.ops.record import READS
-from paddle_jax.framework.pir.records import form, parsed
+from paddle_jax._core.kernels.op_record import READS
+from paddle_jax.framework.model_files.records import form, parsed
 
 
 def rule_of(name):

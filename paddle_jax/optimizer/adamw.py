@@ -1,6 +1,6 @@
 """Adam with decoupled weight decay."""
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.optimizer.adam import Adam, adam_step
 
 

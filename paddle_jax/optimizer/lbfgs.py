@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.optimizer.optimizer import Optimizer
 

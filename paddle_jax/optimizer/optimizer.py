@@ -6,14 +6,14 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.autograd.rows import RowsGrad, all_rows
-from paddle_jax._core.deferred.flush import boundary
-from paddle_jax._core.deferred.value import Value, zeros_like
-from paddle_jax._core.runtime.uninterrupted import eagerly, hand_out
-from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
-from paddle_jax._core.values.layout import copies, layout_of, put, stacked
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.base.interrupt_safe import eagerly, hand_out
+from paddle_jax._core.base.state import local, state
+from paddle_jax._core.lazy.lazy_array import Value, zeros_like
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.runner.run_segment import boundary
+from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
+from paddle_jax._core.tensors.layout import copies, layout_of, put, stacked
+from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows

@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.flush import interpreted_now
-from paddle_jax._core.deferred.value import Several, kept, leaf, observed
-from paddle_jax._core.ops.kernel import Kernel, execute
-from paddle_jax._core.runtime.uninterrupted import eagerly
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, rebind_all, wrap
-from paddle_jax._core.values.layout import copies, layout_of, put
+from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel, execute
+from paddle_jax._core.lazy.lazy_array import Several, kept, leaf, observed
+from paddle_jax._core.runner.run_segment import interpreted_now
+from paddle_jax._core.tensors.layout import copies, layout_of, put
+from paddle_jax._core.tensors.tensor import Tensor, rebind_all, wrap
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
 from paddle_jax.optimizer.update import compiled, scale_of, square_total

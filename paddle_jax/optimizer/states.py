@@ -6,11 +6,11 @@ import re
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import observed, uploaded
-from paddle_jax._core.runtime.uninterrupted import eagerly
-from paddle_jax._core.state import state
-from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.layout import layout_of, put
+from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.state import state
+from paddle_jax._core.lazy.lazy_array import observed, uploaded
+from paddle_jax._core.tensors.layout import layout_of, put
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 
 LOW = ("float16", "bfloat16")

@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.ops.straight import straight, without_inner_jit
-from paddle_jax._core.runtime.uninterrupted import Once, jitted
-from paddle_jax._core.values.layout import constrained, stacked
+from paddle_jax._core.base.interrupt_safe import Once, jitted
+from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
+from paddle_jax._core.tensors.layout import constrained, stacked
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS

@@ -11,15 +11,16 @@ import time
 import jax
 from jax import monitoring
 
-import paddle_jax._core.deferred.program as programs
-import paddle_jax._core.ops.kernel as kernels
-from paddle_jax._core.autograd import tape
-from paddle_jax._core.deferred import flush, segment
-from paddle_jax._core.runtime.origins import user_line
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+import paddle_jax._core.kernels.kernel as kernels
+import paddle_jax._core.runner.compiled_segment as programs
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy import segment
+from paddle_jax._core.runner import run_segment
+from paddle_jax._core.tape import backward
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.capture import compiled_function as compiled
 from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
-from paddle_jax.jit import program as compiled
 from paddle_jax.jit.function import StaticFunction
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -61,15 +62,15 @@ def install(rows):
     add = rows.add
     _Swapped.array = type(jax.numpy.zeros(())) if jax.default_backend() == "cpu" else None
     _swap(kernels, "compute", lambda inner: _op(inner, rows))
-    _swap(flush, "compute", lambda inner: _cold(inner, rows))
-    _swap(flush, "interpreted", lambda inner: _interpreted(inner, rows))
-    _swap(flush, "_run", lambda inner: _flushed(inner, add))
+    _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
+    _swap(run_segment, "interpreted", lambda inner: _interpreted(inner, rows))
+    _swap(run_segment, "_run", lambda inner: _flushed(inner, add))
     _swap(segment, "infer", lambda inner: _inferred(inner, add))
     _swap(programs.Program, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
     _swap(Entry, "__call__", lambda inner: _executed(inner, add))
     _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
-    _swap(tape, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
+    _swap(backward, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
     for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read
         _swap(cls, "_step_group", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
     _swap(Layer, "__call__", lambda inner: _layer(inner, add))

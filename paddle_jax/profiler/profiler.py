@@ -11,7 +11,7 @@ import warnings
 
 import jax
 
-from paddle_jax._core.values.live import live_tensors
+from paddle_jax._core.tensors.memory_report import live_tensors
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.accelerator import Trace
 from paddle_jax.profiler.event_type import TracerEventType

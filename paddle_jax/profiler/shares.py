@@ -6,10 +6,10 @@ import functools as ft
 
 from jax._src import source_info_util  # the frames of an equation; the public API only prints them
 
-from paddle_jax._core.deferred.positions import needed
-from paddle_jax._core.deferred.value import aval_of
-from paddle_jax._core.interpreter import cost as costs
-from paddle_jax._core.runtime.origins import ENGINE
+from paddle_jax._core.base.caller_info import ENGINE
+from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.positions import needed
+from paddle_jax._core.numpy_backend import cost as costs
 
 _INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)

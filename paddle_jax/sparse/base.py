@@ -5,9 +5,9 @@ import copy
 
 import numpy as np
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.size import Size
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.size import Size
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
 

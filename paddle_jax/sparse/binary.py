@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax.sparse.base import SparseTensor
 from paddle_jax.sparse.pattern import coordinates, flat, joined, like, need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values

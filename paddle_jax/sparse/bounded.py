@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.failures.outcomes import ride, traced
+from paddle_jax._core.kernels.value_checks import ride, traced
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat, stack

@@ -3,7 +3,7 @@ gradients flow to the values."""
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import sparse_coo_tensor as sparse_coo_tensor
 from paddle_jax.sparse.csr import sparse_csr_tensor as sparse_csr_tensor

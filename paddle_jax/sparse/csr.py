@@ -1,6 +1,6 @@
 """A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor

@@ -3,7 +3,7 @@ Tensors with gradients."""
 
 import numpy as np
 
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.csr import SparseCsrTensor
 from paddle_jax.tensor.creation import to_tensor

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import coalesce as coalesce
 from paddle_jax.sparse.csr import SparseCsrTensor

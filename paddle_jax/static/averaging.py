@@ -5,11 +5,11 @@ import contextlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._program.program import default_main_program
+from paddle_jax._program.scope import global_scope
 from paddle_jax.static.parameters import new_variable
-from paddle_jax.static.program import default_main_program
-from paddle_jax.static.scope import global_scope
 
 
 class ExponentialMovingAverage:

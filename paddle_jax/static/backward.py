@@ -1,12 +1,12 @@
 """Gradients in static Programs: `gradients` and `append_backward`."""
 
-from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.symbol import Symbol
-from paddle_jax.static.program import Program
-from paddle_jax.static.run import Gradient
-from paddle_jax.static.variable import Variable, variable
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.evaluate import Gradient
+from paddle_jax._program.program import Program
+from paddle_jax._program.variable import Variable, variable
 
 
 def _list_of(where, name, value):

@@ -7,23 +7,23 @@ from collections.abc import Mapping
 import jax
 import numpy as np
 
-from paddle_jax._core import place as places
-from paddle_jax._core import random
-from paddle_jax._core.deferred.compiled import watch
-from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.failures.exhausted import told_as_memory
-from paddle_jax._core.failures.mistakes import described
-from paddle_jax._core.runtime.compiler import compiler_options
-from paddle_jax._core.runtime.counters import Counters
-from paddle_jax._core.runtime.uninterrupted import Once, deliver, eagerly, jitted
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.symbol import Symbol
-from paddle_jax.static.composites import computing, running
+from paddle_jax._core.base.compiler import compiler_options
+from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.interrupt_safe import Once, deliver, eagerly, jitted
+from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.signature_cache import watch
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.ops.argument_errors import described
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors import random
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.composites import computing, running
+from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
+from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
 from paddle_jax.static.largest import largest
-from paddle_jax.static.program import Program, default_main_program
-from paddle_jax.static.run import evaluate, random_values, symbols_of
-from paddle_jax.static.scope import DenseTensor, global_scope, scope_guard
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
 

@@ -5,8 +5,8 @@ import os
 
 import jax
 
-from paddle_jax._core.place import CPUPlace, CUDAPlace
-from paddle_jax._core.state import local
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.place import CPUPlace, CUDAPlace
 
 _KINDS = ("cpu", "gpu", "xpu", "dcu", "npu", "")
 

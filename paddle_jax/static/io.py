@@ -7,29 +7,29 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import aval_of, concrete, uploaded
-from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.lazy.lazy_array import aval_of, concrete, uploaded
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._program.composites import OpaqueCall
+from paddle_jax._program.control_flow.blocks import replayed
+from paddle_jax._program.export_trace import record
+from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.recorder import Recorder, data
+from paddle_jax._program.scope import global_scope, put_all
+from paddle_jax._program.variable import ParameterVariable, persistent, variable
+from paddle_jax._program.variable import Variable as Recorded
 from paddle_jax.framework import io as files
 from paddle_jax.framework.atomic import replace_file, replace_files
+from paddle_jax.framework.model_files import parameters
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.files import CorruptModelError, read_parameters, read_program
+from paddle_jax.framework.model_files.interpreter import Runner
+from paddle_jax.framework.model_files.program import parse
+from paddle_jax.framework.model_files.writer import write as write_program
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
-from paddle_jax.framework.pir import parameters
-from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
-from paddle_jax.framework.pir.interpreter import Runner
-from paddle_jax.framework.pir.program import parse
-from paddle_jax.framework.pir.writer import write as write_program
-from paddle_jax.static.blocks import replayed
-from paddle_jax.static.composites import OpaqueCall
-from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.static.program import Program, default_main_program
-from paddle_jax.static.recorder import Recorder, data
-from paddle_jax.static.recording import record
-from paddle_jax.static.scope import global_scope, put_all
-from paddle_jax.static.variable import ParameterVariable, persistent, variable
-from paddle_jax.static.variable import Variable as Recorded
 
 
 def _variables(where, name, given):

@@ -4,9 +4,9 @@ import math
 
 import jax
 
-from paddle_jax._core.failures.exhausted import readable
-from paddle_jax.static.composites import computing
-from paddle_jax.static.run import evaluate
+from paddle_jax._core.base.out_of_memory import readable
+from paddle_jax._program.composites import computing
+from paddle_jax._program.evaluate import evaluate
 
 _LISTED = 8
 

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.metric.metrics import accuracy as _accuracy
 from paddle_jax.static.parameters import new_variable
 

@@ -6,16 +6,16 @@ import functools as ft
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values import unique_name
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.program import Program, program_guard
+from paddle_jax._program.scope import global_scope
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
 from paddle_jax.static.parameters import new_variable
-from paddle_jax.static.program import Program, program_guard
-from paddle_jax.static.scope import global_scope
 
 
 class Rate:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
-from paddle_jax._core.values.symbol import avals_of
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.symbol import avals_of
+from paddle_jax._program.program import default_startup_program
+from paddle_jax._program.variable import ParameterVariable, persistent
 from paddle_jax.nn.layer.parameter import create_parameter
-from paddle_jax.static.program import default_startup_program
-from paddle_jax.static.variable import ParameterVariable, persistent
 
 
 def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):

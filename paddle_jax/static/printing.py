@@ -4,13 +4,13 @@ import itertools
 
 import jax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax.static.program import Operation
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.program import Operation
 from paddle_jax.tensor.creation import assign
 
 _PHASES = ("FORWARD", "BACKWARD", "BOTH")

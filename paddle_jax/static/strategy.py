@@ -2,7 +2,7 @@
 
 import enum
 
-from paddle_jax.static.program import Program
+from paddle_jax._program.program import Program
 
 _DEFAULTS = {
     "allow_cuda_graph_capture": False,

@@ -5,12 +5,12 @@ import os
 import warnings
 from pathlib import Path
 
+from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.scope import global_scope, put_all
 from paddle_jax.framework.atomic import replace_files
+from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.pickle_names import CorruptFileError
-from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.tensor_record import read_record
-from paddle_jax.static.program import Program, default_main_program
-from paddle_jax.static.scope import global_scope, put_all
 
 
 def _chosen(where, program, variables, predicate):

@@ -4,10 +4,10 @@ import copy
 
 import numpy as np
 
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._program.program import default_startup_program
+from paddle_jax._program.scope import global_scope
 from paddle_jax.base.param_attr import ParamAttr
-from paddle_jax.static.program import default_startup_program
-from paddle_jax.static.scope import global_scope
 
 
 class WeightNormParamAttr(ParamAttr):

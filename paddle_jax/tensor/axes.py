@@ -6,16 +6,16 @@ import weakref
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, looked_at
-from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
-from paddle_jax._core.failures.mistakes import CAUGHT, told_call
-from paddle_jax._core.failures.outcomes import ride, ride_between, traced
+from paddle_jax._core.base.errors import ArgumentError, IntegerDivisionError
+from paddle_jax._core.base.size import is_open
+from paddle_jax._core.base.state import local, state
+from paddle_jax._core.kernels.value_checks import ride, ride_between, traced
+from paddle_jax._core.lazy.lazy_array import Value, looked_at
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.ops.argument_errors import CAUGHT, told_call
 from paddle_jax._core.ops.op import _inplace, freeze
-from paddle_jax._core.size import is_open
-from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, elements, held, settled
-from paddle_jax._core.values.lengths import is_length
-from paddle_jax._core.values.symbol import ABSTRACT
+from paddle_jax._core.tensors.tensor import Tensor, elements, held, settled
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):

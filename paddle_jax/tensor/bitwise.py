@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 

@@ -6,18 +6,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, kept
-from paddle_jax._core.deferred.value import filled as constant
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.failures.exhausted import told_as_memory
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.size import known
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import INEXACT, Value, aval_of, concrete, kept
+from paddle_jax._core.lazy.lazy_array import filled as constant
+from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
 from paddle_jax._core.ops.op import _into, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.size import known
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, held, wrap
-from paddle_jax._core.values.lengths import LengthBool, has_lengths, is_length
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Tensor, held, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
 _SMALL = 1 << 16  # elements

@@ -5,11 +5,11 @@ import functools as ft
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_inplace, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running
 from paddle_jax.tensor.ops import as_float

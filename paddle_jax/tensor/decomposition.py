@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float

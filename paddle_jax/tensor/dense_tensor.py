@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.tensor import Tensor, held
-from paddle_jax._core.values import var_type
+from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors import var_type
+from paddle_jax._core.tensors.tensor import Tensor, held
 
 
 class DenseTensor:

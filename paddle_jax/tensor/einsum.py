@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import named
 
 

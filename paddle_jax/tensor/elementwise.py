@@ -3,10 +3,10 @@
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y

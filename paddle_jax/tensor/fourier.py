@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.lengths import to_int
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
 

@@ -1,7 +1,7 @@
 """Discrete Fourier transforms over several axes."""
 
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.fourier import c2c, c2r, many, r2c, whole
 
 DIM = {"input": "x", "dim": "axes"}

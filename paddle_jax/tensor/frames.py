@@ -6,10 +6,10 @@ Definitions: Griffin and Lim, Signal estimation from modified short-time Fourier
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.fourier import as_complex
 from paddle_jax.tensor.inner import named

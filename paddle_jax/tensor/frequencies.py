@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import _into, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import ints
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import multiply

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import from_host
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import from_host
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 

@@ -5,9 +5,9 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.tensor.inner import named
 
 

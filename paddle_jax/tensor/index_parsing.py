@@ -8,20 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import aval_of, host
-from paddle_jax._core.failures.outcomes import ride_between, traced
-from paddle_jax._core.size import is_open, known
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, on_host, wrap
-from paddle_jax._core.values.expressions import bounds
-from paddle_jax._core.values.lengths import (
-    chosen,
-    extreme,
-    has_lengths,
-    is_length,
-    node_of,
-)
-from paddle_jax._core.values.symbol import ABSTRACT, Symbol
+from paddle_jax._core.base.size import is_open, known
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.value_checks import ride_between, traced
+from paddle_jax._core.lazy.lazy_array import aval_of, host
+from paddle_jax._core.lazy.length_expressions import bounds
+from paddle_jax._core.lazy.lengths import chosen, extreme, has_lengths, is_length, node_of
+from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
+from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 INT, ALL, NEW = ("i",), (":",), ("n",)

@@ -14,17 +14,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, readable
-from paddle_jax._core.failures.error_kinds import MISTAKES, with_kind
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.fast_path import run1, run2, run3
+from paddle_jax._core.base.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.base.size import known
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.fast_path import run1, run2, run3
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import Value, aval_of, from_host, host, readable
+from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.ops.views import Showing, link
-from paddle_jax._core.size import known
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
-from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
+from paddle_jax._core.tensors.views import Showing, link
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import (
     ALL,

@@ -7,8 +7,8 @@ import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.ops.views import Showing
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.tensors.views import Showing
 
 
 def named(name):

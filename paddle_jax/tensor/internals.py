@@ -5,10 +5,10 @@ import hashlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import Parameter, Tensor, elements, held, wrap
-from paddle_jax._core.values.cleared import CLEARED
-from paddle_jax._core.values.unmade import Unmade
-from paddle_jax._core.values.var_type import VarType
+from paddle_jax._core.base.freed_value import CLEARED
+from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, elements, held, wrap
+from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
 
 
@@ -229,7 +229,7 @@ Tensor._after_backward = ()  # called without arguments once backward() has put 
 
 
 def _block(self):
-    from paddle_jax.static.program import default_main_program
+    from paddle_jax._program.program import default_main_program
 
     return default_main_program().global_block()
 
@@ -242,8 +242,8 @@ Tensor.block = property(
 
 @_attach
 def _to_static_var(self, to_parameter=False, **kwargs):
+    from paddle_jax._program.recorder import data
     from paddle_jax.static.parameters import parameter
-    from paddle_jax.static.recorder import data
 
     name, shape = kwargs.get("name", self.name), list(self.shape)
     if to_parameter or isinstance(self, Parameter):

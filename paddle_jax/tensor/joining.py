@@ -4,12 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import extreme, has_lengths
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.lengths import extreme, has_lengths
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import instead, ints, one_axis
 from paddle_jax.tensor.indexing import link_rows
 from paddle_jax.tensor.manipulation import reshape

@@ -2,10 +2,10 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.errors import MixedDtypesError
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import MixedDtypesError
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import selecting
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.products import product

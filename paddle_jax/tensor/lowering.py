@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.devices import default_device
+from paddle_jax._core.lazy.devices import default_device
 from paddle_jax.tensor.products import along_axis
 
 _LOW = 0xFFFFFFFF

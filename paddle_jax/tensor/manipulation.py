@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.errors import ArgumentError, CheckError
-from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError, CheckError
+from paddle_jax._core.base.size import known
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.ops.views import Showing
-from paddle_jax._core.size import known
+from paddle_jax._core.tensors.views import Showing
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
 

@@ -5,13 +5,13 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import kept
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lengths import has_lengths, to_int
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.lengths import has_lengths, to_int
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
 from paddle_jax.tensor.gathering import take_rows

@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import check_inplace, op
-from paddle_jax._core.tensor import Tensor, held, wrap
-from paddle_jax._core.values.device_text import Device
-from paddle_jax._core.values.layout import keep_layout
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.device_text import Device
+from paddle_jax._core.tensors.layout import keep_layout
+from paddle_jax._core.tensors.tensor import Tensor, held, wrap
 
 # matrices declares tril and triu
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401

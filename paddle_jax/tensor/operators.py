@@ -5,14 +5,14 @@ import functools as ft
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import Value, aval_of, host
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.ops.fast_path import run2
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.fast_path import run2
+from paddle_jax._core.lazy.lazy_array import Value, aval_of, host
+from paddle_jax._core.lazy.lengths import LengthBool, as_int
 from paddle_jax._core.ops.op import scalar
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.lengths import LengthBool, as_int
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops
 from paddle_jax.tensor.axes import check_divisor
 

@@ -6,8 +6,8 @@ import math
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import magnitude
 
 INPUT = {"input": "x"}

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
 
 
 def accumulated(function, x, *args, **kwargs):

@@ -5,9 +5,9 @@ import functools as ft
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, all_axes, total

@@ -4,12 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import from_host
-from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.lengths import to_int
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows

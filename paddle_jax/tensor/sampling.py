@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.failures.outcomes import ride, traced
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.kernels.value_checks import ride, traced
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
 from paddle_jax.tensor.gamma_numbers import log_gamma_numbers

@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.failures.error_kinds import without_kind
+from paddle_jax._core.base.error_kinds import without_kind
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import kept
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import from_host
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import from_host
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.lowering import on_cpu, stable_order

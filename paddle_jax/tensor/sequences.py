@@ -6,12 +6,12 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.size import is_open, known
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.size import is_open, known
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
 

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.values.lengths import has_lengths
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
 from paddle_jax.tensor.inner import selecting

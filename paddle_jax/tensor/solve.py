@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, guarded
 from paddle_jax.tensor.decomposition import adjoint, check_pivots, checked, matrices, of_triangle
 from paddle_jax.tensor.inner import named

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as sp
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor import incomplete_gamma
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.bessel import bessel

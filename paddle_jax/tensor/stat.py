@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.lowering import stable_order
 from paddle_jax.tensor.ops import as_float

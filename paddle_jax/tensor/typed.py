@@ -1,7 +1,7 @@
 """Constructors named after a dtype: FloatTensor, LongTensor and so on."""
 
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import empty, to_tensor
 
 

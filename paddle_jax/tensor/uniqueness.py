@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import from_host
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import from_host
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import elements, on_host, wrap
+from paddle_jax._core.tensors.tensor import elements, on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows

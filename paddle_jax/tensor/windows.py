@@ -3,7 +3,7 @@
 import numpy as np
 
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import as_numpy_dtype, to_tensor
 
 

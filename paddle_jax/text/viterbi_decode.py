@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, on_host
 from paddle_jax.nn import Layer
 
 __all__ = ["ViterbiDecoder", "viterbi_decode"]

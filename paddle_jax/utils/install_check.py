@@ -11,8 +11,8 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from paddle_jax._core.place import parse
-from paddle_jax._core.random import get_rng_state, seed, set_rng_state
+from paddle_jax._core.tensors.place import parse
+from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
 from paddle_jax.version import full_version
 
 _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "flax", "optax", "ml_dtypes")

@@ -1,6 +1,6 @@
 """Which library reads image files, and reading one."""
 
-from paddle_jax._core.state import Images
+from paddle_jax._core.base.state import Images
 from paddle_jax.utils import try_import
 
 __all__ = ["set_image_backend", "get_image_backend", "image_load"]

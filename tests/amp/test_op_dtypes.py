@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax._core.kernels.op_record import RECORDED
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.ops.record import RECORDED
 from paddle_jax.amp.amp_lists import BF16_BLACK_LIST, WHITE_LIST
 from tests.ops import harness as h
 from tests.ops.test_ops import find, public_path

@@ -4,8 +4,8 @@ operations with another tape, in turn, give what they give when every operation 
 import numpy as np
 import pytest
 
-from paddle_jax._core.autograd import recurring
-from paddle_jax._core.state import Precision
+from paddle_jax._core.base.state import Precision
+from paddle_jax._core.tape import replay
 from tests.deferred import differential
 
 ORDERS = ["aaaaaa", "aaabab", "aabbab", "abababab"]
@@ -13,7 +13,7 @@ ORDERS = ["aaaaaa", "aaabab", "aabbab", "abababab"]
 
 @pytest.fixture
 def p(paddle):
-    recurring.clear()
+    replay.clear()
     return paddle
 
 
@@ -370,8 +370,8 @@ REPEATED = [
 @pytest.mark.parametrize("kind", REPEATED, ids=[kind.__name__ for kind in REPEATED])
 def test_what_is_the_same_is_repeated(p, kind, monkeypatch):
     repeated = []
-    append = recurring.Pass.append
-    monkeypatch.setattr(recurring.Pass, "append", lambda *args: repeated.append(args) or append(*args))
+    append = replay.Pass.append
+    monkeypatch.setattr(replay.Pass, "append", lambda *args: repeated.append(args) or append(*args))
     run(p, kind, "aaaaaa", "sync")
     assert len(repeated) >= 3
 
@@ -404,7 +404,7 @@ def test_a_training_loop_learns_the_same(p):
 
 
 def test_passes_are_bounded(p, monkeypatch):
-    monkeypatch.setattr(recurring, "_MAX_PASSES", 3)
+    monkeypatch.setattr(replay, "_MAX_PASSES", 3)
     with differential.tier(p, deferred="sync", deferred_min_repeats=2):
         for size in range(1, 8):
             x = p.ones([size], dtype="float64")
@@ -413,7 +413,7 @@ def test_passes_are_bounded(p, monkeypatch):
                 (x * x).sum().backward()
                 assert x.grad.tolist() == [2.0] * size
                 x.clear_grad()
-    assert len(recurring._Passes.known) <= 3
+    assert len(replay._Passes.known) <= 3
 
 
 def test_gradients_wider_than_their_parameters(p, monkeypatch):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle_jax._core.runtime.background import Worker
+from paddle_jax._core.process.background import Worker
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +51,7 @@ def test_the_end_of_the_process(complete):
     """It waits for the running one, and for the others where that is asked for."""
     done = run(f"""
         import time
-        from paddle_jax._core.runtime.background import Worker
+        from paddle_jax._core.process.background import Worker
         worker = Worker(complete={complete})
         for i in range(3):
             worker.submit(lambda i=i: (time.sleep(0.5), print(i, flush=True)))
@@ -68,7 +68,7 @@ def test_interrupted_at_any_moment():
     the process ends."""
     done = run("""
         import random, signal
-        from paddle_jax._core.runtime.background import Worker
+        from paddle_jax._core.process.background import Worker
 
         class Hit(BaseException):
             pass
@@ -107,7 +107,7 @@ def test_interrupted_at_any_moment():
 def test_a_forked_child_starts_anew():
     done = run("""
         import os, time
-        from paddle_jax._core.runtime.background import Worker
+        from paddle_jax._core.process.background import Worker
         worker = Worker(complete=True)
         worker.submit(lambda: time.sleep(1))
         child = os.fork()

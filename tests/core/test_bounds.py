@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paddle_jax._core.deferred import compiled, value
+from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.lazy import lazy_array, signature_cache
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.runtime.counters import Counters
 from tests.deferred import differential
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def small(monkeypatch):
     """Generations of 20 signatures."""
     for name, start in {"room": 20, "signatures": 0, "again": 0, "dropped": set()}.items():
-        monkeypatch.setattr(compiled.Kept, name, start)
+        monkeypatch.setattr(signature_cache.Kept, name, start)
 
 
 def sigs_of(op, *attrs):
@@ -57,7 +57,7 @@ def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
     for _ in range(6):
         for n in range(1, 60):
             float((paddle.ones([n]) * 3).sum())
-    assert compiled.Kept.room > 40
+    assert signature_cache.Kept.room > 40
     before = {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()}
     for n in range(1, 60):
         float((paddle.ones([n]) * 3).sum())
@@ -72,7 +72,7 @@ def test_an_older_signature_does_not_end_the_segment(paddle, small):
         x = paddle.full([5, 1], 0.25)
         float(paddle.tanh(x * 2).sum())
         y = x * 2
-        for kernel in list(compiled.Kept.kernels):
+        for kernel in list(signature_cache.Kept.kernels):
             if kernel() is not None:
                 kernel().age()
         z = paddle.tanh(y)
@@ -86,9 +86,9 @@ def test_shapes_that_nobody_has_are_forgotten(paddle, small):
     of_x = x._raw.aval
     for n in range(1, 200):
         float((paddle.ones([n, 123457 % n + 1]) * 3).sum())
-    value.drop_unused()
-    assert value.aval_of((3, 12345), of_x.dtype) is of_x
-    assert ((150, 123457 % 150 + 1), of_x.dtype, False) not in value._avals
+    lazy_array.drop_unused()
+    assert lazy_array.aval_of((3, 12345), of_x.dtype) is of_x
+    assert ((150, 123457 % 150 + 1), of_x.dtype, False) not in lazy_array._avals
 
 
 def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):
@@ -104,15 +104,15 @@ def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):
 
 CODE = """
 import paddle_jax as paddle
-from paddle_jax._core.deferred import compiled
+from paddle_jax._core.lazy import signature_cache
 from paddle_jax._core.ops.op import OPS
 paddle.set_flags({"FLAGS_deferred": "off"})
-compiled._EVERY, compiled._AT_ONCE = 4, 2
+signature_cache._EVERY, signature_cache._AT_ONCE = 4, 2
 state = {"crowded": None, "asked": 0}
 def crowded(share=1.0):
     state["asked"] += 1
     return state["crowded"] if share == 1.0 else None
-compiled.crowded = crowded
+signature_cache.crowded = crowded
 x = paddle.full([3, 7], 0.5)
 def forms(name):
     return sum(k.run._cache_size() for k in OPS[name].kernels.values())
@@ -123,7 +123,7 @@ for name in names:
 assert all(map(forms, names)) and state["asked"] >= 2
 state["crowded"] = "they are too many"
 before = sum(map(bool, map(forms, names)))
-compiled.look()
+signature_cache.look()
 left = [name for name in names if forms(name)]
 assert left == names[len(names) - len(left):] and len(left) < before, left
 assert forms("tanh")
@@ -141,9 +141,9 @@ def test_the_least_recently_used_programs_go_first():
 
 
 def test_memory_maps_are_counted(monkeypatch):
-    assert compiled.crowded() is None
-    monkeypatch.setattr(compiled, "_SHARE", 0.0)
-    assert (compiled.crowded() is not None) == Path("/proc/self/maps").exists()
+    assert signature_cache.crowded() is None
+    monkeypatch.setattr(signature_cache, "_SHARE", 0.0)
+    assert (signature_cache.crowded() is not None) == Path("/proc/self/maps").exists()
 
 
 def test_memory_of_programs_has_a_bound(paddle):
@@ -155,8 +155,8 @@ def test_memory_of_programs_has_a_bound(paddle):
         before = paddle.get_flags("FLAGS_compiled_code_in_mb")
         paddle.set_flags({"FLAGS_compiled_code_in_mb": 1})
         try:
-            assert "FLAGS_compiled_code_in_mb = 1" in compiled.crowded()
-            compiled.look()
+            assert "FLAGS_compiled_code_in_mb = 1" in signature_cache.crowded()
+            signature_cache.look()
             np.testing.assert_allclose(paddle.tanh(x).numpy(), np.tanh(np.full((2, 9), 0.5)), rtol=1e-6)
         finally:
             paddle.set_flags(before)
@@ -166,8 +166,8 @@ def test_memory_of_programs_has_a_bound(paddle):
 
 def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
     looked = []
-    monkeypatch.setattr(compiled.Kept, "due", Counters.compiled + 1)
-    monkeypatch.setattr("paddle_jax._core.ops.kernel.look", lambda: looked.append(Counters.compiled))
+    monkeypatch.setattr(signature_cache.Kept, "due", Counters.compiled + 1)
+    monkeypatch.setattr("paddle_jax._core.kernels.kernel.look", lambda: looked.append(Counters.compiled))
     with differential.tier(paddle, deferred="off"):
         for n in (211, 223):
             paddle.tanh(paddle.full([n], 0.5))
@@ -177,10 +177,10 @@ def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
 PROGRAMS = """
 import numpy as np
 import paddle_jax as paddle
-from paddle_jax._core.deferred import compiled
-from paddle_jax._core.runtime.uninterrupted import Once
+from paddle_jax._core.lazy import signature_cache
+from paddle_jax._core.base.interrupt_safe import Once
 paddle.set_flags({"FLAGS_compiled_code_in_mb": 16, "FLAGS_deferred_min_repeats": 1})
-compiled._EVERY = 4
+signature_cache._EVERY = 4
 main = paddle.static.Program()
 paddle.enable_static()
 with paddle.static.program_guard(main):
@@ -224,10 +224,10 @@ def test_functions_and_static_programs_are_bounded_too(tmp_path):
 
 TURNS = """
 import paddle_jax as paddle
-from paddle_jax._core.runtime.counters import Counters
-from paddle_jax._core.deferred import compiled
+from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.lazy import signature_cache
 paddle.set_flags({"FLAGS_deferred": "off", "FLAGS_compiled_code_in_mb": 16})
-compiled._EVERY = 2
+signature_cache._EVERY = 2
 x = paddle.full([3, 7], 0.5)
 names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign", "tanh", "sin", "exp",
          "sqrt", "rsqrt", "floor", "ceil"]
@@ -237,7 +237,7 @@ for _ in range(6):
     for name in names:
         getattr(paddle, name)(x)
     rounds.append(Counters.compiled - before)
-print(rounds[0], rounds[-1], compiled.Kept.stretch)
+print(rounds[0], rounds[-1], signature_cache.Kept.stretch)
 """
 
 

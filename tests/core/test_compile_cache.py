@@ -8,7 +8,7 @@ import sys
 import jax
 import pytest
 
-from paddle_jax._core.runtime import compile_cache
+from paddle_jax._core.process import compile_cache
 
 PROGRAM = "import paddle_jax as paddle; print(float((paddle.ones([3]) * 2 + 1).sum()))"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core.runtime import compiler
+from paddle_jax._core.base import compiler
 
 CHILD = """
 import ctypes, os
@@ -17,7 +17,7 @@ class Library:
     def __init__(self, name): pass
     def mallopt(self, *arguments): calls.append(arguments)
 ctypes.CDLL = Library
-from paddle_jax._core.runtime import compiler
+from paddle_jax._core.base import compiler
 calls.clear()
 compiler.bound_arenas()
 print(calls)

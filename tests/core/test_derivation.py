@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.kernels.kernel import Kernel
 
 RANDOM = np.random.RandomState(0)
 X, Y = RANDOM.randn(3, 4).astype("float32"), RANDOM.randn(4).astype("float32")

@@ -8,11 +8,11 @@ import jax
 import numpy as np
 import pytest
 
-import paddle_jax.jit.program
+import paddle_jax._program.capture.compiled_function
 import paddle_jax.static.executor
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.runtime import uninterrupted
+from paddle_jax._core.base import interrupt_safe
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
 
 
 def parts(paddle, groups):
@@ -85,7 +85,7 @@ def test_static_programs(paddle, monkeypatch):
 
 def watched(monkeypatch):
     """A list of the calls that made JAX's Python code run in this thread; `watched.calls` counts all."""
-    wrong, main, plain = [], threading.get_ident(), uninterrupted.deliver
+    wrong, main, plain = [], threading.get_ident(), interrupt_safe.deliver
     watched.calls = 0
 
     def deliver(function, arguments, take):
@@ -96,7 +96,7 @@ def watched(monkeypatch):
         if known and known() > before and threading.get_ident() == main:
             wrong.append((function, [type(a) for a in arguments]))
 
-    for module in (uninterrupted, paddle_jax.jit.program, paddle_jax.static.executor):
+    for module in (interrupt_safe, paddle_jax._program.capture.compiled_function, paddle_jax.static.executor):
         monkeypatch.setattr(module, "deliver", deliver)
     return wrong
 
@@ -104,7 +104,7 @@ def watched(monkeypatch):
 def test_first_calls_of_many_threads():
     """Each gets its own results."""
     for _ in range(20):
-        once, found = uninterrupted.Once(jax.jit(lambda x: [x + 1])), {}
+        once, found = interrupt_safe.Once(jax.jit(lambda x: [x + 1])), {}
 
         def work(i, once=once, found=found):
             out = []
@@ -138,16 +138,16 @@ class Lowered:
 def test_a_compilation_is_left_alone_by_who_is_interrupted(monkeypatch):
     """JAX's caches are as they should be, and the next call waits for the same compilation before
     it runs anything."""
-    function, out, plain = Lowered(), [], uninterrupted.Apart.wait
-    once = uninterrupted.Once(function)
+    function, out, plain = Lowered(), [], interrupt_safe.Apart.wait
+    once = interrupt_safe.Once(function)
 
     def interrupted(running):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(uninterrupted.Apart, "wait", interrupted)
+    monkeypatch.setattr(interrupt_safe.Apart, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         once((1,), lambda results: map(out.append, results))
-    monkeypatch.setattr(uninterrupted.Apart, "wait", plain)
+    monkeypatch.setattr(interrupt_safe.Apart, "wait", plain)
     threading.Timer(0.2, function.go.set).start()
     once((1,), lambda results: map(out.append, results))
     assert out == [2] and len(function.called) == 1
@@ -160,7 +160,7 @@ def test_settings_of_the_thread_hold_for_the_first_call():
     with jax.numpy_dtype_promotion("strict"), jax.default_matmul_precision("float32"):
         found = []
         config = jax.config
-        once = uninterrupted.Once(
+        once = interrupt_safe.Once(
             jax.jit(
                 lambda x: (
                     found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision))

@@ -9,8 +9,8 @@ import weakref
 
 import pytest
 
-from paddle_jax._core.runtime import handlers
-from paddle_jax._core.runtime.uninterrupted import tracing_kept
+from paddle_jax._core.base import signal_handlers
+from paddle_jax._core.base.interrupt_safe import tracing_kept
 
 
 class Notice(Exception):
@@ -117,10 +117,10 @@ def test_a_listener_that_was_left_behind_counts_no_more(notice):
     """An exception may fall between the end of a block and its putting the handlers back."""
     handler = signal.getsignal(signal.SIGUSR1)
     with contextlib.suppress(ZeroDivisionError), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(handlers.Handlers, "_close", lambda block: 1 // 0)
+        patch.setattr(signal_handlers.Handlers, "_close", lambda block: 1 // 0)
         with tracing_kept():
             pass
-    assert type(signal.getsignal(signal.SIGUSR1)) is handlers.Listener
+    assert type(signal.getsignal(signal.SIGUSR1)) is signal_handlers.Listener
     with pytest.raises(Notice), tracing_kept():
         IGNORES(notice)
     assert signal.getsignal(signal.SIGUSR1) is handler

@@ -33,7 +33,7 @@ def test_nothing_slow_is_imported():
         "IPython",
         "rich",
         "paddle",
-        "paddle_jax.framework.pir.c_calls",
+        "paddle_jax.framework.model_files.c_calls",
         "paddle_jax.utils.cpp_extension.build",
     }
     assert not found & slow

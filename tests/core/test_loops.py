@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.autograd import loops, reverse
-from paddle_jax._core.ops.traced import traced
+from paddle_jax._core.kernels import reverse, scan_gradients
+from paddle_jax._core.kernels.jaxpr_tracing import traced
 
 RANDOM = np.random.RandomState(5)
 W, H, XS = (RANDOM.randn(*shape).astype("float32") * 0.5 for shape in ((4, 4), (3, 4), (6, 3, 4)))
@@ -177,4 +177,4 @@ def test_a_loop_with_effects_is_left_to_jax():
 
     equations = traced(noisy, "f", list(map(jax.typeof, (H, XS))))
     scan = next(each for each in equations.jaxpr.eqns if each.primitive.name == "scan")
-    assert loops._linearized_scan(scan, [H, XS], [True, True], [True]) is None
+    assert scan_gradients._linearized_scan(scan, [H, XS], [True, True], [True]) is None

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core import errors
-from paddle_jax._core.deferred import program
-from paddle_jax._core.runtime.forked import ForkedError
-from paddle_jax._core.values import symbol
+from paddle_jax._core.base import errors
+from paddle_jax._core.lazy import symbol
+from paddle_jax._core.runner import compiled_segment
+from paddle_jax._core.runner.after_fork import ForkedError
 from paddle_jax.framework.pickle_names import CorruptFileError, ForbiddenError
 
 # Expressions whose copies must be equal to them, or have the same text where objects have no equality.
@@ -200,7 +200,7 @@ def test_a_failed_program_is_dropped_whatever_its_error_says(text, said):
     class Failed:
         key, where = ((1, 2), (), ()), "somewhere"
 
-    program.drop(Failed, RuntimeError(text))
+    compiled_segment.drop(Failed, RuntimeError(text))
     assert (
         paddle.explain().events[-1]
         == f"failed as a compiled program, now op by op: 2 ops at somewhere: {said}"

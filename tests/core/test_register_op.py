@@ -153,7 +153,7 @@ def test_what_is_wrong(paddle, x):
 
 
 def test_the_text_of_a_public_function_can_be_seen(paddle):
-    source_of = paddle_jax._core.ops.op_source.source_of
+    source_of = paddle_jax._core.ops.generated_source.source_of
     text = source_of(paddle_jax.clip)
     assert (
         text.startswith("def clip(x=_d_x, min=_d_min, max=_d_max") and source_of(paddle_jax.clip.op) == text

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.autograd import reverse
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.ops.traced import traced
+from paddle_jax._core.kernels import reverse
+from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.kernel import Kernel
 
 RANDOM = np.random.RandomState(3)
 A, B, C = (RANDOM.rand(3, 4).astype("float32") + 0.2 for _ in range(3))

@@ -11,9 +11,9 @@ import pytest
 from jax import lax
 
 import paddle_jax as paddle
-from paddle_jax._core.ops import straight as module
+from paddle_jax._core.ops import fast_tracing as module
+from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.ops.straight import straight, without_inner_jit
 from tests.ops import harness
 from tests.ops.test_ops import find, public_path
 

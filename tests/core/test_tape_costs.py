@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.ops.kernel import Kernel, compute
-from paddle_jax._core.state import local
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel, compute
 
 
 @pytest.fixture(params=["sync", "off"])

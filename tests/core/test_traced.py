@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensors.tensor import wrap
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], "float32")
 

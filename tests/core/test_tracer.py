@@ -9,10 +9,10 @@ from jax import lax
 from jax._src import config
 from jax._src.core import trace_state_clean
 
-from paddle_jax._core.ops import traced as module
-from paddle_jax._core.ops import tracer
-from paddle_jax._core.ops.results import RESULTS
-from paddle_jax._core.ops.traced import traced
+from paddle_jax._core.kernels import jaxpr_tracer
+from paddle_jax._core.kernels import jaxpr_tracing as module
+from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.result_types import RESULTS
 from tests.interpreter.table import told
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"]
@@ -187,12 +187,12 @@ def test_a_trace_within_a_trace(monkeypatch):
 
 
 def test_checks_of_traces_are_left_to_jax():
-    assert tracer.usual()
+    assert jaxpr_tracer.usual()
     with jax.checking_leaks():
-        assert not tracer.usual()
+        assert not jaxpr_tracer.usual()
         assert len(traced(lambda x: x + x, "f", [struct((3,), "float32")]).jaxpr.eqns) == 1
     with config.enable_checks(True):
-        assert not tracer.usual()
+        assert not jaxpr_tracer.usual()
 
 
 def test_nothing_is_left_on_after_an_error():

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from paddle_jax._core.runtime import origins, uninterrupted
-from paddle_jax._core.runtime.uninterrupted import hand_out, swapped
+from paddle_jax._core.base import caller_info, interrupt_safe
+from paddle_jax._core.base.interrupt_safe import hand_out, swapped
 
 
 class Thing:
@@ -30,7 +30,7 @@ def raising_at(limit):
         return local
 
     return (
-        (lambda frame, event, arg: local if frame.f_code.co_filename == uninterrupted.__file__ else None),
+        (lambda frame, event, arg: local if frame.f_code.co_filename == interrupt_safe.__file__ else None),
         counts,
     )
 
@@ -93,19 +93,19 @@ def test_foreign():
         except BaseException as caught:
             return caught
 
-    assert origins.foreign(raised(ValueError("of a handler, whose code is here")))
-    assert origins.foreign(KeyboardInterrupt())
-    assert origins.foreign(MemoryError())
+    assert caller_info.foreign(raised(ValueError("of a handler, whose code is here")))
+    assert caller_info.foreign(KeyboardInterrupt())
+    assert caller_info.foreign(MemoryError())
     try:
         import jax
 
         jax.numpy.zeros((2, 3)) @ jax.numpy.zeros((2, 3))
     except TypeError as error:
-        assert not origins.foreign(error)
+        assert not caller_info.foreign(error)
 
 
 def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
-    from paddle_jax._core.autograd import autograd_mode
+    from paddle_jax._core.tape import grad_mode
 
     def work():
         with paddle.no_grad():
@@ -122,9 +122,7 @@ def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
 
         def hook(frame, event, arg, local=local):
             return (
-                local
-                if frame.f_code.co_filename in (autograd_mode.__file__, uninterrupted.__file__)
-                else None
+                local if frame.f_code.co_filename in (grad_mode.__file__, interrupt_safe.__file__) else None
             )
 
         sys.settrace(hook)
@@ -136,19 +134,19 @@ def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
 
 def test_a_call_in_another_thread_is_settled_at_any_time():
     done = threading.Event()
-    begun = uninterrupted.Apart(done.set)
+    begun = interrupt_safe.Apart(done.set)
     begun.start()
     assert done.wait(20)
     for _ in range(2):
         begun.settle()
     # what it raised is kept with its traceback: that must not keep the waiter waiting
-    failing = uninterrupted.Apart(lambda: 1 // 0)
+    failing = interrupt_safe.Apart(lambda: 1 // 0)
     failing.start()
     waiting = threading.Thread(target=failing.wait, daemon=True)
     waiting.start()
     waiting.join(20)
     assert not waiting.is_alive() and isinstance(failing.error, ZeroDivisionError)
-    early = uninterrupted.Apart(lambda: pytest.fail("given up before it began"))
+    early = interrupt_safe.Apart(lambda: pytest.fail("given up before it began"))
     # the first time may itself be interrupted, and the next user of the program asks again
     for _ in range(2):
         waiting = threading.Thread(target=early.settle, daemon=True)
@@ -161,7 +159,7 @@ def test_a_call_in_another_thread_is_settled_at_any_time():
 
 def test_a_lock_is_free_again_whatever_line_of_a_wait_is_hit():
     for limit in range(1, 12):
-        running = uninterrupted.Apart(int)
+        running = interrupt_safe.Apart(int)
         running.start()
         running.wait()
         sys.settrace(raising_at(limit)[0])

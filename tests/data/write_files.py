@@ -65,6 +65,8 @@ def main():
     paddle.save(net.state_dict(), str(FOLDER / "net.pdparams"))
     paddle.save(optimizer.state_dict(), str(FOLDER / "net.pdopt"))
     paddle.save(net.state_dict(), str(FOLDER / "net.safetensors"), safetensors=True)
+    saved = {"dtype": paddle.float16, "place": paddle.CPUPlace(), "shape": paddle.zeros([2, 3]).shape}
+    paddle.save(saved | {"tensor": paddle.ones([2]), "list": [1, 2.0]}, str(FOLDER / "values.pdparams"))
     paddle.jit.save(net, str(FOLDER / "model"), input_spec=[paddle.static.InputSpec([None, 3])])
     paddle.distributed.save_state_dict(net.state_dict(), str(FOLDER / "checkpoint"))
     (FOLDER / "values.pickle").write_bytes(pickle.dumps(values()))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paddle_jax._core.state import Houses
+from paddle_jax._core.base.state import Houses
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
 KEPT = ("UCI_TRAIN_DATA", "UCI_TEST_DATA")

@@ -211,7 +211,7 @@ def flags(module, **values):
 def tier(module, donate=False, **settings):
     """Runs a block under settings of the deferred tier; with `donate` it reuses the memory of the
     smallest operands too."""
-    from paddle_jax._core.deferred import program
+    from paddle_jax._core.runner import compiled_segment as program
 
     before = program._DONATE
     program._DONATE = 1 if donate else before

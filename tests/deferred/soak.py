@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 import paddle_jax as paddle
-from paddle_jax._core.deferred.compiled import Kept
+from paddle_jax._core.lazy.signature_cache import Kept
 
 
 def resident():

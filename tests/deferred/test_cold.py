@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from paddle_jax._core.deferred import cold, program
-from paddle_jax._core.deferred.devices import default_device
+from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.runner import compiled_segment, tiering
 from tests.deferred import differential
 
 COLD = {"deferred": "sync", "deferred_min_repeats": 0, "interpreter": True}
@@ -45,11 +45,11 @@ def training(paddle, steps=25):
 
 
 def test_training_is_the_same_in_each_tier(paddle, interpreted):
-    program.clear()
+    compiled_segment.clear()
     with differential.tier(paddle, **COLD):
         first = training(paddle)
     assert interpreted() > 100
-    program.clear()
+    compiled_segment.clear()
     with differential.tier(paddle, **COLD | {"deferred_min_repeats": 7}, donate=True):
         switching = training(paddle)  # from NumPy to a program in the middle
     assert interpreted() > 50
@@ -187,7 +187,7 @@ def test_a_forked_child_reads_host_arrays(paddle):
 
 
 def test_what_cannot_be_interpreted_says_why(paddle, monkeypatch):
-    from paddle_jax._core.interpreter import RULES
+    from paddle_jax._core.numpy_backend import RULES
 
     monkeypatch.delitem(RULES, "atan2")
     with differential.tier(paddle, **COLD):
@@ -201,6 +201,6 @@ def test_accelerators_compile_at_once(paddle):
     class Device:
         platform = "gpu"
 
-    assert cold.repeats([], Device()) == 1
+    assert tiering.repeats([], Device()) == 1
     with differential.tier(paddle, deferred="sync", interpreter=False):
-        assert cold.repeats([], default_device()) == 2
+        assert tiering.repeats([], default_device()) == 2

@@ -4,7 +4,7 @@ must be recognised."""
 import numpy as np
 import pytest
 
-from paddle_jax._core.deferred import program
+from paddle_jax._core.runner import compiled_segment
 
 pytestmark = pytest.mark.usefixtures("deferred")
 
@@ -16,7 +16,7 @@ def array(seed, *shape):
 @pytest.fixture(autouse=True)
 def nothing_compiled():
     """Starts without compiled segments: other tests run the same programs."""
-    program.clear()
+    compiled_segment.clear()
 
 
 @pytest.fixture

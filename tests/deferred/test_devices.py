@@ -42,7 +42,7 @@ SEVERAL = """
 import jax
 import numpy as np
 import paddle_jax as paddle
-from paddle_jax._core.deferred import devices
+from paddle_jax._core.lazy import devices
 x = paddle.ones([40])
 assert devices.default_device() is devices.HOST and started() == []
 first, second = jax.devices()
@@ -59,7 +59,7 @@ assert devices.jax_device(devices.HOST) is first
 
 ANOTHER = """
 import paddle_jax as paddle
-from paddle_jax._core.deferred import devices
+from paddle_jax._core.lazy import devices
 xla_bridge._plugins_registered = True  # nothing else is looked for
 assert devices._only_cpu()
 xla_bridge.register_backend_factory("other", lambda: None)
@@ -80,7 +80,7 @@ assert (paddle.ones([3]) + 1).tolist() == [2.0, 2.0, 2.0]
 
 NOT_ALONE = """
 import paddle_jax
-from paddle_jax._core.deferred import devices
+from paddle_jax._core.lazy import devices
 assert not devices._only_cpu()
 """
 
@@ -136,9 +136,9 @@ def test_tensors_made_by_their_class(made, want, paddle):
 PLUGIN = """
 import importlib.metadata
 import paddle_jax
-from paddle_jax._core.deferred import plugins
+from paddle_jax._core.lazy import jax_plugins
 advertised = bool(importlib.metadata.entry_points(group="jax_plugins"))
-assert plugins.none_installed() == (not advertised), advertised
+assert jax_plugins.none_installed() == (not advertised), advertised
 """
 
 
@@ -153,15 +153,15 @@ def test_a_plugin_that_is_advertised_is_seen(tmp_path, group, folder):
 UNUSUAL = """
 import sys
 import paddle_jax
-from paddle_jax._core.deferred import plugins
-usual = plugins.none_installed()
+from paddle_jax._core.lazy import jax_plugins
+usual = jax_plugins.none_installed()
 sys.path.append(sys.executable)  # no directory
-assert not plugins.none_installed()
+assert not jax_plugins.none_installed()
 sys.path.pop()
 sys.meta_path.append(type("Finder", (), {"find_distributions": lambda self, context: []})())
-assert not plugins.none_installed()
+assert not jax_plugins.none_installed()
 sys.meta_path.pop()
-assert plugins.none_installed() == usual
+assert jax_plugins.none_installed() == usual
 """
 
 

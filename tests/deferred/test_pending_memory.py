@@ -5,7 +5,7 @@ import weakref
 import numpy as np
 import pytest
 
-from paddle_jax._core.deferred import memory
+from paddle_jax._core.lazy import pending_memory
 
 pytestmark = pytest.mark.usefixtures("deferred")
 
@@ -114,9 +114,9 @@ class _Device:
 
 
 def test_a_small_device_gives_a_small_budget(monkeypatch):
-    monkeypatch.setattr(memory.jax, "Device", _Device)
+    monkeypatch.setattr(pending_memory.jax, "Device", _Device)
     small = _Device({"bytes_limit": 32 * _MIB})
     silent = _Device(None)
-    assert memory.budget(small) == _MIB
-    assert memory.budget(silent) == 64 * _MIB
-    assert memory.budget(frozenset([small, silent])) == _MIB
+    assert pending_memory.budget(small) == _MIB
+    assert pending_memory.budget(silent) == 64 * _MIB
+    assert pending_memory.budget(frozenset([small, silent])) == _MIB

@@ -5,8 +5,8 @@ import jax
 import numpy as np
 import pytest
 
-from paddle_jax._core.deferred import compiled as compiled_code
-from paddle_jax._core.deferred.program import _Cache
+from paddle_jax._core.lazy import signature_cache as compiled_code
+from paddle_jax._core.runner.compiled_segment import _Cache
 from tests.deferred import differential
 
 

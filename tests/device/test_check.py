@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.runtime.vlog import Verbose
+from paddle_jax._core.base.vlog import Verbose
 from paddle_jax.utils import install_check
 
 

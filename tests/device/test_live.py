@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 
 import paddle_jax
-from paddle_jax.jit.packing import FlatBuffer
+from paddle_jax._program.capture.flat_buffer import FlatBuffer
 
 
 def test_a_retained_loss_is_named(paddle):

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.deferred import value
-from paddle_jax._core.failures import exhausted
-from paddle_jax._core.runtime import memory_flags, vlog
+from paddle_jax._core.base import memory_flags, out_of_memory, vlog
+from paddle_jax._core.lazy import lazy_array
 
 PROGRAM = """
 import gc, pathlib, resource, sys
@@ -158,21 +157,21 @@ def test_a_process_that_runs_out_of_memory_ends(kind, tmp_path):
 
 
 def test_what_counts_as_a_lack_of_memory(paddle):
-    found = exhausted.out_of_memory(
+    found = out_of_memory.out_of_memory(
         "matmul", MemoryError("Unable to allocate 13.4 GiB for an array with shape (60000, 60000)")
     )
     assert isinstance(found, MemoryError)
     assert "matmul: there is no memory for 13.4 GiB" in str(found)
     assert "for 5.0 GiB" in str(
-        exhausted.out_of_memory(
+        out_of_memory.out_of_memory(
             "x", jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: allocating 5368709120 bytes.")
         )
     )
-    assert exhausted.exhausted(
+    assert out_of_memory.exhausted(
         jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB.")
     )
-    assert not exhausted.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
-    assert not exhausted.exhausted(found)  # told once
+    assert not out_of_memory.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
+    assert not out_of_memory.exhausted(found)  # told once
 
 
 class Lost:
@@ -193,13 +192,13 @@ class Lost:
 
 
 def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
-    monkeypatch.setattr(value, "_ARRAY", Lost)
+    monkeypatch.setattr(lazy_array, "_ARRAY", Lost)
     with pytest.raises(
         MemoryError,
         match=r"^\(ResourceExhausted\) jit.save, of a value that is computed "
         r"now: there is no memory for 4.0 GiB",
     ):
-        value.looked_at(
+        lazy_array.looked_at(
             Lost("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."), "jit.save"
         )
     with pytest.raises(
@@ -207,7 +206,7 @@ def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
         match=r"^\(External\) reading, of a value that is computed now: "
         r"the device failed: INTERNAL: no such stream;",
     ):
-        value.looked_at(Lost("INTERNAL: no such stream\nstack"))
+        lazy_array.looked_at(Lost("INTERNAL: no such stream\nstack"))
 
 
 READS = {
@@ -262,9 +261,9 @@ class Full:
 
 def test_an_accelerator_says_how_full_it_is(paddle, monkeypatch):
     monkeypatch.setattr(
-        exhausted, "jax", types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full()))
+        out_of_memory, "jax", types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full()))
     )
-    assert "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in exhausted._place()
+    assert "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in out_of_memory._place()
 
 
 def test_what_a_step_needs_is_known_before_it_runs(paddle):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from paddle_jax import metrics
-from paddle_jax._core.runtime.metrics import _Endpoint
+from paddle_jax._core.process.metrics import _Endpoint
 
 
 def grown(before, after):
@@ -168,7 +168,7 @@ CODE = """
 import threading
 import paddle_jax
 from paddle_jax import io
-from paddle_jax._core.runtime.metrics import _Endpoint
+from paddle_jax._core.process.metrics import _Endpoint
 print(_Endpoint.server and _Endpoint.server.server_address[0], [t.name for t in threading.enumerate()])
 for batch in io.DataLoader([1.0, 2.0], num_workers=1):  # its processes must not want the port, too
     batch.item()

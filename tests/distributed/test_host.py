@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from paddle_jax._core.world import host, packets, sums
+from paddle_jax._core.process_group import host_reductions, shared_memory, small_messages
 from tests.distributed import pairs
 
 
@@ -30,7 +30,9 @@ class Room:
 
         def one(place):
             try:
-                out[place] = work(host.Host(place, len(out), ft.partial(self.exchange, place)), place)
+                out[place] = work(
+                    shared_memory.Host(place, len(out), ft.partial(self.exchange, place)), place
+                )
             except Exception as error:
                 out[place] = error
                 self.barrier.abort()
@@ -42,9 +44,9 @@ class Room:
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
-@pytest.mark.parametrize("op", [packets.SUM, packets.AVG, packets.MAX])
+@pytest.mark.parametrize("op", [small_messages.SUM, small_messages.AVG, small_messages.MAX])
 def test_values(monkeypatch, count, op):
-    monkeypatch.setattr(host, "_MOST", 1 << 13)  # so that arrays go in several parts
+    monkeypatch.setattr(shared_memory, "_MOST", 1 << 13)  # so that arrays go in several parts
     lengths = [1, 7, 1000, 2048, 2049, 9000, 300]
 
     def work(each, place):
@@ -54,14 +56,18 @@ def test_values(monkeypatch, count, op):
             if each.needs_more(data.nbytes):
                 assert each.open(data.nbytes)
             found.append(
-                each.all_reduce(data, ft.partial(packets.reduced, op), lambda: each.exchange(b"begin"))
+                each.all_reduce(data, ft.partial(small_messages.reduced, op), lambda: each.exchange(b"begin"))
             )
         return found
 
     found = Room(count).run(work)
     for i, length in enumerate(lengths):
         rows = np.stack([np.random.RandomState(place).randint(-50, 50, length) for place in range(count)])
-        want = {packets.SUM: rows.sum(0), packets.AVG: rows.mean(0), packets.MAX: rows.max(0)}[op]
+        want = {
+            small_messages.SUM: rows.sum(0),
+            small_messages.AVG: rows.mean(0),
+            small_messages.MAX: rows.max(0),
+        }[op]
         assert all(
             np.allclose(each[i], want, rtol=1e-14) and each[i].dtype == np.float64 for each in found
         ), found
@@ -69,7 +75,7 @@ def test_values(monkeypatch, count, op):
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_what_is_handed_on(monkeypatch, count):
-    monkeypatch.setattr(host, "_MOST", 1 << 13)
+    monkeypatch.setattr(shared_memory, "_MOST", 1 << 13)
 
     def work(each, place):
         begin, found = (lambda: each.exchange(b"begin")), []
@@ -87,7 +93,9 @@ def test_what_is_handed_on(monkeypatch, count):
                     each.scatter(rows, 1, begin),
                     each.all_to_all(rows, begin),
                     each.reduce_scatter(
-                        rows.astype(np.float32), ft.partial(sums.reduced, packets.SUM), begin
+                        rows.astype(np.float32),
+                        ft.partial(host_reductions.reduced, small_messages.SUM),
+                        begin,
                     ),
                 ]
             )
@@ -132,27 +140,30 @@ def test_what_is_handed_on(monkeypatch, count):
         "complex64",
     ],
 )
-@pytest.mark.parametrize("op", [packets.SUM, packets.AVG, packets.MAX, packets.MIN, packets.PROD])
+@pytest.mark.parametrize(
+    "op",
+    [small_messages.SUM, small_messages.AVG, small_messages.MAX, small_messages.MIN, small_messages.PROD],
+)
 def test_sums(monkeypatch, paddle, dtype, op):
-    monkeypatch.setattr(sums, "_BLOCK", 64)
-    monkeypatch.setattr(sums, "_CACHED", 64)
-    sums._program.cache_clear()
-    if dtype.startswith("complex") and op in (packets.MAX, packets.MIN):
+    monkeypatch.setattr(host_reductions, "_BLOCK", 64)
+    monkeypatch.setattr(host_reductions, "_CACHED", 64)
+    host_reductions._program.cache_clear()
+    if dtype.startswith("complex") and op in (small_messages.MAX, small_messages.MIN):
         return
     draws = [np.random.RandomState(i).randint(0, 4, 200).astype(np.float32) for i in range(3)]
     found = [np.array(paddle.to_tensor(draw).astype(dtype).numpy()) for draw in draws]
     out = np.empty_like(found[0])
-    sums.reduced(op, found, out)
+    host_reductions.reduced(op, found, out)
     whole = np.stack([draw != 0 for draw in draws]) if dtype == "bool" else np.stack(draws)
     ways = {
-        packets.SUM: np.sum,
-        packets.AVG: np.mean,
-        packets.MAX: np.max,
-        packets.MIN: np.min,
-        packets.PROD: np.prod,
+        small_messages.SUM: np.sum,
+        small_messages.AVG: np.mean,
+        small_messages.MAX: np.max,
+        small_messages.MIN: np.min,
+        small_messages.PROD: np.prod,
     }
     want = (
-        (whole.all(0) if op in (packets.MIN, packets.PROD) else whole.any(0))
+        (whole.all(0) if op in (small_messages.MIN, small_messages.PROD) else whole.any(0))
         if dtype == "bool"
         else ways[op](whole, axis=0)
     )
@@ -162,29 +173,33 @@ def test_sums(monkeypatch, paddle, dtype, op):
 
 
 def test_without_memory(monkeypatch):
-    monkeypatch.setattr(host, "_mapped", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path)))
+    monkeypatch.setattr(
+        shared_memory, "_mapped", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path))
+    )
     # processes of two machines
     assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
-    monkeypatch.setattr(host, "_FOLDER", "/nowhere")
+    monkeypatch.setattr(shared_memory, "_FOLDER", "/nowhere")
     assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
 
 
 def test_with_little_memory(monkeypatch):
     """As in a container, whose /dev/shm often has 64 MB: pieces are smaller then."""
-    make = host._make
+    make = shared_memory._make
 
     def refuse(path, size):
         if size > 4 << 20:
             raise OSError("no space left on device")
         make(path, size)
 
-    monkeypatch.setattr(host, "_make", refuse)
+    monkeypatch.setattr(shared_memory, "_make", refuse)
     data = np.arange(1 << 20, dtype=np.float64)
 
     def work(each, place):
         assert each.needs_more(data.nbytes) and each.open(data.nbytes) and not each.needs_more(data.nbytes)
         out = each.all_reduce(
-            data + place, ft.partial(sums.reduced, packets.SUM), lambda: each.exchange(b"begin")
+            data + place,
+            ft.partial(host_reductions.reduced, small_messages.SUM),
+            lambda: each.exchange(b"begin"),
         )
         return each.most, np.array_equal(out, 2 * data + 1)
 
@@ -200,22 +215,22 @@ def test_packets(paddle, dtype):
         np.array(paddle.to_tensor(values).astype(dtype).numpy())
         for values in ([1.0, 0.0, 3.0, 2.0], [2.0, 0.0, 1.0, 2.0], [1.0, 0.0, 0.0, 2.0])
     ]
-    sent = np.stack([packets.packet("call", row.tobytes()) for row in rows])
-    assert packets.alike(sent) and not packets.alike(
-        np.stack([sent[0], packets.packet("other", rows[1].tobytes())])
+    sent = np.stack([small_messages.packet("call", row.tobytes()) for row in rows])
+    assert small_messages.alike(sent) and not small_messages.alike(
+        np.stack([sent[0], small_messages.packet("other", rows[1].tobytes())])
     )
-    back = packets.arrays(sent, (4,), rows[0].dtype)
+    back = small_messages.arrays(sent, (4,), rows[0].dtype)
     assert all(np.array_equal(a, b) for a, b in zip(back, rows, strict=True))
-    total = packets.reduced(packets.SUM, back)
+    total = small_messages.reduced(small_messages.SUM, back)
     assert total.dtype == rows[0].dtype
     assert total.astype("complex64").tolist() == ([1, 0, 1, 1] if dtype == "bool" else [4, 0, 4, 6])
-    assert packets.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1).tolist() == [
+    assert small_messages.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1).tolist() == [
         rows[0][2:].tolist(),
         rows[1][2:].tolist(),
     ]
     assert (
-        packets.result(("reduce_scatter", packets.SUM), back[:2], 1).tolist()
-        == packets.reduced(packets.SUM, back[:2])[2:].tolist()
+        small_messages.result(("reduce_scatter", small_messages.SUM), back[:2], 1).tolist()
+        == small_messages.reduced(small_messages.SUM, back[:2])[2:].tolist()
     )
 
 

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from paddle_jax._core.world import lines
+from paddle_jax._core.process_group import socket_mesh
 from tests.distributed import pairs
 from tests.distributed.test_host import Room
 
@@ -19,7 +19,7 @@ def run(count, work):
     room, found = Room(count), [None] * count
 
     def one(place):
-        mine = lines.Lines(place, count, ft.partial(room.exchange, place))
+        mine = socket_mesh.Lines(place, count, ft.partial(room.exchange, place))
         try:
             found[place] = work(mine, place)
         except Exception as error:
@@ -51,25 +51,27 @@ def test_processes_of_two_machines_find_out_together(monkeypatch):
     def called(self, said):
         raise FileNotFoundError(said)
 
-    monkeypatch.setattr(lines.Lines, "_called", called)
+    monkeypatch.setattr(socket_mesh.Lines, "_called", called)
     assert run(3, lambda mine, place: (mine.open(), mine.able, mine._lines)) == [(False, False, {})] * 3
 
 
 def test_none_where_no_socket_can_be_made(monkeypatch):
-    monkeypatch.setattr(lines.tempfile, "mkdtemp", lambda prefix: (_ for _ in ()).throw(OSError("read-only")))
+    monkeypatch.setattr(
+        socket_mesh.tempfile, "mkdtemp", lambda prefix: (_ for _ in ()).throw(OSError("read-only"))
+    )
     assert run(2, lambda mine, place: mine.open()) == [False, False]
 
 
 def test_who_does_not_know_the_token_gets_no_line(monkeypatch):
-    called = lines.Lines._called
+    called = socket_mesh.Lines._called
 
     def first_a_stranger(self, said):
         with socket.socket(socket.AF_UNIX) as stranger:
-            stranger.connect(os.fsdecode(said[lines._TOKEN :]))
-            stranger.sendall(b"x" * lines._TOKEN + bytes([self.place]))
+            stranger.connect(os.fsdecode(said[socket_mesh._TOKEN :]))
+            stranger.sendall(b"x" * socket_mesh._TOKEN + bytes([self.place]))
         return called(self, said)
 
-    monkeypatch.setattr(lines.Lines, "_called", first_a_stranger)
+    monkeypatch.setattr(socket_mesh.Lines, "_called", first_a_stranger)
     found = run(
         2, lambda mine, place: mine.open() and mine.exchange(np.full(8, place, np.uint8))[:, 0].tolist()
     )

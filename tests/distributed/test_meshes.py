@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from paddle_jax._core.world import schedulers
+from paddle_jax._core.process_group import schedulers
 from tests.distributed import pairs, spawned
 
 

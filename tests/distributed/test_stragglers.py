@@ -2,7 +2,7 @@
 
 import pytest
 
-from paddle_jax._core.world import stragglers
+from paddle_jax._core.process_group import straggler_report
 from tests.distributed import pairs
 
 BEFORE = {0: (10, 1.0), 1: (10, 2.0), 2: (10, 1.5)}
@@ -20,14 +20,14 @@ BEFORE = {0: (10, 1.0), 1: (10, 2.0), 2: (10, 1.5)}
     ],
 )
 def test_who_is_slow(after, found):
-    assert stragglers.judged(BEFORE, after, 10.0, 0.2) == found
+    assert straggler_report.judged(BEFORE, after, 10.0, 0.2) == found
 
 
 def test_lines(monkeypatch, capsys):
     monkeypatch.setenv("PADDLE_STRAGGLER_SECONDS", "10")
     now = [0.0]
-    monkeypatch.setattr(stragglers.time, "monotonic", lambda: now[0])
-    watch, waited = stragglers.Stragglers(), {0: 0.0, 1: 0.0}
+    monkeypatch.setattr(straggler_report.time, "monotonic", lambda: now[0])
+    watch, waited = straggler_report.Stragglers(), {0: 0.0, 1: 0.0}
 
     def states(rank):
         return {

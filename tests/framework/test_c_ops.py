@@ -232,7 +232,7 @@ def rest(name, given):
     when one is missing."""
     if name in REST:
         return [REST[name]]
-    from paddle_jax.framework.pir.c_calls import signatures
+    from paddle_jax.framework.model_files.c_calls import signatures
 
     return [
         "place" if one == "place" else repr(None if default == "undefined" else default)

@@ -79,3 +79,12 @@ def test_pickled_objects():
     assert values["spec"] == paddle.static.InputSpec([None, 3], "float32", "x")
     assert values["linear"](paddle.ones([1, 3])).shape == [1, 2]
     assert values["scheduler"]() == 0.1
+
+
+def test_saved_objects():
+    values = paddle.load(str(FILES / "values.pdparams"))
+    assert values["dtype"] == paddle.float16
+    assert values["place"] == paddle.CPUPlace()
+    assert values["shape"] == [2, 3]
+    assert values["tensor"].tolist() == [1.0, 1.0]
+    assert values["list"] == [1, 2.0]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax._core.kernels.op_record import READS, RECORDED, known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import READS, RECORDED, known_as
-from paddle_jax.framework.pir import own_ops, theirs, writing
-from paddle_jax.framework.pir.reading import rule_of
-from paddle_jax.framework.pir.records import NOTHING, form, parsed, row
-from paddle_jax.framework.pir.signatures import listed as listed_signatures
-from paddle_jax.framework.pir.signatures import signature
+from paddle_jax.framework.model_files import extension_ops, paddle_only_ops, writing
+from paddle_jax.framework.model_files.reading import rule_of
+from paddle_jax.framework.model_files.records import NOTHING, form, parsed, row
+from paddle_jax.framework.model_files.signatures import listed as listed_signatures
+from paddle_jax.framework.model_files.signatures import signature
 
 FILES = Path(__file__).resolve().parent.parent / "data" / "model_files"
 Spec = paddle_jax.static.InputSpec
@@ -227,8 +227,8 @@ def test_names_of_our_operations_in_files():
         ("compat.nn.functional.common.pad", "paddle_jax.compat.nn.functional.common"),
         ("pad", "paddle_jax.nn.functional.padding"),
     ):
-        assert own_ops.find(f"paddle_jax.{name}").home == home
-    assert own_ops.find("unfold") is own_ops.find("paddle_jax.system") is None
+        assert extension_ops.find(f"paddle_jax.{name}").home == home
+    assert extension_ops.find("unfold") is extension_ops.find("paddle_jax.system") is None
 
 
 @pytest.mark.own_process
@@ -264,7 +264,7 @@ def test_no_name_is_lost():
     assert [name for name in names["read"] if rule_of(name) is None] == []
     assert [name for name in names["onnx"] if onnx.rule_of(name) is None] == []
     assert [
-        name for name in names["written"] if writing.rule_of(own_ops.find(f"paddle_jax.{name}")) is None
+        name for name in names["written"] if writing.rule_of(extension_ops.find(f"paddle_jax.{name}")) is None
     ] == []
 
 
@@ -295,7 +295,7 @@ def test_one_place_for_each_operation_of_paddle():
     """What an op of ours is written as is not read by a second rule, and only operations without a record
     have a line of attributes."""
     assert [
-        name for name in theirs.RULES if name in READS and READS[name].home.startswith("paddle_jax")
+        name for name in paddle_only_ops.RULES if name in READS and READS[name].home.startswith("paddle_jax")
     ] == []
     assert [
         name for name in listed_signatures() if name in READS and parsed(READS[name].record.pir).attributes

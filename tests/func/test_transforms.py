@@ -454,17 +454,17 @@ def test_state_outside(func, paddle):
 
 
 def test_equal_programs_are_compiled_once(func, paddle):
-    from paddle_jax._core.capture import tracing
+    from paddle_jax._core.execution import trace
 
     x = paddle.to_tensor(X)
     bias = [paddle.to_tensor(X[i]) for i in range(3)]
     for i in range(3):
         func.vmap(lambda a: paddle.nn.functional.dropout(a * 2 + bias[i], 0.5))(x)  # noqa: B023  used at once
         if i == 0:
-            before = len(tracing._kernels)
-    assert len(tracing._kernels) == before
+            before = len(trace._kernels)
+    assert len(trace._kernels) == before
     func.vmap(lambda a: a * 3 + bias[0])(x)
-    assert len(tracing._kernels) == before + 1
+    assert len(trace._kernels) == before + 1
 
 
 def test_py_layers_keep_their_gradient(func, paddle):

@@ -111,7 +111,7 @@ def test_new_sizes_are_right_and_only_recurring_ones_compiled(model, way):
 
 
 def test_the_kernels_of_a_model_are_bounded(model, monkeypatch):
-    from paddle_jax.framework.pir import interpreter
+    from paddle_jax.framework.model_files import interpreter
 
     monkeypatch.setattr(interpreter, "_MAX_KERNELS", 2)
     paddle.set_flags({"FLAGS_deferred_min_repeats": 1})

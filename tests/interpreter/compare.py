@@ -4,7 +4,7 @@ import jax
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.interpreter import plan
+from paddle_jax._core.numpy_backend import plan
 
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 

@@ -13,9 +13,9 @@ import numpy as np
 from jax.extend import core as jex
 
 import paddle_jax
-from paddle_jax._core.interpreter import Refusal, plan
-from paddle_jax._core.ops import kernel as kernels
-from paddle_jax._core.ops.traced import traced
+from paddle_jax._core.kernels import kernel as kernels
+from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.ops import harness as h
 
 

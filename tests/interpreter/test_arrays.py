@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jax import lax
 from jax.extend.core import primitives
 
-from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.interpreter.compare import check, check_all, values
 
 FLOATS = ["float32", "float64", "float16", ml_dtypes.bfloat16]

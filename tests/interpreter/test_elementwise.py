@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.interpreter.compare import both, check, check_all, pairs, values
 
 FLOATS = ["float32", "float64", "float16", ml_dtypes.bfloat16]

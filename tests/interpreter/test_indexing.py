@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
 
-from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.interpreter.compare import check
 
 R = np.random.RandomState(4)

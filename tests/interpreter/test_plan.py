@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.interpreter.compare import check
 
 R = np.random.RandomState(5)

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.interpreter.compare import check
 
 KEY = np.array([123456789, 4000000000], np.uint32)

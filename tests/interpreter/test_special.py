@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 from jax import lax
 
-from paddle_jax._core.interpreter import plan, special
+from paddle_jax._core.numpy_backend import plan, special
 from tests.interpreter.compare import both, check, ulps, values
 
 ONE = {

@@ -5,8 +5,8 @@ import pytest
 from jax.extend.core import primitives
 
 import paddle_jax
-from paddle_jax._core.interpreter import RULES
-from paddle_jax._core.interpreter.flatten import CALLS
+from paddle_jax._core.numpy_backend import RULES
+from paddle_jax._core.numpy_backend.flatten import CALLS
 from paddle_jax._core.ops.op import OPS
 from tests.interpreter import table
 from tests.ops.test_ops import find, public_path

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_jax as ours
 import paddle_jax.io
-from paddle_jax._core.runtime import forkserver
+from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader.process import ProcessWorker, WorkerError
 from tests.io.test_workers import Base
 
@@ -73,14 +73,14 @@ class Pictures(Base):
     def __getitem__(self, idx):
         from PIL import Image
 
-        from paddle_jax._core.world import gate
+        from paddle_jax._core.process_group import startup_barrier
 
         T = ours.vision.transforms
         image = Image.fromarray(np.random.default_rng(idx).integers(0, 256, (24, 20, 3), "uint8"))
         steps = T.Compose(
             [T.Resize(18), T.CenterCrop(16), T.ToTensor(), T.Normalize([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])]
         )
-        return steps(image), int(gate.opened())
+        return steps(image), int(startup_barrier.opened())
 
 
 def test_images_are_read_without_a_device():

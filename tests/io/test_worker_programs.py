@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle_jax._core.runtime import forkserver
+from paddle_jax._core.process import forkserver
 from tests.io.test_workers import assert_gone
 
 pytestmark = pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
@@ -103,7 +103,7 @@ def started(process):
 
 
 NAMED = """
-    from paddle_jax._core.runtime import forkserver
+    from paddle_jax._core.process import forkserver
     loader = DataLoader(Data(1000, 0.01), num_workers=2, persistent_workers=True, batch_size=2)
     batches = iter(loader)
     pids = {int(next(batches)[1][0]) for _ in range(4)}
@@ -229,7 +229,7 @@ def test_a_fork_of_the_program_leaves_the_workers_alone(tmp_path):
 # where the server comes from --------------------------------------------------------------------------------
 
 WHO = """
-    from paddle_jax._core.runtime import forkserver
+    from paddle_jax._core.process import forkserver
     print("made", type(forkserver._Server.process).__name__)
     loader = DataLoader(Data(4), batch_size=None, num_workers=2)
     print(sorted(int(value) for value, pid in loader if int(pid) != os.getpid()))

@@ -20,7 +20,7 @@ import pytest
 
 import paddle_jax as ours
 import paddle_jax.io
-from paddle_jax._core.runtime import forkserver
+from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 

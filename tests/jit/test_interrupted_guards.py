@@ -7,9 +7,9 @@ import warnings
 import jax
 import pytest
 
-from paddle_jax._core.runtime.uninterrupted import tracing_kept
-from paddle_jax.jit.observed.facts import Facts
-from paddle_jax.jit.program import Program, Stale
+from paddle_jax._core.base.interrupt_safe import tracing_kept
+from paddle_jax._program.capture.compiled_function import Program, Stale
+from paddle_jax._program.guards.guard_set import Facts
 
 
 class Notice(Exception):

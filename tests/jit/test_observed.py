@@ -16,9 +16,9 @@ import pytest
 from jax import monitoring
 
 import paddle_jax as paddle
-from paddle_jax.jit.observed.facts import Facts, same
-from paddle_jax.jit.observed.reads import Reads
-from paddle_jax.jit.observed.source import NoSource, syntax_of
+from paddle_jax._program.guards.guard_set import Facts, same
+from paddle_jax._program.guards.state_observer import Reads
+from paddle_jax._program.rewrite.source import NoSource, syntax_of
 
 _Lower__offset = 2  # a private name in the class Lower
 LIMIT, table = 3, {"a": 1, "b": [1, 2, 3]}
@@ -146,7 +146,7 @@ STREAM, MANY = iter([1]), list(range(10_000))
     ],
 )
 def test_what_cannot_be_observed_is_known(function):
-    from paddle_jax._core.errors import Unsupported
+    from paddle_jax._core.base.errors import Unsupported
 
     try:
         reason = observed(function)[1].reason

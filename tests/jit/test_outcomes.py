@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core.failures.outcomes import Outcomes
+from paddle_jax._core.kernels.value_checks import Outcomes
 
 F = paddle.nn.functional
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax.jit import packing
+from paddle_jax._program.capture import flat_buffer
 from tests.jit.scenarios import data, see, small
 
 BETWEEN = {}
@@ -173,13 +173,13 @@ def test_stays_together_when_nobody_looks():
     pack = pack_of(step)
     arrays = 4 + 4  # parameters, and Adam's four states for all of them
     assert len(pack.places) == arrays and pack.calls == 12
-    assert pack.cost == arrays * (packing._JOIN + packing._READ)  # the first call, the end
+    assert pack.cost == arrays * (flat_buffer._JOIN + flat_buffer._READ)  # the first call, the end
 
 
 @pytest.mark.parametrize("change", [reading, a_detached_one, a_clone])
 def test_stays_together_when_few_are_read(change):
     _, step = train(compiled, change, 1)
-    assert pack_of(step).cost > 8 * packing._JOIN
+    assert pack_of(step).cost > 8 * flat_buffer._JOIN
 
 
 def test_given_up_when_others_always_set_something():

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import paddle_jax as paddle
-from paddle_jax.jit.tiny import without_fusion
+from paddle_jax._program.capture.xla_options import without_fusion
 
 
 def chain(y, steps):

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
+from paddle_jax._program import length_recorder
+from paddle_jax.framework.model_files.interpreter import UnknownOpError
 from paddle_jax.framework.pickle_names import CorruptFileError
-from paddle_jax.framework.pir.interpreter import UnknownOpError
-from paddle_jax.static import length_recorder
 from tests.jit.networks import NETWORKS, example
 
 pytestmark = pytest.mark.own_process

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.values import expressions
-from paddle_jax._core.values.lengths import Length, OpenSize, chosen, node_of
+from paddle_jax._core.lazy import length_expressions
+from paddle_jax._core.lazy.lengths import Length, OpenSize, chosen, node_of
 
 SHAPES = ((1, 4, 5), (2, 8, 3), (3, 16, 16), (2, 31, 7), (1, 1, 1), (4, 6, 40))
 
@@ -183,7 +183,7 @@ def test_expressions_follow_python():
     for program in programs:
         node = node_of(program(n, m))
         for pair in ((1, 1), (2, 9), (30, 7), (64, 64), (511, 1024)):
-            assert expressions.value(node, lambda leaf, pair=pair: pair[leaf[2]]) == program(*pair)
+            assert length_expressions.value(node, lambda leaf, pair=pair: pair[leaf[2]]) == program(*pair)
 
 
 def test_what_is_equal_is_known_to_be():

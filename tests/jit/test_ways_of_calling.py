@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax.jit.signature import differences, signature
+from paddle_jax._program.guards.call_signature import differences, signature
 
 
 def scaled(x, n=2, *rest, flag=False, **more):

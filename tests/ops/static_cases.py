@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_jax
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.static.backward import differentiated
 from tests.ops import harness as h
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core import interpreter
-from paddle_jax._core.interpreter.cost import CONVOLUTIONS as CONVOLUTION_NAMES
+from paddle_jax._core import numpy_backend
+from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS as CONVOLUTION_NAMES
 from paddle_jax.nn.functional import convolve, convolve_cpu
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.tensor import cumulative, lowering
@@ -99,13 +99,15 @@ def test_a_convolution_and_its_gradients_are_three_equations_which_the_interpret
         CONVOLUTION_NAMES
     )
     for got, want in zip(
-        interpreter.plan(closed)(np.asarray(x), np.asarray(weight)), jax.jit(function)(x, weight), strict=True
+        numpy_backend.plan(closed)(np.asarray(x), np.asarray(weight)),
+        jax.jit(function)(x, weight),
+        strict=True,
     ):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
     small = jax.make_jaxpr(function)(x.astype("float16"), weight.astype("float16"))
     ours, theirs = (
         f(np.asarray(x, "float16"), np.asarray(weight, "float16"))
-        for f in (interpreter.plan(small), jax.jit(function))
+        for f in (numpy_backend.plan(small), jax.jit(function))
     )
     for got, want in zip(ours, theirs, strict=True):
         assert got.dtype == "float16"

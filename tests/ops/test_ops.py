@@ -192,7 +192,7 @@ def traced_shapes(ours, case):
         return [t._value for t in h.flat(out, paddle_jax.Tensor)]
 
     return [
-        (str(paddle_jax._core.dtype._BY_NP[s.dtype])[7:], list(s.shape))
+        (str(paddle_jax._core.base.dtype._BY_NP[s.dtype])[7:], list(s.shape))
         for s in jax.eval_shape(traced, arrays)
     ]
 

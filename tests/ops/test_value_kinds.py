@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.deferred import cold, program
-from paddle_jax._core.deferred.value import Value, aval_of, filled, host
+from paddle_jax._core.lazy.lazy_array import Value, aval_of, filled, host
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.runner import compiled_segment, tiering
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from tests.ops import harness as h
 from tests.ops.test_ops import NAMES, find, public_path
 
@@ -120,8 +120,8 @@ ASKED = {
 def tier(request, monkeypatch):
     """Interpreted, or compiled op by op. Nothing goes from one to the other meanwhile, which would
     change last digits."""
-    monkeypatch.setattr(cold, "_KERNEL", float("inf"))
-    program.clear()  # what other tests have made hot
+    monkeypatch.setattr(tiering, "_KERNEL", float("inf"))
+    compiled_segment.clear()  # what other tests have made hot
     paddle_jax.set_flags({"FLAGS_deferred": request.param})
     yield request.param
     paddle_jax.set_flags({"FLAGS_deferred": "sync"})

@@ -6,7 +6,7 @@ import pytest
 import paddle_jax as ours
 import paddle_jax.nn
 import paddle_jax.regularizer
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn import clip
 
 oracle = pytest.importorskip("paddle")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.framework.io import load, save
 from paddle_jax.optimizer import lbfgs
 from paddle_jax.optimizer.line_search import Point, strong_wolfe

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.runtime.counters import Counters
+from paddle_jax._core.base.counters import Counters
 from paddle_jax.optimizer import stack
 
 pytestmark = pytest.mark.own_process
@@ -76,14 +76,14 @@ def test_the_numbers_are_those_of_paddle(oracle, name, clip):
 
 def test_compiled_and_interpreted_steps_give_the_same(monkeypatch):
     """Some calls are compiled while others are still interpreted."""
-    from paddle_jax._core.deferred import flush
+    from paddle_jax._core.runner import run_segment
 
     interpreted, _ = trained(paddle_jax, "Adam", "global norm", steps=4)
     calls = []
 
     def in_turn(kernel, raws):
         calls.append(kernel)
-        return None if len(calls) % 2 else flush.interpreted_now(kernel, raws)
+        return None if len(calls) % 2 else run_segment.interpreted_now(kernel, raws)
 
     monkeypatch.setattr(stack, "interpreted_now", in_turn)
     mixed, _ = trained(paddle_jax, "Adam", "global norm", steps=4)

@@ -11,7 +11,7 @@ import paddle_jax as ours
 import paddle_jax.nn
 import paddle_jax.optimizer
 import paddle_jax.regularizer
-from paddle_jax._core.tensor import Parameter, wrap
+from paddle_jax._core.tensors.tensor import Parameter, wrap
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import clip
 from paddle_jax.optimizer import update

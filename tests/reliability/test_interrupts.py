@@ -59,9 +59,9 @@ FIRST_LOOK = """
 import os, signal, threading, time
 
 import paddle_jax as paddle
-from paddle_jax._core.world import gate
+from paddle_jax._core.process_group import startup_barrier
 
-begin, turns = gate._Gate.backends, []
+begin, turns = startup_barrier._Gate.backends, []
 
 
 def slow():
@@ -74,7 +74,7 @@ def slow():
     return begin()
 
 
-gate._Gate.backends = slow
+startup_barrier._Gate.backends = slow
 try:
     paddle.device.get_available_device()
 except KeyboardInterrupt:

@@ -22,23 +22,23 @@ import types
 import jax
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture.lifting import NUMBER, Lifting
-from paddle_jax._core.deferred.compiled import keeps
-from paddle_jax._core.deferred.value import aval_of, host, uploaded
-from paddle_jax._core.errors import ArgumentError, MixedDtypesError, behind
-from paddle_jax._core.failures.mistakes import CAUGHT, told_mistake
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.fast_path import run1, run2, run3
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.ops.op_source import shown, source
-from paddle_jax._core.ops.record import NONE, OWN
-from paddle_jax._core.ops.straight import straight, without_inner_jit
-from paddle_jax._core.random import default_generator, key_from
-from paddle_jax._core.runtime.uninterrupted import eagerly, swapped
-from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
-from paddle_jax._core.values.lengths import is_length
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError, MixedDtypesError, behind
+from paddle_jax._core.base.interrupt_safe import eagerly, swapped
+from paddle_jax._core.base.state import local, state
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.fast_path import run1, run2, run3
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.kernels.lifted_attributes import NUMBER, Lifting
+from paddle_jax._core.kernels.op_record import NONE, OWN
+from paddle_jax._core.lazy.lazy_array import aval_of, host, uploaded
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.lazy.signature_cache import keeps
+from paddle_jax._core.ops.argument_errors import CAUGHT, told_mistake
+from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
+from paddle_jax._core.ops.generated_source import shown, source
+from paddle_jax._core.tensors.random import default_generator, key_from
+from paddle_jax._core.tensors.tensor import Number, Tensor, init, on_host, wrap
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty

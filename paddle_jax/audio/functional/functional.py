@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import maximum
 from paddle_jax.tensor.ops import exp, log, log10

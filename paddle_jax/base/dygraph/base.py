@@ -3,12 +3,12 @@
 import contextlib
 import functools as ft
 
-from paddle_jax._core import place as places
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.capture.capture import Capture
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.capture.capture import Capture
 from paddle_jax.framework.mode import disable_static as enable_dygraph
 from paddle_jax.framework.mode import enable_static as disable_dygraph
 from paddle_jax.framework.mode import in_dynamic_mode as enabled

@@ -1,8 +1,8 @@
 """Tracer: what `_dygraph_tracer()` returns in dynamic mode."""
 
-from paddle_jax._core import place as places
-from paddle_jax._core.state import local
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors import place as places
 from paddle_jax.base.core import AmpLevel
 
 __all__ = []

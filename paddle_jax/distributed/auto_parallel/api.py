@@ -3,11 +3,11 @@
 import jax
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.ops.dispatch import run
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.runtime.flags import get_flags
-from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.flags import get_flags
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
 from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
 from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of

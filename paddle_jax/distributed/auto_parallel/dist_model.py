@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
-from paddle_jax._core.state import Observing
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.state import Observing
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp import GradScaler, auto_cast
 from paddle_jax.distributed.auto_parallel import optimizers
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh

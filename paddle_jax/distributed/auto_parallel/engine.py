@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
 from paddle_jax.distributed.auto_parallel.high_level_api import mesh_for, onto
 from paddle_jax.distributed.auto_parallel.layers import ShardDataloader

@@ -1,6 +1,6 @@
 """Layers and data loaders on the devices of a mesh."""
 
-from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from paddle_jax._core.capture.tracing import is_tensor, trace
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.trace import is_tensor, trace
 from paddle_jax.distributed.auto_parallel.moving import moved
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate
 from paddle_jax.distributed.auto_parallel.spread import REDUCE, asked, identity_of, spread_of

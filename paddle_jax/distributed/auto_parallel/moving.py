@@ -6,13 +6,13 @@ import functools as ft
 import jax
 from jax import lax
 
-from paddle_jax._core.autograd.node import GraphFreedError, Node, source_of
-from paddle_jax._core.deferred.devices import default_device, jax_device
-from paddle_jax._core.deferred.value import Several, Value, concrete, unbound, whole
-from paddle_jax._core.ops.kernel import ADD, Kernel, execute
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import held, init, wrap
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import ADD, Kernel, execute
+from paddle_jax._core.lazy.devices import default_device, jax_device
+from paddle_jax._core.lazy.lazy_array import Several, Value, concrete, unbound, whole
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
+from paddle_jax._core.tensors.tensor import held, init, wrap
 from paddle_jax.distributed.auto_parallel.spread import noted, spread_of
 
 DENSE = "dense"  # the layout of a value on the default device alone

@@ -3,9 +3,9 @@ https://arxiv.org/abs/1910.02054)."""
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import aval_of, filled
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.lazy.lazy_array import aval_of, filled
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.moving import moved, placed
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard

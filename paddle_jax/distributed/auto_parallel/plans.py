@@ -5,7 +5,7 @@ parallelism as in Korthikanti et al., 2022 (https://arxiv.org/abs/2205.05198), b
 finds the communication.
 """
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layers import replace
 from paddle_jax.distributed.auto_parallel.moving import moved

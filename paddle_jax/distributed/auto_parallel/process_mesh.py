@@ -6,9 +6,9 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from paddle_jax._core.deferred.value import Several
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.runtime.uninterrupted import Once
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.interrupt_safe import Once
+from paddle_jax._core.lazy.lazy_array import Several
 
 
 class ProcessMesh:

@@ -1,6 +1,6 @@
 """Random numbers of programs over a mesh."""
 
-from paddle_jax._core.random import seed as seed_all
+from paddle_jax._core.tensors.random import seed as seed_all
 
 
 def parallel_manual_seed(seed, name=""):

@@ -5,8 +5,8 @@ convolution, the exchange of heads for sequences of DeepSpeed-Ulysses (Jacobs et
 https://arxiv.org/abs/2309.14509).
 """
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.placement_type import Shard
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase, each, laid_out
 

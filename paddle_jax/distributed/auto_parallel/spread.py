@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from paddle_jax._core.deferred.value import Value, observed
-from paddle_jax._core.tensor import held
+from paddle_jax._core.lazy.lazy_array import Value, observed
+from paddle_jax._core.tensors.tensor import held
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
     ReduceType,

@@ -7,8 +7,8 @@ import jax
 import ml_dtypes  # noqa: F401  gives NumPy the names bfloat16 and float8
 import numpy as np
 
-from paddle_jax._core.deferred.value import Several, uploaded
-from paddle_jax._core.values.layout import layout_of
+from paddle_jax._core.lazy.lazy_array import Several, uploaded
+from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
 

@@ -12,7 +12,7 @@ would have replaced.
 import json
 from pathlib import Path
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight
 
 VERSION = 1

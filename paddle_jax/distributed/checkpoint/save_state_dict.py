@@ -10,10 +10,10 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import looked_at, observed
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import Tensor, held
-from paddle_jax._core.world import environment
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.lazy.lazy_array import looked_at, observed
+from paddle_jax._core.tensors.tensor import Tensor, held
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
 from paddle_jax.distributed.parallel import get_rank
@@ -106,7 +106,7 @@ def save_state_dict(
             entry["pieces"].append({"start": start, "shape": list(part.shape), "file": file, "offset": at})
             pieces.append((entry["pieces"][-1], data))
             at += data.nbytes
-    if async_save and environment.size() == 1:
+    if async_save and launch_variables.size() == 1:
         _Writing.thread = threading.Thread(
             target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank)
         )
@@ -139,7 +139,7 @@ def _write(folder, file, unique_id, described, pieces, rank, coordinator):
             raw = data.tobytes()
             entry["crc"] = zlib.crc32(raw)
             stream.write(raw)
-    if environment.size() > 1:
+    if launch_variables.size() > 1:
         described = _gathered(folder, unique_id, described, rank)
     if rank == coordinator:
         with replace_file(folder / f"{unique_id}.metadata") as stream:
@@ -168,7 +168,7 @@ def _gathered(folder, unique_id, described, rank):
 
 
 def _together():
-    if environment.size() > 1:
+    if launch_variables.size() > 1:
         from paddle_jax.distributed.communication import barrier
 
         barrier()

@@ -3,7 +3,7 @@ are cut by hand are saved."""
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 
 
 class ShardedWeight:

@@ -3,9 +3,9 @@
 import datetime
 import warnings
 
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.world import gate
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.process_group import startup_barrier
+from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = ["Group", "barrier", "destroy_process_group", "get_backend", "get_group", "is_initialized", "wait"]
 
@@ -235,9 +235,9 @@ def made(number, ranks, timeout, name):
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
 
-    from paddle_jax._core.world.wire import Wire
+    from paddle_jax._core.process_group.collectives import Wire
 
-    here = jax.process_index() if gate.joined() else 0
+    here = jax.process_index() if startup_barrier.joined() else 0
     if len(ranks) > 1 and here in ranks:
         return Group(ranks.index(here), number, ranks, Wire(number, ranks, timeout), name)
     return Group(-1, number, ranks, None, name)

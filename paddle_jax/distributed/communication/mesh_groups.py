@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.collective import new_group
 from paddle_jax.distributed.communication.group import is_initialized
 from paddle_jax.distributed.parallel import get_rank

@@ -6,8 +6,8 @@ import pickle
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.stream.pairs import other_rank, posted
 from paddle_jax.distributed.communication.tensors import bytes_of, need_member, place

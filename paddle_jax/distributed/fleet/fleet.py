@@ -3,7 +3,8 @@
 import os
 import warnings
 
-from paddle_jax._core.world import environment, schedulers
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.process_group import schedulers
 from paddle_jax.amp import GradScaler
 from paddle_jax.distributed.communication.group import barrier, is_initialized
 from paddle_jax.distributed.data_parallel import DataParallel
@@ -104,7 +105,7 @@ class Fleet:
                 "or nn.SyncBatchNorm.convert_sync_batchnorm",
                 stacklevel=2,
             )
-        if environment.size() > 1:
+        if launch_variables.size() > 1:
             init_parallel_env()
         self._role_maker, self._user_defined_strategy = role_maker, strategy
         self._hcg = Current.hcg = HybridCommunicateGroup(_grid(strategy))
@@ -162,7 +163,7 @@ class Fleet:
     def node_num(self):
         """The number of machines, as far as the launcher has told it."""
         self._role()
-        return environment.number("PADDLE_NNODES", 1)
+        return launch_variables.number("PADDLE_NNODES", 1)
 
     def local_rank(self):
         """The number of this process on its machine, as the launcher has told it: a str, or None."""
@@ -327,6 +328,6 @@ def _grid(strategy):
         others = 1
         for name, degree in degrees.items():
             others *= degree if name != "dp" else 1
-        degrees["dp"] = max(environment.size() // others, 1)
+        degrees["dp"] = max(launch_variables.size() // others, 1)
     order = strategy.hybrid_parallel_order
     return CommunicateTopology([_AXES[name] for name in order], [degrees[name] for name in order])

@@ -1,6 +1,6 @@
 """The optimizer of programs with several kinds of parallelism."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.parallel import ParallelMode

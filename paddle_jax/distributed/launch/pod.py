@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from paddle_jax import _paths
-from paddle_jax._core.world.gate import MARK
+from paddle_jax._core.process_group.startup_barrier import MARK
 
 GRACE = 3.0  # seconds between asking a process to end and ending it
 _MOMENT = 1.0  # seconds that the others have to say what they have seen of a failure

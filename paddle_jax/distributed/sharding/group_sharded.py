@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import is_grad_enabled
-from paddle_jax._core.deferred.value import uploaded
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.tape.grad_mode import is_grad_enabled
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.amp import GradScaler
 from paddle_jax.distributed.communication.group import barrier
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
@@ -231,7 +231,7 @@ def group_sharded_parallel(
         >>> group_sharded_parallel(net, paddle.optimizer.SGD(0.1, parameters=net.parameters()), "os2")
         Traceback (most recent call last):
         ...
-        paddle_jax._core.errors.CheckError: group_sharded_parallel: level: got 'os2'; it must be one of
+        paddle_jax._core.base.errors.CheckError: group_sharded_parallel: level: got 'os2'; it must be one of
         os, os_g, p_g_os
     """
     call = "group_sharded_parallel"

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.deferred.value import looked_at, uploaded
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world import wire
+from paddle_jax._core.lazy.lazy_array import looked_at, uploaded
+from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.objects import all_gather_object
 from paddle_jax.distributed.data_parallel import _together, in_buckets
@@ -132,7 +132,7 @@ def summed(total, *groups):
     """A number added up over the processes of groups."""
     for group in groups:
         if group.is_member():
-            total = group.process_group.all_reduce(total, wire.SUM, "norm of gradients: all_reduce")
+            total = group.process_group.all_reduce(total, collectives.SUM, "norm of gradients: all_reduce")
     return total
 
 
@@ -141,7 +141,7 @@ def anywhere(found, *groups):
     or NaN gradient."""
     for group in groups:
         if group.is_member():
-            found = group.process_group.all_reduce(found, wire.MAX, "GradScaler: all_reduce")
+            found = group.process_group.all_reduce(found, collectives.MAX, "GradScaler: all_reduce")
     return found
 
 
@@ -192,7 +192,9 @@ class Owned:
             for bucket in in_buckets([p._grad for p in chosen], size):
                 _together(
                     bucket,
-                    lambda flat: self.group.process_group.all_reduce(flat, wire.AVG, "gradients: reduce"),
+                    lambda flat: self.group.process_group.all_reduce(
+                        flat, collectives.AVG, "gradients: reduce"
+                    ),
                 )
             if place != self.group.rank:
                 for p in chosen:
@@ -276,7 +278,7 @@ class Pieces:
             owner = {id(p._grad): p for p in active}
             params = [owner[id(grad)] for grad in bucket]
             rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)
-            out = self.group.process_group.reduce_scatter(rows.reshape(-1), wire.AVG)
+            out = self.group.process_group.reduce_scatter(rows.reshape(-1), collectives.AVG)
             self._cut(
                 params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(uploaded(part.copy())))
             )

@@ -5,12 +5,12 @@ import operator
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aligned, looked_at, on_host, settled
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import Value, aligned, looked_at, on_host, settled
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at
 from paddle_jax.tensor.axes import check_index, number, untracked
 from paddle_jax.tensor.lowering import on_cpu

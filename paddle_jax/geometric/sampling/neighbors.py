@@ -3,8 +3,8 @@ row[colptr[n]:colptr[n + 1]]."""
 
 import numpy as np
 
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.random import default_generator
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import to_tensor

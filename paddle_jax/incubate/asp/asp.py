@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.runtime.sparsity import Sparsity
+from paddle_jax._core.base.pruning_state import Sparsity
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.incubate.asp.utils import MaskAlgo, create_mask
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import ones_like, to_tensor

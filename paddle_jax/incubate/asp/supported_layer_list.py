@@ -2,7 +2,7 @@
 
 import re
 
-from paddle_jax._core.runtime.sparsity import Sparsity
+from paddle_jax._core.base.pruning_state import Sparsity
 from paddle_jax.nn.layer.layers import Layer
 
 

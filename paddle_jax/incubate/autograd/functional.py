@@ -1,8 +1,8 @@
 """Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and
 Hessian matrices."""
 
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients, pushed
 from paddle_jax.tensor.creation import clone, ones_like
 from paddle_jax.tensor.joining import concat

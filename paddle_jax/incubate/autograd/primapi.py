@@ -1,8 +1,8 @@
 """Derivatives of results that are already computed, forwards and backwards, and the switch for
 primitive operations."""
 
-from paddle_jax._core.ops.prim import Prim
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.ops.prim_switches import Prim
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.autograd.autograd import gradients, pushed
 from paddle_jax.tensor.creation import ones_like
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.incubate.autograd.primapi import disable_prim, enable_prim, prim_enabled
 
 

@@ -2,7 +2,7 @@
 
 import functools as ft
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.amp.auto_cast import auto_cast
 from paddle_jax.jit.api import to_static
 from paddle_jax.nn.layer.layers import Layer

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import cast

@@ -1,6 +1,6 @@
 """Attention under the name of the kernel that keeps no matrix of scores."""
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.incubate.nn.attn_bias import (
     AttentionBias,
     BlockDiagonalCausalMask,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax.geometric.pooling import host
 from paddle_jax.geometric.sampling.neighbors import chosen_edges
 from paddle_jax.tensor.creation import to_tensor

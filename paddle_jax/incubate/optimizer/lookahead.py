@@ -1,6 +1,6 @@
 """LookAhead: slow weights that follow those of another optimizer."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor
 from paddle_jax.tensor.search import where

@@ -2,8 +2,8 @@
 
 import contextlib
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor, zeros
 from paddle_jax.tensor.manipulation import cast

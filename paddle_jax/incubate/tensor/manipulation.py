@@ -2,8 +2,8 @@
 
 import copy
 
-from paddle_jax._core import place as places
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Parameter
 
 __all__ = []
 

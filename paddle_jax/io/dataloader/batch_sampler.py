@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.world import environment
+from paddle_jax._core.base import launch_variables
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.sampler import RandomSampler, Sampler, SequenceSampler
 
@@ -118,8 +118,8 @@ class DistributedBatchSampler(BatchSampler):
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = shuffle
-        self.nranks = environment.size() if num_replicas is None else num_replicas
-        self.local_rank = environment.rank() if rank is None else rank
+        self.nranks = launch_variables.size() if num_replicas is None else num_replicas
+        self.local_rank = launch_variables.rank() if rank is None else rank
         _need(
             self.local_rank < self.nranks,
             f"DistributedBatchSampler: rank: got {self.local_rank} of "

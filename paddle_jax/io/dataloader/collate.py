@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import from_host, settled
-from paddle_jax._core.place import put
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.lazy.lazy_array import from_host, settled
+from paddle_jax._core.tensors.place import put
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.io.dataloader.exchange import Rows
 
 _WORTH_IT = 1 << 12  # bytes of one sample from which stacking costs more than handing the parts on

@@ -2,8 +2,8 @@
 
 import time
 
-from paddle_jax._core.deferred.flush import boundary
-from paddle_jax._core.runtime.counters import Counters
+from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.runner.run_segment import boundary
 
 __all__ = []
 

@@ -5,7 +5,7 @@ import itertools
 import math
 import types
 
-from paddle_jax._core.random import default_generator
+from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.io.dataloader.draw import permutation
 
 

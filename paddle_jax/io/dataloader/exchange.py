@@ -19,7 +19,7 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.runtime.forkserver import read
+from paddle_jax._core.process.forkserver import read
 
 shared_memory = hasattr(os, "memfd_create")
 _HEAD = struct.Struct("!BQI")  # whether a descriptor follows, bytes of the pickle, number of arrays

@@ -3,7 +3,7 @@
 import itertools
 import numbers
 
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn, laid_out
 from paddle_jax.io.dataloader.dataset import IterableDataset, TensorDataset
 from paddle_jax.io.dataloader.worker import END

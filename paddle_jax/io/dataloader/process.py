@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from paddle_jax._core.dtype import get_default_dtype
-from paddle_jax._core.runtime import forkserver
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader.exchange import Packed, opened, receive, send
 from paddle_jax.io.dataloader.worker import END
 

@@ -10,7 +10,7 @@ import random
 
 import numpy as np
 
-from paddle_jax._core.random import default_generator
+from paddle_jax._core.tensors.random import default_generator
 
 FORM = "paddle_jax.DataLoader 1"
 

@@ -7,10 +7,10 @@ outside that the functions read. Over plain arrays, `reversible.Loop(test, step,
 with gradients in reverse (`plain` and `reversible`); the branch is `jax.lax.cond` or `switch`.
 """
 
-from paddle_jax._core.errors import Unsupported
-from paddle_jax.jit.dy2static.branches import cond, switch
-from paddle_jax.jit.dy2static.calls import ignore
-from paddle_jax.jit.dy2static.conversion import convert
-from paddle_jax.jit.dy2static.loops import while_loop
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._program.control_flow.cond import cond, switch
+from paddle_jax._program.rewrite.converted_calls import ignore
+from paddle_jax._program.rewrite.convert import convert
+from paddle_jax._program.control_flow.while_loop import while_loop
 
 __all__ = ["Unsupported", "cond", "convert", "ignore", "switch", "while_loop"]

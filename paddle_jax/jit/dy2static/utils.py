@@ -6,8 +6,8 @@ import inspect
 import textwrap
 import types
 
-from paddle_jax._core.errors import Unsupported as Dygraph2StaticException
-from paddle_jax._core.runtime.origins import is_ours
+from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.errors import Unsupported as Dygraph2StaticException
 from paddle_jax.nn.layer.layers import Layer
 
 

@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.nn.functional import activation as activation
 from paddle_jax.nn.functional import adaptive_pooling as adaptive_pooling
 from paddle_jax.nn.functional import classification as classification

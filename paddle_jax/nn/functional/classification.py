@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import log_shares, softmax

@@ -4,9 +4,9 @@ files of their own."""
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.dtype import promote_np
+from paddle_jax._core.base.dtype import promote_np
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.drop import (  # noqa: F401
     alpha_dropout,
     dropout,

@@ -1,8 +1,8 @@
 """Convolutions. Kernels larger than the padded input are refused; the real Paddle returns a negative shape
 for them and dies when it is read."""
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose  # noqa: F401
 from paddle_jax.nn.functional.convolve import convolve
 

@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.convolve import SPATIAL
 from paddle_jax.nn.functional.convolve_cpu import Plan, transposed
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings

@@ -7,7 +7,7 @@
 Each is linear in both operands, and the adjoint of each with respect to either is another of the three. So
 derivatives of every order are among them, and what traces a convolution meets one equation however many the
 way of computing it takes: those are written out where XLA compiles it. The interpreter has rules of its own
-for them (_core/interpreter/convolution.py).
+for them (_core/numpy_backend/convolution.py).
 """
 
 import functools as ft

@@ -4,7 +4,7 @@ convolve_cpu.py."""
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.size import known
+from paddle_jax._core.base.size import known
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
-from paddle_jax._core.size import known
+from paddle_jax._core.base.size import known
 from paddle_jax.nn.functional.convolution_terms import Way, convolution
 from paddle_jax.tensor.lowering import computed_once
 

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha
 ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, on_host
-from paddle_jax._core.values.lengths import to_int
+from paddle_jax._core.tensors.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside, number
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 

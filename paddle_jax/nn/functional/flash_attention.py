@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
 from paddle_jax.nn.functional.sdpa import attention

@@ -5,14 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.autograd.rows import note_lookup
-from paddle_jax._core.deferred.value import looked_at, settled
-from paddle_jax._core.failures.outcomes import heard, ride_between, traced
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.kernels.value_checks import heard, ride_between, traced
+from paddle_jax._core.lazy.lazy_array import looked_at, settled
+from paddle_jax._core.lazy.lengths import to_int
+from paddle_jax._core.lazy.symbol import ABSTRACT
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor, held, on_host
-from paddle_jax._core.values.lengths import to_int
-from paddle_jax._core.values.symbol import ABSTRACT
+from paddle_jax._core.tape.sparse_rows import note_lookup
+from paddle_jax._core.tensors.tensor import Tensor, held, on_host
 from paddle_jax.tensor.axes import number
 
 

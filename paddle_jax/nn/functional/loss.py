@@ -5,10 +5,10 @@ import math
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.failures.outcomes import follow, followed, ride, traced
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.kernels.value_checks import follow, followed, ride, traced
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
 from paddle_jax.nn.functional.many_classes import (  # noqa: F401

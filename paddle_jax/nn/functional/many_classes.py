@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.random import next_key
-from paddle_jax._core.tensor import on_host, wrap
+from paddle_jax._core.tensors.random import next_key
+from paddle_jax._core.tensors.tensor import on_host, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 

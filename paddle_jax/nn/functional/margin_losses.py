@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced

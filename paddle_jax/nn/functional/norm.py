@@ -5,10 +5,10 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.base.size import known
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.size import known
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.distance import p_norm
 from paddle_jax.tensor.axes import check_floating, instead
 from paddle_jax.tensor.creation import full

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.size import known
+from paddle_jax._core.base.size import known
 from paddle_jax.nn.functional.windows import check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
 

@@ -1,7 +1,7 @@
 """Maximum and average pooling."""
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import (
     adaptive_avg_pool1d,  # noqa: F401
     adaptive_avg_pool2d,  # noqa: F401

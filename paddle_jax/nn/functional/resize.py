@@ -4,8 +4,8 @@ taps of the input."""
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
 

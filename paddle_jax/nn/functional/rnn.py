@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.tensor.products import product
 
 _ACTIVATIONS = {"tanh": lax.tanh, "relu": jax.nn.relu}

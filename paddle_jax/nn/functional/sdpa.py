@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 
 # by platform: the most scores that exist at a time; longer sequences are computed in blocks
 _SCORES = {"cpu": 1 << 22}

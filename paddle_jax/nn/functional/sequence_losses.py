@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
 

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.random import next_key
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.values.lengths import to_int
+from paddle_jax._core.tensors.random import next_key
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, sums

@@ -5,8 +5,8 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 
 
 def _image(op_name, x, data_format, formats=("NCHW", "NHWC")):

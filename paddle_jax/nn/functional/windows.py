@@ -1,7 +1,7 @@
 """Window geometry shared by convolution, pooling and unfolding: sizes, strides, data formats and the many
 forms of a padding argument."""
 
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.base.errors import ArgumentError
 
 FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.initializer.initializer import Initializer
 
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.random import default_generator
-from paddle_jax._core.runtime.param_defaults import Defaults
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.param_defaults import Defaults
+from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.tensors.random import default_generator
+from paddle_jax._core.tensors.tensor import Tensor
 
 _GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 _GAINS |= {form.format(d): 1 for d in "123" for form in ("conv{}d", "conv{}d_transpose", "conv_transpose{}d")}

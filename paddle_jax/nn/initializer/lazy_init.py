@@ -1,6 +1,6 @@
 """Making layers without filling their parameters."""
 
-from paddle_jax._core.runtime.param_defaults import Defaults
+from paddle_jax._core.base.param_defaults import Defaults
 
 
 class LazyInitHelper:

@@ -1,6 +1,6 @@
 """Activation layers."""
 
-from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant
 from paddle_jax.nn.layer.helpers import alias, linked, show

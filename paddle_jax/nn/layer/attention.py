@@ -2,7 +2,7 @@
 
 import collections
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.common import Linear
 from paddle_jax.nn.layer.helpers import length_of

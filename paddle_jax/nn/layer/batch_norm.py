@@ -1,7 +1,7 @@
 """Batch normalisation layers."""
 
-from paddle_jax._core.dtype import get_default_dtype
-from paddle_jax._core.state import local
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.base.state import local
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant

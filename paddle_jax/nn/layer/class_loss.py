@@ -1,6 +1,6 @@
 """Loss layers for very many classes: they hold the weights of the classes."""
 
-from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.joining import concat

@@ -1,8 +1,8 @@
 """Layers without a family of their own: Linear, Embedding, Flatten, Upsample, Fold and others."""
 
-from paddle_jax._core.dtype import get_default_dtype
-from paddle_jax._core.tensor import Parameter
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
 from paddle_jax.nn.layer.helpers import alias, linked, refuses, show

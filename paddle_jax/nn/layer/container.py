@@ -3,7 +3,7 @@ ParameterList, ParameterDict."""
 
 import collections.abc
 
-from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.layers import Layer
 

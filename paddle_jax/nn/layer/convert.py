@@ -2,9 +2,9 @@
 
 import jax
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import wrap
 
 
 class ConvertMixin:

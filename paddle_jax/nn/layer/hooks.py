@@ -2,7 +2,7 @@
 
 import weakref
 
-from paddle_jax._core.state import Observing
+from paddle_jax._core.base.state import Observing
 from paddle_jax.nn.layer.store import Store
 
 

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.failures.error_kinds import MISTAKES
-from paddle_jax._core.state import Changes, Observing, local
-from paddle_jax._core.tensor import Parameter, Tensor, wrap
-from paddle_jax._core.values import unique_name
-from paddle_jax._core.values.pytree import register_layer
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.error_kinds import MISTAKES
+from paddle_jax._core.base.state import Changes, Observing, local
+from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.tensors.pytree import register_layer
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.hooks import HookMixin, HookRemoveHelper  # noqa: F401

@@ -3,9 +3,9 @@
 import contextlib
 import inspect
 
-from paddle_jax._core.errors import TRACING, ArgumentError, without_jax_note
-from paddle_jax._core.runtime.origins import is_ours, origin
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.caller_info import is_ours, origin
+from paddle_jax._core.base.errors import TRACING, ArgumentError, without_jax_note
+from paddle_jax._core.tensors.tensor import Tensor
 
 
 def note(layer, error):

@@ -2,8 +2,8 @@
 
 import math
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.base.dtype import get_default_dtype
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant, Normal

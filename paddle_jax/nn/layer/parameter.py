@@ -3,13 +3,13 @@
 import jax
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
-from paddle_jax._core.runtime.param_defaults import Defaults
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Parameter, Tensor
-from paddle_jax._core.values import unique_name
-from paddle_jax._core.values.unmade import Unmade
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.param_defaults import Defaults
+from paddle_jax._core.base.state import local
+from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.initializer import Constant, Initializer, XavierUniform
 

@@ -2,8 +2,8 @@
 
 import math
 
-from paddle_jax._core.size import known
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.size import known
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.container import LayerList
 from paddle_jax.nn.layer.layers import Layer

@@ -2,8 +2,8 @@
 
 import math
 
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional import rnn as ops
 from paddle_jax.nn.initializer import Constant, Uniform

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import kept, looked_at, settled
-from paddle_jax._core.tensor import Tensor, held
-from paddle_jax._core.values.layout import keep_layout
+from paddle_jax._core.lazy.lazy_array import kept, looked_at, settled
+from paddle_jax._core.tensors.layout import keep_layout
+from paddle_jax._core.tensors.tensor import Tensor, held
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 

@@ -2,7 +2,7 @@
 
 import collections
 
-from paddle_jax._core.state import Changes
+from paddle_jax._core.base.state import Changes
 
 
 class Store(collections.OrderedDict):

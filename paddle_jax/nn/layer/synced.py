@@ -1,8 +1,8 @@
 """The mean and variance of a batch that is spread over the processes of a program."""
 
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world import wire
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.process_group import collectives
+from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.nn.functional.norm import batch_norm_infer
 from paddle_jax.tensor.creation import to_tensor
@@ -14,13 +14,15 @@ class _Sum(PyLayer):
 
     @staticmethod
     def forward(ctx, x):
-        return wrap(Groups.known[0].process_group.all_reduce(x._value, wire.SUM, "SyncBatchNorm: all_reduce"))
+        return wrap(
+            Groups.known[0].process_group.all_reduce(x._value, collectives.SUM, "SyncBatchNorm: all_reduce")
+        )
 
     @staticmethod
     def backward(ctx, cotangent):
         return wrap(
             Groups.known[0].process_group.all_reduce(
-                cotangent._value, wire.SUM, "SyncBatchNorm, backward: all_reduce"
+                cotangent._value, collectives.SUM, "SyncBatchNorm, backward: all_reduce"
             )
         )
 

@@ -1,6 +1,6 @@
 """Transformer layers."""
 
-from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.attention import MultiHeadAttention, _convert_attention_mask

@@ -2,7 +2,7 @@
 
 import collections
 
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn.layer.helpers import alias
 
 

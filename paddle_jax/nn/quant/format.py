@@ -3,8 +3,8 @@ that can be converted."""
 
 import abc
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional.quantization import (
     dequantize_groups,

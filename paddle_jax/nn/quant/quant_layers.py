@@ -1,7 +1,7 @@
 """Layers with simulated quantization whose settings are given one by one, and the layers that
 find their scales."""
 
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.functional.quantization import abs_max, fake_quantize_dequantize, moving_average_abs_max

@@ -7,9 +7,9 @@ See: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers a
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.device import is_compiled_with_cuda
 from paddle_jax.device.cuda import get_device_capability
 from paddle_jax.tensor.lowering import on_cpu

@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
 

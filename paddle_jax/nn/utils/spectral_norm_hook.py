@@ -1,7 +1,7 @@
 """Spectral normalisation: a weight divided by its largest singular value."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.common import Linear
 from paddle_jax.nn.layer.conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose

@@ -1,6 +1,6 @@
 """Weight normalisation: a weight as direction times length."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 
 
 class WeightNorm:

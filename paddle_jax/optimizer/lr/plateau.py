@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
 
 _METRIC_TYPES = (int, float, np.floating, np.ndarray, Tensor)

@@ -3,8 +3,8 @@
 import functools as ft
 import warnings
 
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import Tensor
 
 
 def need(condition, message, error=AssertionError):

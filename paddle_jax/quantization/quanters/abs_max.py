@@ -1,6 +1,6 @@
 """The quanter whose scale is a moving average of the largest magnitudes."""
 
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional.quantization import fake_quantize_dequantize, moving_average_abs_max
 from paddle_jax.nn.initializer import Constant

@@ -4,15 +4,15 @@ import inspect
 
 import numpy as np
 
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._program.program import default_startup_program, program_guard
 from paddle_jax.amp.grad_scaler import unscaling, updating
 from paddle_jax.static import optimize
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.amp.fp16_utils import cast_model_to_fp16, cast_parameters_to_fp16
 from paddle_jax.static.parameters import new_variable
-from paddle_jax.static.program import default_startup_program, program_guard
 
 
 class OptimizerWithMixedPrecision:

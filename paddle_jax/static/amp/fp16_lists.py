@@ -1,6 +1,6 @@
 """Lists of operations by precision, for static programs."""
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
 

@@ -5,18 +5,18 @@ import contextlib
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aval_of
+from paddle_jax._core.lazy.lazy_array import Value, aval_of
+from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.values.symbol import Symbol
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._program.evaluate import Gradient
+from paddle_jax._program.program import Operation
+from paddle_jax._program.scope import global_scope
+from paddle_jax._program.shape_inference import infer
+from paddle_jax._program.variable import ParameterVariable
 from paddle_jax.amp.policy import FLOAT32, FLOATS, LOW
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.guards import name_scope
-from paddle_jax.static.inference import infer
-from paddle_jax.static.program import Operation
-from paddle_jax.static.run import Gradient
-from paddle_jax.static.scope import global_scope
-from paddle_jax.static.variable import ParameterVariable
 
 _GUARD = "__use_fp16__"
 _NORMS = {"batch_norm_train", "batch_norm_infer", "layer_norm"}  # their parameters stay float32

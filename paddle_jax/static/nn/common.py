@@ -2,9 +2,9 @@
 
 import math
 
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values import unique_name
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant, Normal

@@ -1,9 +1,9 @@
 """Branches and loops on Tensors: in static programs, in functions being compiled, and, where the values are
 known, in Python."""
 
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.symbol import ABSTRACT, Symbol
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
+from paddle_jax._core.tensors.tensor import Tensor
 
 
 def _kind(tensor):
@@ -47,7 +47,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
         )
     kind = _kind(pred)
     if kind == "static":
-        from paddle_jax.static.blocks import branch
+        from paddle_jax._program.control_flow.blocks import branch
 
         if pred._raw.dtype.name != "bool":
             raise TypeError(
@@ -70,7 +70,7 @@ def _nothing():
 
 def _as_variable(tensor):
     """A Tensor as a Variable of the program that is being recorded."""
-    from paddle_jax.static.variable import variable
+    from paddle_jax._program.variable import variable
 
     return variable(local.ctx.frame.symbol(tensor), tensor.stop_gradient)
 
@@ -101,7 +101,7 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
     if len(loop_vars) == 0:
         raise ValueError("while_loop: loop_vars: got none; there must be one at least")
     if local.ctx.frame.recording:
-        from paddle_jax.static.blocks import loop
+        from paddle_jax._program.control_flow.blocks import loop
 
         return loop(cond, body, loop_vars)
     from paddle_jax.jit import dy2static

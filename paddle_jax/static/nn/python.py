@@ -4,15 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.ops.kernel import Kernel
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.values.symbol import Symbol
-from paddle_jax.jit.dy2static.region import Leaf, Region, flat, write_back
-from paddle_jax.static.program import Operation
-from paddle_jax.static.run import evaluate, value_of
-from paddle_jax.static.variable import Variable, variable
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.region import Leaf, Region, flat, write_back
+from paddle_jax._program.evaluate import evaluate, value_of
+from paddle_jax._program.program import Operation
+from paddle_jax._program.variable import Variable, variable
 
 
 def _listed(value):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.dtype import convert, get_default_dtype
+from paddle_jax._core.base.dtype import convert, get_default_dtype
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import check_mode, located
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.utils.cpp_extension.library import attribute_text, request
 
 _GRAD = "@GRAD"

@@ -1,6 +1,6 @@
 """What the data sets of images share."""
 
-from paddle_jax._core.state import Images
+from paddle_jax._core.base.state import Images
 from paddle_jax.dataset.common import _check_exists_and_download
 
 

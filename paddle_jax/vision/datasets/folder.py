@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from paddle_jax._core.state import Images
+from paddle_jax._core.base.state import Images
 from paddle_jax.io import Dataset
 from paddle_jax.vision.image import opencv, pillow
 

@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.vision.ops import boxes as boxes
 from paddle_jax.vision.ops import conv_norm as conv_norm
 from paddle_jax.vision.ops import deform_conv as deform_conv

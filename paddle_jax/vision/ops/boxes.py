@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
 _PRIORS, _TARGETS = (

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax import nn
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.vision import _fetch
 
 

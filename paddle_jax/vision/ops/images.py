@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 
 _MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}

@@ -9,10 +9,10 @@ import numpy as np
 from jax import lax
 
 from paddle_jax import nn
-from paddle_jax._core.failures.outcomes import ride, traced
+from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.kernels.value_checks import ride, traced
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete, guarded
 
 _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions

@@ -3,9 +3,9 @@ run on the host."""
 
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 
 

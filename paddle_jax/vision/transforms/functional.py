@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.vision.transforms import functional_cv2 as F_cv2
 from paddle_jax.vision.transforms import functional_pil as F_pil
 from paddle_jax.vision.transforms import functional_tensor as F_t

@@ -3,9 +3,9 @@ take longer than the work."""
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aligned, from_host, readable
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lazy_array import Value, aligned, from_host, readable
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import untracked
 
 __all__ = []

@@ -128,7 +128,7 @@ class Ours(Problem):
 
     def at(self, t, order):
         """phi_0 .. phi_order at x + t v, for a number t or one that JAX traces."""
-        from paddle_jax._core.tensor import wrap
+        from paddle_jax._core.tensors.tensor import wrap
 
         leaves = [
             wrap(jnp.asarray(b) + t * jnp.asarray(d)) for b, d in zip(self.base, self.direction, strict=True)

@@ -208,7 +208,7 @@ def test_operations_on_sharded_and_other_tensors(mode):
 
 
 def test_segments_are_compiled_whole():
-    from paddle_jax._core.deferred.explain import explain
+    from paddle_jax._core.runner.explain import explain
 
     x, w = shard_tensor(DATA, MESH, [Shard(0)]), shard_tensor(DATA.T / 100, MESH, [Replicate(), Shard(1)])
     w.stop_gradient = False

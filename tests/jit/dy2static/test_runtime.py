@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._program.control_flow import checkpointed_while
+from paddle_jax._program.control_flow.checkpointed_while import Loop
 from paddle_jax.jit import dy2static
-from paddle_jax.jit.dy2static import cond, convert, reversible, switch, while_loop
-from paddle_jax.jit.dy2static.reversible import Loop
+from paddle_jax.jit.dy2static import cond, convert, switch, while_loop
 
 # loops over arrays ------------------------------------------------------------------------------------------
 
@@ -63,7 +64,7 @@ def test_gradient_of_a_loop_of_any_length(n, gradient):
 
 def test_large_states_are_saved_less_often(monkeypatch, gradient):
     expected = gradient(POINT, ANGLES, jnp.int32(200))
-    monkeypatch.setattr(reversible, "_BYTES", 0)
+    monkeypatch.setattr(checkpointed_while, "_BYTES", 0)
     got = jax.jit(jax.grad(lambda x, a, n: looped(x, a, n)[0], argnums=(0, 1)))(POINT, ANGLES, jnp.int32(200))
     np.testing.assert_allclose(got[0], expected[0], rtol=1e-4)
     np.testing.assert_allclose(got[1], expected[1], rtol=1e-4)

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.functional.padding import extended
 from paddle_jax.tensor.axes import ints

@@ -3,7 +3,7 @@
 import re
 import warnings
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.auto_parallel import optimizers
 from paddle_jax.distributed.auto_parallel.layers import spread_rest
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase

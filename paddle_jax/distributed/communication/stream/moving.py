@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
     Task,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import uploaded
-from paddle_jax._core.world.registry import Groups
+from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, value
 

@@ -1,7 +1,7 @@
 """Collectives that bring the numbers of all processes together; the functions without `stream`
 describe the arguments."""
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
     Task,

@@ -3,7 +3,7 @@
 import copy
 import warnings
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
 
 __all__ = ["DistributedStrategy"]
 

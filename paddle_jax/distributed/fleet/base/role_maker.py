@@ -1,6 +1,6 @@
 """Who a process is in its program."""
 
-from paddle_jax._core.world import environment
+from paddle_jax._core.base import launch_variables
 
 __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
 
@@ -26,7 +26,7 @@ class RoleMakerBase:
     def refuse_servers(self):
         """Raises NotImplementedError where the answers ask for parameter servers, or for processes that
         are not connected."""
-        lonely = environment.size() == 1 and self._count == 1 and not self._servers
+        lonely = launch_variables.size() == 1 and self._count == 1 and not self._servers
         if not self._is_worker() or not (self._is_collective or lonely):
             raise NotImplementedError(
                 f"fleet.init: role_maker: got is_collective={self._is_collective}, "
@@ -86,8 +86,10 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective=False, **kwargs):
         alone = ["127.0.0.1:6170"] if is_collective else []
-        endpoints = environment.endpoints() if environment.endpoints()[0] else alone
-        super().__init__(is_collective, Role.WORKER, environment.rank(), environment.size(), endpoints)
+        endpoints = launch_variables.endpoints() if launch_variables.endpoints()[0] else alone
+        super().__init__(
+            is_collective, Role.WORKER, launch_variables.rank(), launch_variables.size(), endpoints
+        )
 
 
 class UserDefinedRoleMaker(RoleMakerBase):
@@ -110,11 +112,11 @@ class UserDefinedRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         endpoints = kwargs.get("worker_endpoints") or []
-        count = kwargs.get("worker_num") or len(endpoints) or environment.size()
+        count = kwargs.get("worker_num") or len(endpoints) or launch_variables.size()
         super().__init__(
             is_collective,
             kwargs.get("role", Role.WORKER),
-            kwargs.get("current_id", environment.rank()),
+            kwargs.get("current_id", launch_variables.rank()),
             count,
             endpoints,
             kwargs.get("server_endpoints") or [],

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.world import environment
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.communication.group import barrier, is_initialized
 from paddle_jax.distributed.communication.objects import all_gather_object
 
@@ -67,12 +67,12 @@ class UtilBase:
         """
         if not isinstance(files, list):
             raise TypeError("files should be a list of file need to be read.")
-        count, place = environment.size(), environment.rank()
+        count, place = launch_variables.size(), launch_variables.rank()
         least, more = divmod(len(files), count)
         begin = place * least + min(place, more)
         return files[begin : begin + least + (place < more)]
 
     def print_on_rank(self, message, rank_id):
         """Prints on one process."""
-        if environment.rank() == rank_id:
+        if launch_variables.rank() == rank_id:
             print(message)

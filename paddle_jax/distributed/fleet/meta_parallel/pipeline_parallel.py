@@ -1,8 +1,8 @@
 """Training steps of a PipelineLayer: a batch in several small ones, whose gradients add up."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.wrapped import _Wrapped
 

@@ -7,12 +7,12 @@ import random
 
 import numpy as np
 
-from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled
-from paddle_jax._core.autograd.node import next_serial
-from paddle_jax._core.random import get_rng_state, set_rng_state
-from paddle_jax._core.runtime.uninterrupted import swapped
-from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import local, state
+from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
+from paddle_jax._core.tape.node import next_serial
+from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.autograd import PyLayer, backward, grad
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.nn.layer.container import Sequential

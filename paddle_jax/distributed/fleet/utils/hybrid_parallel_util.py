@@ -1,7 +1,7 @@
 """Gradients of several processes."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
-from paddle_jax._core.world import environment
+from paddle_jax._core.base import launch_variables
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged
 
@@ -18,7 +18,7 @@ def fused_allreduce_gradients(parameter_list, hcg):
         RuntimeError: there are several processes and no group of them; or they do not have
             the same gradients.
     """
-    if environment.size() == 1:
+    if launch_variables.size() == 1:
         return
     group = default_group() if hcg is None else hcg.get_data_parallel_group()
     if group.is_member():
@@ -36,7 +36,7 @@ def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 
         scale: number. Default: 1 / number of processes.
     """
     gradients = [p.grad for p in parameter_list if p.grad is not None]
-    count = environment.size()
+    count = launch_variables.size()
     if count > 1:
         group = default_group() if group is None else group
         count = group.nranks

@@ -2,7 +2,7 @@
 
 import logging
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
 
 __all__ = []
 

@@ -4,9 +4,9 @@ group keeps a part of the first axis, the sequence, in place of all of it.
 See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022.
 """
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world import wire
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.layers.mpu.mp_layers import ColumnParallelLinear, RowParallelLinear
@@ -56,7 +56,11 @@ def reduce_scatter(input):
     """
     group = _group()
     _check("reduce_scatter", input, group)
-    return input if group.nranks == 1 else wrap(group.process_group.reduce_scatter(input._value, wire.SUM))
+    return (
+        input
+        if group.nranks == 1
+        else wrap(group.process_group.reduce_scatter(input._value, collectives.SUM))
+    )
 
 
 def _exchange(name, forward, backward, text):
@@ -125,7 +129,9 @@ def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_s
         if is_sequence_parallel_parameter(parameter):
             parameter.register_hook(
                 lambda grad: wrap(
-                    group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")
+                    group.process_group.all_reduce(
+                        grad._value, collectives.SUM, "sequence parallel: all_reduce"
+                    )
                 )
             )
 

@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.tensors.tensor import Tensor as Tensor
 from paddle_jax.incubate.nn.functional import expert_numbers as expert_numbers
 from paddle_jax.incubate.nn.functional import fused_transformer as fused_transformer
 from paddle_jax.incubate.nn.functional import precision as precision

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.reorder import repeat_interleave

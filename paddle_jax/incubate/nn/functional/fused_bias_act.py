@@ -1,6 +1,6 @@
 """Bias and activation, with the conversions of 8-bit models before and after."""
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.incubate.nn.functional.precision import quantized
 from paddle_jax.nn.functional.activation import gelu, relu, silu, swiglu
 from paddle_jax.tensor.joining import chunk

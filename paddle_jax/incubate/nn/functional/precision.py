@@ -1,6 +1,6 @@
 """Half precision widened before sums, and results as int8 for 8-bit models."""
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.math import clip
 from paddle_jax.tensor.ops import floor, round, sign

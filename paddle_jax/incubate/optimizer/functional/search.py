@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.autograd.autograd import gradients
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.tensor.creation import to_tensor

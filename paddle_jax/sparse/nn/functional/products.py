@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.bounded import convolved_near
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook, submanifold_rulebook

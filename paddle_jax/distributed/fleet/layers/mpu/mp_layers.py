@@ -3,8 +3,8 @@ Parameter, of its own shape."""
 
 import contextlib
 
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.world import wire
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.process_group import collectives
 from paddle_jax.distributed.checkpoint import build_sharded_state_dict
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.layers.mpu.mp_ops import _c_concat, _c_identity, _c_split, _mp_allreduce
@@ -188,7 +188,7 @@ class ParallelCrossEntropy(Layer):
         label = squeeze(label, -1) if label.ndim == input.ndim else label
         group, start = self.model_parallel_group, max(self.model_parallel_group.rank, 0) * input.shape[-1]
         wide = input.astype("float32") if input.dtype.name in ("float16", "bfloat16") else input
-        largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), wire.MAX, group)
+        largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
         shifted = wide - largest
         total = _mp_allreduce(shifted.exp().sum(axis=-1), group=group)
         local, here = _local(label, start, input.shape[-1])

@@ -5,9 +5,9 @@ sum goes to each."""
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import uploaded
-from paddle_jax._core.tensor import wrap
-from paddle_jax._core.world import wire
+from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
 
@@ -50,7 +50,7 @@ class _Identity(PyLayer):
 
 class _Sum(PyLayer):
     @staticmethod
-    def forward(ctx, x, group, op=wire.SUM):
+    def forward(ctx, x, group, op=collectives.SUM):
         ctx.group = group
         return wrap(group.process_group.all_reduce(x._value, op, "model parallel: all_reduce"))
 
@@ -95,7 +95,7 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
 
 def _mp_allreduce(
     tensor,
-    op=wire.SUM,
+    op=collectives.SUM,
     group=None,
     use_calc_stream=True,
     use_model_parallel=True,

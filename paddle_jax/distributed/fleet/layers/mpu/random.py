@@ -3,8 +3,8 @@
 import contextlib
 import secrets
 
-from paddle_jax._core.random import get_rng_state, set_rng_state
-from paddle_jax._core.random import seed as start
+from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
+from paddle_jax._core.tensors.random import seed as start
 from paddle_jax.nn import functional
 
 MODEL_PARALLEL_RNG = "model_parallel_rng"

@@ -1,6 +1,6 @@
 """The optimizer of the sharding parallelism of `fleet`."""
 
-from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares
 

@@ -4,7 +4,7 @@ pipeline of one stage."""
 import functools as ft
 import pathlib
 
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.framework.io import load, save

@@ -2,7 +2,7 @@
 
 import enum
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.base import dtype as dtypes
 
 
 class Type(enum.Enum):

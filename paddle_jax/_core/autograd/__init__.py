@@ -1,1 +1,0 @@
-"""The tape and gradients: nodes, the walk back over them, gradients of kernels derived from equations."""

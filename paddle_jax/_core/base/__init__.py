@@ -1,0 +1,1 @@
+"""Errors, dtypes, flags, counters and state of a thread: what every other room needs."""

@@ -1,0 +1,289 @@
+"""Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's
+promotion rules."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from paddle_jax._core.base.errors import ArgumentError
+
+
+class DType:
+    """A data type of Paddle, e.g. `paddle.float32`.
+
+    Prints as `paddle.float32`; `name` and `value` are those of Paddle's enumeration. Equal only to itself: as
+    in Paddle, `paddle.float32 == "float32"` is False. `np` is the NumPy dtype that stores it.
+    """
+
+    __slots__ = ("_key", "_value", "np")
+
+    def __init__(self, key, value, np_dtype):
+        self._key, self._value = key, value
+        self.np: Any = None if np_dtype is None else np.dtype(np_dtype)  # None: a type that no array has
+
+    @property
+    def name(self):
+        return self._key.upper()
+
+    @property
+    def value(self):
+        return self._value
+
+    @property
+    def is_floating(self):
+        return self._key.startswith(("float", "bfloat"))
+
+    @property
+    def is_complex(self):
+        return self._key.startswith("complex")
+
+    @property
+    def is_integer(self):
+        return self._key.startswith(("int", "uint"))
+
+    def __str__(self):
+        return "paddle." + self._key if self._value else "DataType.UNDEFINED"
+
+    def __repr__(self):
+        return f"<DataType.{self.name}: {self._value}>"
+
+    def __hash__(self):
+        return self._value
+
+    def __int__(self):
+        return self._value
+
+    __index__ = __int__
+
+    def __reduce__(self):
+        return _member, (self.name,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+DType.__name__ = DType.__qualname__ = "dtype"
+DType.__module__ = "paddle"
+
+bool_ = DType("bool", 1, np.bool_)
+uint8 = DType("uint8", 2, np.uint8)
+int8 = DType("int8", 3, np.int8)
+uint16 = DType("uint16", 4, np.uint16)
+int16 = DType("int16", 5, np.int16)
+uint32 = DType("uint32", 6, np.uint32)
+int32 = DType("int32", 7, np.int32)
+uint64 = DType("uint64", 8, np.uint64)
+int64 = DType("int64", 9, np.int64)
+float32 = DType("float32", 10, np.float32)
+float64 = DType("float64", 11, np.float64)
+complex64 = DType("complex64", 12, np.complex64)
+complex128 = DType("complex128", 13, np.complex128)
+undefined = DType("undefined", 0, None)
+pstring = DType("pstring", 14, None)
+float16 = DType("float16", 15, np.float16)
+bfloat16 = DType("bfloat16", 16, ml_dtypes.bfloat16)
+float8_e4m3fn = DType("float8_e4m3fn", 17, ml_dtypes.float8_e4m3fn)
+float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
+
+ALL = (
+    bool_,
+    uint8,
+    int8,
+    uint16,
+    int16,
+    uint32,
+    int32,
+    uint64,
+    int64,
+    float32,
+    float64,
+    complex64,
+    complex128,
+    float16,
+    bfloat16,
+    float8_e4m3fn,
+    float8_e5m2,
+)
+_MEMBERS = {d.name: d for d in (undefined, *ALL, pstring)} | {"ALL_DTYPE": undefined}
+for _name, _dtype in _MEMBERS.items():
+    setattr(DType, _name, _dtype)
+setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enumeration
+
+_BY_NAME = {d._key: d for d in ALL} | {
+    "float": float64,
+    "double": float64,
+    "half": float16,
+    "int": int64,
+    "complex": complex128,
+    "bool_": bool_,
+}
+_BY_NAME["uint16"] = bfloat16  # Paddle stores bfloat16 as 16-bit words and takes their name for it
+_SHORT = ("float", "double", "half", "int", "complex", int, float, complex)
+_BY_NP = {d.np: d for d in ALL}
+_BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
+FLOATING = (float16, bfloat16, float32, float64)
+
+
+def convert(dtype) -> DType:
+    """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another
+    library's dtype object.
+
+    Raises:
+        ArgumentError: the spelling is not a dtype that Paddle knows (TypeError there in Python functions,
+            ValueError in those from C++).
+    """
+    if type(dtype) is DType:
+        return dtype
+    found = (
+        _BY_TYPE.get(dtype)
+        if isinstance(dtype, type)
+        else _BY_NAME.get(dtype)
+        if isinstance(dtype, str)
+        else None
+    )
+    if found is None:
+        try:
+            found = _BY_NP.get(np.dtype(dtype)) if dtype is not None else None
+        except TypeError:
+            found = None
+    if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
+        found = _BY_NAME.get(dtype[7:])
+    if found is None:
+        raise ArgumentError(
+            f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as "
+            "'float32', 'int64', 'bool'"
+        )
+    return found
+
+
+def is_short(dtype):
+    """Whether it is one of Python's types of numbers or a short name, such as `float`; some functions of
+    Paddle do not take these."""
+    return isinstance(dtype, str | type) and dtype in _SHORT
+
+
+def _member(name):
+    """The DType of an enumeration name; how dtypes are unpickled."""
+    return _MEMBERS[name]
+
+
+def of(value) -> DType:
+    """The DType of a jax or NumPy array."""
+    return _BY_NP[value.dtype]
+
+
+class _Default:
+    dtype = float32
+
+
+def get_default_dtype() -> str:
+    """Returns the name of the floating dtype that creation functions use when none is given
+    (`"float32"` at start).
+
+    Example:
+        >>> paddle.get_default_dtype()
+        'float32'
+    """
+    return _Default.dtype._key
+
+
+def set_default_dtype(d):
+    """Sets the floating dtype that creation functions use when none is given.
+
+    Args:
+        d: float16, bfloat16, float32 or float64, in any spelling.
+    Raises:
+        TypeError: d is not one of these.
+    Example:
+        >>> paddle.set_default_dtype("float64"); paddle.ones([1]).dtype
+        <DataType.FLOAT64: 11>
+        >>> paddle.set_default_dtype("float32")
+    """
+    found = None if is_short(d) else convert(d)
+    if found not in FLOATING:
+        raise TypeError(f"set_default_dtype: d: got {d}; allowed are float16, bfloat16, float32, float64")
+    _Default.dtype = found
+
+
+def default() -> DType:
+    """The default floating DType."""
+    return _Default.dtype
+
+
+def default_complex() -> DType:
+    """The complex DType that goes with the default floating dtype."""
+    return complex128 if _Default.dtype is float64 else complex64
+
+
+def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The common dtype of two array operands by Paddle's rules (taken from the real Paddle, all
+    pairs of 12 dtypes).
+
+    Equal dtypes stay. Two floats give the wider one (float16 with bfloat16: float32). Complex with anything
+    gives complex128 when either side is double precision, else complex64. Everything else is an error: Paddle
+    does not mix integers, or integers and floats, implicitly.
+    """
+    if a == b:
+        return a
+    x, y = _BY_NP[a], _BY_NP[b]
+    if x.is_complex or y.is_complex:
+        double = any(d in (float64, complex128) for d in (x, y))
+        return complex128.np if double else complex64.np
+    if x in FLOATING and y in FLOATING:
+        return float64.np if float64 in (x, y) else float32.np
+    raise TypeError(
+        f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with "
+        "any, are promoted; cast one with astype"
+    )
+
+
+def mixed_np(a, b, wide=False) -> np.dtype:
+    """The common dtype of two arrays of which at least one is 0-d, in ops where Paddle counts a 0-d
+    tensor as a number.
+
+    The higher of the categories bool, integer, float, complex decides; within one, the array that is not 0-d
+    (both 0-d, or `wide`: the wider).
+    """
+    x, y = a.dtype, b.dtype
+    if x == y:
+        return x
+    ranks = _rank(x), _rank(y)
+    if ranks[0] != ranks[1]:
+        high, low = (x, y) if ranks[0] > ranks[1] else (y, x)
+        return promote_np(high, low) if high.kind == "c" else high
+    if not wide and a.ndim != b.ndim:
+        return x if a.ndim else y
+    return np.promote_types(x, y) if x.kind in "iu" else promote_np(x, y)
+
+
+def _rank(dtype):
+    return 0 if dtype == np.bool_ else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
+
+
+def number_np(value) -> np.dtype:
+    """The dtype of a number that stands alone: a NumPy number keeps its own, others get Paddle's defaults."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, bool):
+        return bool_.np
+    if isinstance(value, int):
+        return int64.np
+    return default_complex().np if isinstance(value, complex) else default().np
+
+
+def scalar_np(value, like: np.dtype) -> np.dtype:
+    """The dtype an operation between a tensor of dtype `like` and the Python scalar `value` runs in."""
+    d = _BY_NP[like]
+    if isinstance(value, bool | np.bool_):
+        return like
+    if isinstance(value, complex):
+        return like if d.is_complex else complex128.np if d is float64 else complex64.np
+    if isinstance(value, float):
+        return like if d.is_floating or d.is_complex else float32.np
+    if isinstance(value, int):
+        return int64.np if d is bool_ else like
+    return like

@@ -1,0 +1,162 @@
+"""Names that count up: linear_0, linear_1, generated_tensor_0; and the record of parameter
+names already taken."""
+
+import collections
+import contextlib
+
+from paddle_jax._core.base.interrupt_safe import Block
+
+
+class UniqueNameGenerator:
+    """Counts, per key, how many names were made; `prefix` goes before every name."""
+
+    def __init__(self, prefix=None):
+        self.prefix = prefix.decode() if isinstance(prefix, bytes) else prefix or ""
+        self.ids = collections.Counter()
+
+    def __call__(self, key):
+        """Returns prefix + key + "_" + number; the number is new for this key."""
+        number = self.ids[key]
+        self.ids[key] = number + 1
+        return f"{self.prefix}{key}_{number}"
+
+
+class ParameterNameChecker:
+    """Remembers the parameter names in use, so that no two parameters get the same one."""
+
+    def __init__(self):
+        self._names = set()
+
+    def add(self, name):
+        """Records `name`; False when it was taken already."""
+        if name in self._names:
+            return False
+        self._names.add(name)
+        return True
+
+
+class _State:
+    """What is in use."""
+
+    generator, checker = UniqueNameGenerator(), ParameterNameChecker()
+    static = generator, checker  # those of static mode while it is off
+
+
+def generate(key):
+    """Returns `key` with a number that has not been used with it.
+
+    Args:
+        key: str, e.g. "fc".
+    Returns:
+        str such as "fc_0"; the next call gives "fc_1".
+    Raises:
+        TypeError: key is not a str.
+    Example:
+        >>> with paddle.utils.unique_name.guard():
+        ...     [paddle.utils.unique_name.generate("fc") for _ in range(2)]
+        ['fc_0', 'fc_1']
+    """
+    if not isinstance(key, str):
+        raise TypeError(f"unique_name.generate: key: got {type(key).__name__}; it must be a str")
+    return _State.generator(key)
+
+
+def counts():
+    """Where the counters are, for `count_from`."""
+    generator = _State.generator
+    return generator, collections.Counter(getattr(generator, "ids", ()))
+
+
+def count_from(before):
+    """Goes back to what `counts` gave: the names that were made since are made again."""
+    generator, ids = before
+    if isinstance(generator, UniqueNameGenerator):
+        generator.ids = ids.copy()
+
+
+def claim(name):
+    """Records a parameter name.
+
+    Raises:
+        ValueError: another parameter has it.
+    """
+    if not _State.checker.add(name):
+        raise ValueError(
+            f"parameter name {name!r} is in use; give every parameter its own name, "
+            "or build the layers under unique_name.guard()"
+        )
+
+
+def switch(new_generator=None, new_para_name_checker=None):
+    """Replaces the counters and the record of parameter names (by fresh ones by default).
+
+    Args:
+        new_generator: a generator that an earlier `switch` returned. Default: one that starts at zero.
+        new_para_name_checker: likewise, the record of parameter names.
+    Returns:
+        The pair that was in use; `switch(*pair)` brings it back.
+    Example:
+        >>> before = paddle.utils.unique_name.switch(); paddle.utils.unique_name.generate("fc")
+        'fc_0'
+        >>> _ = paddle.utils.unique_name.switch(*before)
+    """
+    old = _State.generator, _State.checker
+    _State.generator = UniqueNameGenerator() if new_generator is None else new_generator
+    _State.checker = ParameterNameChecker() if new_para_name_checker is None else new_para_name_checker
+    return old
+
+
+def enter_static():
+    """Brings back the counters and the record of static mode, which it has of its own."""
+    switch(*_State.static)
+
+
+def leave_static():
+    """Starts dynamic mode with fresh ones."""
+    _State.static = switch()
+
+
+def forget():
+    """Forgets which parameter names are in use."""
+    _State.checker = ParameterNameChecker()
+
+
+def guard(new_generator=None):
+    """Counts names from zero inside the block.
+
+    Args:
+        new_generator: a str that is put before every name made in the block, or a generator from `switch`.
+    Raises:
+        TypeError: new_generator is neither.
+    Example:
+        >>> with paddle.utils.unique_name.guard("a_"):
+        ...     paddle.utils.unique_name.generate("fc")
+        'a_fc_0'
+    """
+    if isinstance(new_generator, str | bytes):
+        new_generator = UniqueNameGenerator(new_generator)
+    if new_generator is not None and not callable(new_generator):
+        raise TypeError(
+            f"unique_name.guard: new_generator: got {type(new_generator).__name__}; "
+            "it must be a str or a generator"
+        )
+    return _Guard(new_generator)
+
+
+class _Guard(contextlib.ContextDecorator, Block):
+    """A block with other counters."""
+
+    def __init__(self, generator):
+        super().__init__()
+        self._generator = generator
+
+    def steps(self):
+        generator = UniqueNameGenerator() if self._generator is None else self._generator
+        enter = [
+            (setattr, _State, "generator", generator),
+            (setattr, _State, "checker", ParameterNameChecker()),
+        ]
+        return enter, [
+            (setattr, _State, "generator", _State.generator),
+            (setattr, _State, "checker", _State.checker),
+        ]

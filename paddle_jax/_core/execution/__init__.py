@@ -1,0 +1,1 @@
+"""How a thread runs Paddle code: its Frame, traces, and the one dispatch point."""

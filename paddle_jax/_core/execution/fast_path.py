@@ -1,0 +1,128 @@
+"""`run` for one to three operands without a list, a loop or a further call: what an eager op costs in
+the deferred tier.
+
+The functions `run1(kernel, x0)`, `run2(kernel, x0, x1)`, `run3(...)` are made from one template. They do what
+`dispatch.run` does in the usual case; whatever is not (the first sight of a signature, a full segment,
+tracing, several results, another tier) goes to `run`.
+"""
+
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.lazy.lazy_array import Value
+from paddle_jax._core.lazy.segment import add_leaf
+from paddle_jax._core.tape.node import Node, next_serial
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._core.tensors.views import link
+
+_TEMPLATE = """
+def run{n}(kernel, {xs}):
+    ctx = local.ctx
+    seg = ctx.segment
+    {vs} = {raws}
+    if seg is None or {foreign}:
+        return run(kernel, ({xs},))
+    sig = kernel.sigs.get(({avals},))
+    if sig is None or sig.many is not None:
+        return run(kernel, ({xs},))
+    out = None
+    try:
+        seg.busy = True
+        ops = seg.ops
+        if len(ops) < seg.limit:
+            places = seg.places
+{positions}
+            if {placed}:
+                ops.append((sig, {ps}))
+                # before anything is allocated: a garbage collection may record further ops
+                pos = len(ops) - 1
+                out = new(Value)
+                out.aval = sig.out
+                out.array = None
+                out.seg = seg
+                out.pos = pos
+                seg.results.append(out)
+    finally:
+        seg.busy = False
+    if out is None:
+        return run(kernel, ({xs},))
+    t = new(Tensor)
+    t._raw = out
+    t._idx = t._version = 0
+    t._alias = t._grad = t._hooks = t._name = None
+    t._persistable = False
+    if kernel.view is not None:
+        link(t, x0, kernel, ({rest}))
+    flow = sig.flow if ctx.grad else 0
+    if flow:
+{stops}
+    if not flow:
+        t._node = None
+        t._stop = True
+        return t
+    t._node = node = new(Node)
+    t._stop = False
+    node.kernel = kernel
+    node.values = ({vs},)
+    node.n_out = 1
+    node.seg = seg
+    node.pos = pos
+    node.hooks = node.zero_grad_sources = None
+    node.serial = next_serial()
+{edges}
+    return t
+"""
+_POSITION = (
+    "            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else "
+    "places.get(v{i}) or add_leaf(seg, v{i})"
+)
+_STOP = "        if x{i}._stop: flow &= {mask}"
+_EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.edges = ({sources},)"
+_SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
+
+
+def _made(n):
+    at = range(n)
+
+    def listed(pattern, joint=", "):
+        return joint.join(pattern.format(i=i, mask=~(1 << i)) for i in at)
+
+    def edges(flow):
+        diff = tuple(i for i in at if flow >> i & 1)
+        return _EDGES.format(
+            test="if" if flow == 1 else "elif",
+            flow=flow,
+            diff=diff,
+            sources=", ".join(_SOURCE.format(i=i) for i in diff),
+        )
+
+    text = _TEMPLATE.format(
+        n=n,
+        xs=listed("x{i}"),
+        rest="".join(f"x{i}, " for i in range(1, n)),
+        vs=listed("v{i}"),
+        ps=listed("p{i}"),
+        raws=listed("x{i}._raw"),
+        avals=listed("v{i}.aval"),
+        foreign=listed("type(v{i}) is not Value", " or "),
+        placed=listed("p{i} is not None", " and "),
+        positions=listed(_POSITION, "\n"),
+        stops=listed(_STOP, "\n"),
+        edges="\n".join(map(edges, range(1, 1 << n))),
+    )
+    scope = {
+        "__name__": __name__,
+        "Node": Node,
+        "Tensor": Tensor,
+        "Value": Value,
+        "add_leaf": add_leaf,
+        "local": local,
+        "new": object.__new__,
+        "link": link,
+        "next_serial": next_serial,
+        "run": run,
+    }
+    exec(text, scope)  # noqa: S102  the text is the template above
+    return scope[f"run{n}"]
+
+
+run1, run2, run3 = map(_made, (1, 2, 3))

@@ -1,0 +1,234 @@
+"""What code can reach of Python's state: variables of functions, containers, plain objects, and the
+Tensors in them."""
+
+import collections
+import dis
+import functools as ft
+import math
+import operator
+import types
+
+import numpy as np
+
+from paddle_jax._core.tensors.tensor import Tensor
+
+MISSING = object()  # stands for what is not there
+SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+CONTAINERS = (list, dict, set, collections.deque)  # that can change
+LAYER_STORES = ("_parameters", "_sub_layers", "_buffers")  # attributes of a Layer with its other attributes
+_OF_LAYERS = frozenset(LAYER_STORES)
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def equal(a, b) -> bool:
+    """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
+    return a is b or type(a) in SCALARS and same(a, b)
+
+
+def identical(a, b) -> bool:
+    """Whether two sequences hold the same objects."""
+    return len(a) == len(b) and all(map(operator.is_, a, b))
+
+
+class Same:
+    """An object as part of a key: equal to itself alone, which it keeps alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return type(other) is Same and other.value is self.value
+
+    def __hash__(self):
+        return id(self.value)
+
+
+def same(a, b):
+    """Whether two values are the same to code that reads them: the same object, equal numbers and
+    texts, tuples of such."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is float:  # before SCALARS, which has it
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
+    if kind in SCALARS:
+        return a == b or a != a and b != b
+    if kind is tuple or kind is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind is dict:
+        return a.keys() == b.keys() and all([same(value, b[key]) for key, value in a.items()])
+    if kind is frozenset:
+        return a == b
+    if kind is types.MethodType:
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
+        return a.__self__ is b.__self__ and a == b
+    if isinstance(a, np.generic):
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    return False
+
+
+# variables --------------------------------------------------------------------------------------------------
+
+
+def content_of(cell):
+    """What a variable of an enclosing function holds; MISSING before it is set."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not set yet
+        return MISSING
+
+
+@ft.lru_cache(maxsize=4096)
+def globals_named(code, by=_GLOBAL) -> tuple:
+    """The names of the global variables that a code object reads or assigns, with those of the functions
+    inside it. by: names of instructions."""
+    names = [i.argval for i in dis.get_instructions(code) if i.opname in by]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += globals_named(constant, by)
+    return tuple(dict.fromkeys(names))
+
+
+def variables_of(function):
+    """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one
+    that has no value yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield cell, name, content_of(cell)
+    scope = function.__globals__
+    assigned = globals_named(function.__code__, ("STORE_GLOBAL",))
+    for name in globals_named(function.__code__):
+        if name in scope or name in assigned:
+            yield scope, name, scope.get(name, MISSING)
+
+
+# containers and objects -------------------------------------------------------------------------------------
+
+
+def stores_of(owner):
+    """The containers with what an object holds: of a Layer, where its attributes may be; of a
+    container itself."""
+    if isinstance(owner, CONTAINERS):
+        return [owner]
+    own = getattr(owner, "__dict__", {})
+    return [own, *[own[name] for name in LAYER_STORES]] if own.keys() >= _OF_LAYERS else [own]
+
+
+def members(container):
+    """[(key or place, value)] of what a container or a tuple holds now."""
+    return list(container.items() if isinstance(container, dict) else enumerate(container))
+
+
+def contents_of(owner):
+    """Copies of what a container or an object holds, one for each of its stores."""
+    return list(map(_copied, stores_of(owner)))
+
+
+def put_contents(owner, before):
+    """Gives a container or an object the contents that it had."""
+    for store, content in zip(stores_of(owner), before, strict=True):
+        _put(store, content)
+
+
+def _copied(store):
+    return (dict if isinstance(store, dict) else set if isinstance(store, set) else list)(store)
+
+
+def differs(store, before) -> bool:
+    """Whether a container holds anything else than a copy of its content does."""
+    if isinstance(store, set):
+        return store != before
+    if len(store) != len(before):
+        return True
+    if isinstance(store, dict):
+        return not all(equal(store.get(key, MISSING), value) for key, value in before.items())
+    return not all(map(equal, store, before))
+
+
+def _put(store, before):
+    """Gives a container the content that it had. Returns whether it held anything else."""
+    changed = differs(store, before)
+    if changed:
+        store.clear()
+        (store.extend if isinstance(before, list) else store.update)(before)
+    return changed
+
+
+class Snapshot:
+    """Containers and variables with what they held, to put it back.
+
+    held: (container, copy of its content, name for a message, keys or places in it that others look
+    after). variables: (cell or dict, name, value).
+    """
+
+    def __init__(self):
+        self.held, self.variables = [], []
+
+    def hold(self, store, name="", apart=()):
+        """Notes what a container holds now. apart: keys or places in it that others put back."""
+        self.held.append((store, _copied(store), name, apart))
+
+    def restore(self):
+        """Puts everything back; the names of what had changed."""
+        changed = []
+        for store, before, name, apart in self.held:
+            for key in apart:
+                if key in store if isinstance(store, dict) else key < len(store):
+                    before[key] = store[key]
+            if _put(store, before):
+                changed.append(name)
+        return changed + self.restore_variables()
+
+    def restore_variables(self):
+        """Puts variables back that have been assigned; their names."""
+        changed = []
+        for place, name, before in self.variables:
+            if not equal(place.get(name, MISSING) if isinstance(place, dict) else content_of(place), before):
+                changed.append(f"the variable {name!r}")
+                if isinstance(place, dict) and before is MISSING:
+                    del place[name]
+                elif isinstance(place, dict):
+                    place[name] = before
+                elif before is MISSING:
+                    del place.cell_contents
+                else:
+                    place.cell_contents = before
+        return changed
+
+
+# nested values ----------------------------------------------------------------------------------------------
+
+
+def tensors_in(value):
+    """The Tensors in nested lists, tuples, dicts and slices."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for _, part in members(value):
+            yield from tensors_in(part)
+    elif isinstance(value, slice):
+        yield from tensors_in((value.start, value.stop, value.step))
+
+
+def mapped(value, change, kind=Tensor):
+    """The same structure with every Tensor (or object of another kind) changed."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, slice):
+        return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
+    if isinstance(value, dict):
+        return {k: mapped(v, change, kind) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        items, plain = [mapped(v, change, kind) for v in value], type(value) in (list, tuple)
+        # a class of its own may be made in another way
+        return value if not plain and identical(items, value) else sequence_of(type(value), items)
+    return value
+
+
+def sequence_of(kind, items):
+    """A list, tuple or named tuple."""
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)

@@ -1,1 +1,0 @@
-"""What is said where something goes wrong: kinds and texts of errors, checks of values, no memory."""

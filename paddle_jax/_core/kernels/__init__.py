@@ -1,0 +1,1 @@
+"""Kernels: pure functions of arrays with fixed attributes, and their gradients."""

@@ -1,0 +1,126 @@
+"""JAX's trace of a function to equations, in fewer calls.
+
+What comes out is what JAX makes of the same function; tests compare the two. (Only where an array of a trace
+within, a loop's say, is compared with one from outside, Python asks the latter first, so that a < b comes out
+as b > a.) The shapes of common primitives
+come from results.py, and the operators of arrays, which `jax.numpy` sends through promotion and broadcasting
+by several functions, go straight to the primitive where there is nothing to promote. Where this version of
+JAX keeps its traces in another way, or one of its checks of traces is on, JAX's own trace is used.
+"""
+
+import numpy as np
+from jax import lax
+from jax._src import config, core, dtypes, source_info_util
+from jax._src.interpreters import partial_eval
+from jax._src.mesh import get_abstract_mesh
+
+from paddle_jax._core.kernels.result_types import RESULTS
+
+_FLOATS = frozenset(map(np.dtype, ("float32", "float64")))
+_NUMBERS = _FLOATS | set(map(np.dtype, ("int32", "int64")))
+_SCALARS = (int, float)
+
+
+class Operand(partial_eval.DynamicJaxprTracer):
+    """An array of a trace, on no mesh and with nothing else that JAX's avals may say."""
+
+    __slots__ = ()
+
+    def astype(self, dtype, *rest, **options):
+        """Itself where it has the dtype already."""
+        if (
+            not rest
+            and not options
+            and dtype is not None
+            and dtype == self.aval.dtype
+            and not self.aval.weak_type
+        ):
+            return self
+        return super().__getattr__("astype")(dtype, *rest, **options)
+
+
+def _operator(name, function, accepted, turned=False):
+    """Declares an operator of two arrays of one shape and dtype, or of a floating one and a number of
+    Python."""
+    base = getattr(partial_eval.DynamicJaxprTracer, name)
+
+    def method(self, other):
+        aval = self.aval
+        if aval.dtype in accepted and not aval.weak_type:
+            if type(other) is Operand and other.aval is aval:
+                return function(self, other)
+            if type(other) in _SCALARS and aval.dtype in _FLOATS:
+                number = aval.dtype.type(other)
+                return function(number, self) if turned else function(self, number)
+        return base(self, other)
+
+    setattr(Operand, name, method)
+
+
+for _name in ("add", "sub", "mul"):
+    _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
+    _operator(f"__r{_name}__", getattr(lax, _name), _NUMBERS, turned=True)
+for _name in ("lt", "le", "gt", "ge"):
+    _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
+_operator("__truediv__", lax.div, _FLOATS)
+_operator("__rtruediv__", lax.div, _FLOATS, turned=True)
+
+
+class Trace(partial_eval.DynamicJaxprTrace):
+    """As JAX's, with results from results.py."""
+
+    __slots__ = ()
+
+    def new_arg(self, aval, source_info):
+        if not _plain(aval):
+            return super().new_arg(aval, source_info)
+        var = self.frame.newvar(aval)
+        self.frame.invars.append(var)
+        return Operand(self, aval, var, source_info)
+
+    def var_to_tracer(self, var, source_info, parent=None):
+        if _plain(var.aval):
+            return Operand(self, var.aval, var, source_info, parent)
+        return super().var_to_tracer(var, source_info, parent)
+
+    def process_primitive(self, primitive, tracers, params, /):
+        rule = RESULTS.get(primitive)
+        if rule is None or not any(type(t) is Operand and t._trace is self for t in tracers):
+            return super().process_primitive(primitive, tracers, params)
+        source_info = source_info_util.current()
+        operands = [
+            t if type(t) is Operand and t._trace is self else self.to_jaxpr_tracer(t, source_info)
+            for t in tracers
+        ]
+        if all(type(t) is Operand or _plain(t.aval) for t in operands):
+            aval = rule(params, *[t.aval for t in operands])
+            if aval is not None:
+                return self.emit_eqn(operands, [aval], primitive, params, core.no_effects, source_info)[0]
+        return super().process_primitive(primitive, operands, params)
+
+
+def _plain(aval):
+    """Whether shape, dtype and weak type are all that an aval says; those that are equal are one object."""
+    return type(aval) is core.ShapedArray and aval is core.ShapedArray(aval.shape, aval.dtype, aval.weak_type)
+
+
+def trace(function, avals, debug_info):
+    """(jaxpr, constants) of a function that gives a list of arrays."""
+    frame = Trace(debug_info, parent_trace=core.trace_ctx.trace)
+    with source_info_util.reset_name_stack(), partial_eval.TracebackScope():
+        here = source_info_util.current()
+        operands = [frame.new_arg(aval, here) for aval in avals]
+        with core.set_current_trace(frame):
+            results = function(*operands)
+        partial_eval._check_returned_jaxtypes(debug_info, results)
+        results = [frame.to_jaxpr_tracer(dtypes.canonicalize_value(x), here) for x in results]
+        jaxpr, consts = frame.frame.to_jaxpr(frame, results, debug_info, here)
+        frame.invalidate()
+    return jaxpr, consts
+
+
+def usual() -> bool:
+    """Whether `trace` may take the place of JAX's own: no check of traces is on, and no mesh."""
+    return (
+        not config.enable_checks.value and not config.check_tracer_leaks.value and get_abstract_mesh().empty
+    )

@@ -1,0 +1,1 @@
+"""Lazy arrays: operations are recorded into segments, which run later."""

@@ -1,0 +1,395 @@
+"""Expressions of unknown lengths as nested tuples, brought to one form so that equal ones are equal.
+
+An expression is a plain number or a tuple whose first item is its kind:
+
+- leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one. The
+  symbol is a number that the recording gives each of its values. ("open", number) stands for one of them
+  while an operation is traced (`_program/symbolic_shapes.py`).
+- whole numbers: ("lin", constant, ((expression, factor), ...)), a sum; ("mul", a, b), ("floordiv", a, b),
+  ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("bitand", a, b), ("abs", a), ("int", answer),
+  and ("floor", x), ("ceil", x), ("trunc", x), ("round", x) of a float.
+- floats: ("float", whole), ("fadd", a, b) and so on, ("div", a, b), ("sqrt", x) and so on.
+- answers: ("pos", whole), whether it is above zero; ("zero", whole); ("flt", a, b), ("fle", a, b),
+  ("feq", a, b); ("not", a), ("and", a, b), ("or", a, b).
+- ("where", answer, a, b) of whole numbers or floats.
+"""
+
+import functools as ft
+import math
+import operator
+
+LEAVES = ("dim", "item", "open")
+# functions of floats that are called the same in Python, NumPy and the file
+FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
+
+
+def walk(node):
+    """All leaves of an expression."""
+    if not isinstance(node, tuple):
+        return
+    if node[0] in LEAVES:
+        yield node
+    elif node[0] == "lin":
+        for atom, _ in node[2]:
+            yield from walk(atom)
+    else:
+        for part in node[1:]:
+            yield from walk(part)
+
+
+# whole numbers ----------------------------------------------------------------------------------------------
+
+
+def _terms(node):
+    """(constant, {expression: factor}) of a whole number."""
+    if isinstance(node, int):
+        return int(node), {}
+    if node[0] == "lin":
+        return node[1], dict(node[2])
+    return 0, {node: 1}
+
+
+def _sum(constant, terms):
+    """The expression of a sum."""
+    terms = {atom: factor for atom, factor in terms.items() if factor}
+    if not terms:
+        return constant
+    if constant == 0 and len(terms) == 1:
+        ((atom, factor),) = terms.items()
+        if factor == 1:
+            return atom
+    return "lin", constant, tuple(sorted(terms.items(), key=repr))
+
+
+def add(left, right, factor=1):
+    """left + factor * right, of whole numbers."""
+    constant, terms = _terms(left)
+    more, others = _terms(right)
+    for atom, count in others.items():
+        terms[atom] = terms.get(atom, 0) + factor * count
+    return _sum(constant + factor * more, terms)
+
+
+def scaled(node, factor):
+    """node * factor, of a whole number."""
+    constant, terms = _terms(node)
+    return _sum(constant * factor, {atom: count * factor for atom, count in terms.items()})
+
+
+def _product(left, right):
+    if isinstance(left, int):
+        return scaled(right, left)
+    if isinstance(right, int):
+        return scaled(left, right)
+    return ("mul", *sorted((left, right), key=repr))
+
+
+def _quotient(left, right):
+    if right == 1:
+        return left
+    if isinstance(right, int) and right > 0:
+        constant, terms = _terms(left)
+        if constant % right == 0 and all(factor % right == 0 for factor in terms.values()):
+            return _sum(constant // right, {atom: factor // right for atom, factor in terms.items()})
+    return "floordiv", left, right
+
+
+def _remainder(left, right):
+    if right == 1:
+        return 0
+    if isinstance(right, int) and right > 0:
+        constant, terms = _terms(left)
+        if all(factor % right == 0 for factor in terms.values()):
+            return constant % right
+    return "mod", left, right
+
+
+def _extreme(name, left, right):
+    low, high = bounds(add(left, right, -1))
+    if high is not None and high <= 0:
+        return left if name == "min" else right
+    if low is not None and low >= 0:
+        return right if name == "min" else left
+    return (name, *sorted((left, right), key=repr))
+
+
+def _common_bits(left, right):
+    if isinstance(left, int):
+        left, right = right, left
+    if not isinstance(right, int):
+        return ("bitand", *sorted((left, right), key=repr))
+    if right < 0:
+        return add(left, _masked(left, ~right), -1)
+    return _masked(left, right)
+
+
+def _masked(node, mask):
+    """node & mask, for a mask of bits that is not negative: a sum of remainders."""
+    total, position = 0, 0
+    while mask >> position:
+        if not mask >> position & 1:
+            position += 1
+            continue
+        first = position
+        while mask >> position & 1:
+            position += 1
+        part = _remainder(_quotient(node, 1 << first), 1 << position - first)
+        total = add(total, part, 1 << first)
+    return total
+
+
+_WHOLE = {
+    "add": add,
+    "sub": lambda a, b: add(a, b, -1),
+    "mul": _product,
+    "floordiv": _quotient,
+    "mod": _remainder,
+    "min": ft.partial(_extreme, "min"),
+    "max": ft.partial(_extreme, "max"),
+    "bitand": _common_bits,
+}
+PYTHON = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "min": min,
+    "max": max,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "bitand": operator.and_,
+}
+
+
+def binary(name, left, right, whole):
+    """The expression of an operator on two numbers. whole: whether the result is a whole number."""
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return PYTHON[name](left, right)
+    if whole:
+        return _WHOLE[name](left, right) if name in _WHOLE else (name, left, right)
+    if name == "div":
+        return "div", left, right
+    return "f" + name, left, right
+
+
+def unary(name, node):
+    """The expression of a function of one number."""
+    if name == "abs":
+        low, _ = bounds(node)
+        return node if low is not None and low >= 0 else ("abs", node)
+    if name in ("floor", "ceil", "trunc", "round") and isinstance(node, tuple) and node[0] == "float":
+        return node[1]
+    if name in ("floor", "ceil", "trunc") and isinstance(node, tuple) and node[0] == "div":
+        return _whole_quotient(name, node)
+    return name, node
+
+
+def _whole_quotient(name, node):
+    """floor, ceil or trunc of a quotient of whole numbers, which is exact in whole numbers; else as it is."""
+    _, left, right = node
+    positive = isinstance(right, int) and right > 0
+    if not positive or not is_whole(left) or name == "trunc" and not _at_least(left, 0):
+        return name, node
+    if name == "ceil":
+        return scaled(_quotient(scaled(left, -1), right), -1)
+    return _quotient(left, right)
+
+
+_WHOLE_KINDS = (
+    "lin",
+    "mul",
+    "floordiv",
+    "mod",
+    "pow",
+    "min",
+    "max",
+    "bitand",
+    "abs",
+    "int",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "dim",
+)
+
+
+def is_whole(node) -> bool:
+    """Whether an expression is known to be a whole number."""
+    return isinstance(node, int) or (isinstance(node, tuple) and node[0] in _WHOLE_KINDS)
+
+
+def _at_least(node, least):
+    low, _ = bounds(node)
+    return low is not None and low >= least
+
+
+# answers ----------------------------------------------------------------------------------------------------
+
+
+def compared(name, left, right, whole):
+    """The expression of a comparison; a bool where the answer is known."""
+    if not whole:
+        return _compared_floats(name, left, right)
+    if name in ("eq", "ne"):
+        same = _is_zero(add(left, right, -1))
+        return same if name == "eq" else negated(same)
+    if name in ("gt", "ge"):
+        left, right = right, left
+    gap = add(right, left, -1)
+    return _is_positive(gap if name in ("lt", "gt") else add(gap, 1))
+
+
+def _compared_floats(name, left, right):
+    if name in ("gt", "ge"):
+        left, right = right, left
+    kind = {"lt": "flt", "gt": "flt", "le": "fle", "ge": "fle"}.get(name, "feq")
+    answer = kind, left, right
+    return negated(answer) if name == "ne" else answer
+
+
+def _is_positive(node):
+    low, high = bounds(node)
+    if low is not None and low > 0:
+        return True
+    if high is not None and high <= 0:
+        return False
+    return "pos", node
+
+
+def _is_zero(node):
+    low, high = bounds(node)
+    if low is not None and low > 0 or high is not None and high < 0:
+        return False
+    if low == high == 0:
+        return True
+    _, terms = _terms(node)
+    first = min(terms, key=repr)
+    return "zero", (node if terms[first] > 0 else scaled(node, -1))
+
+
+def negated(answer):
+    """The expression of `not answer`."""
+    if isinstance(answer, bool):
+        return not answer
+    if answer[0] == "not":
+        return answer[1]
+    if answer[0] == "pos":
+        return _is_positive(add(1, answer[1], -1))
+    return "not", answer
+
+
+def logical(name, left, right):
+    """The expression of `left and right` or `left or right`."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, bool):
+            return other if one is (name == "and") else one
+    return left if left == right else (name, left, right)
+
+
+def choice(answer, yes, no):
+    """The expression of `yes if answer else no`."""
+    return yes if yes == no else ("where", answer, yes, no)
+
+
+# bounds -----------------------------------------------------------------------------------------------------
+
+
+@ft.lru_cache(maxsize=4096)
+def bounds(node) -> tuple:
+    """(least, greatest) value of a whole number; None where there is no bound."""
+    if isinstance(node, int):
+        return node, node
+    kind = node[0]
+    if kind == "dim":
+        return 0, None
+    if kind == "lin":
+        return _bounds_of_sum(node)
+    if kind == "int":
+        return 0, 1
+    if kind == "mod" and isinstance(node[2], int) and node[2] > 0:
+        return 0, node[2] - 1
+    if kind == "floordiv" and isinstance(node[2], int) and node[2] > 0:
+        low, high = bounds(node[1])
+        return None if low is None else low // node[2], None if high is None else high // node[2]
+    if kind == "abs":
+        return 0, None
+    if kind in ("min", "max", "where"):
+        return _bounds_of_choice(kind, bounds(node[-2]), bounds(node[-1]))
+    if kind == "mul" and all(_at_least(part, 0) for part in node[1:]):
+        return 0, None
+    return None, None
+
+
+def _bounds_of_sum(node):
+    low = high = node[1]
+    for atom, factor in node[2]:
+        least, most = bounds(atom)
+        if factor < 0:
+            least, most = most, least
+        low = None if low is None or least is None else low + factor * least
+        high = None if high is None or most is None else high + factor * most
+    return low, high
+
+
+def _bounds_of_choice(kind, one, other):
+    lows = [one[0], other[0]]
+    highs = [one[1], other[1]]
+    if kind == "min":
+        known = [high for high in highs if high is not None]
+        return None if None in lows else min(lows), min(known) if known else None
+    if kind == "max":
+        known = [low for low in lows if low is not None]
+        return max(known) if known else None, None if None in highs else max(highs)
+    return None if None in lows else min(lows), None if None in highs else max(highs)
+
+
+# values -----------------------------------------------------------------------------------------------------
+
+UNARY = {
+    "abs": abs,
+    "fabs": abs,
+    "fneg": operator.neg,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "atan": math.atan,
+    **{name: getattr(math, name) for name in FUNCTIONS},
+}
+_VALUES = {
+    **PYTHON,
+    **{"f" + name: function for name, function in PYTHON.items()},  # of whole numbers, of floats
+    **UNARY,
+    "int": int,
+    "float": float,
+    "pos": lambda a: a > 0,
+    "zero": lambda a: a == 0,
+    "not": operator.not_,
+    "and": operator.and_,
+    "or": operator.or_,
+    "where": lambda test, a, b: a if test else b,
+}
+
+
+def value(node, leaf):
+    """The value of an expression. leaf: function that gives the values of the leaves."""
+    if not isinstance(node, tuple):
+        return node
+    if node[0] in LEAVES:
+        return leaf(node)
+    if node[0] == "lin":
+        return node[1] + sum(factor * value(atom, leaf) for atom, factor in node[2])
+    return _VALUES[node[0]](*[value(part, leaf) for part in node[1:]])

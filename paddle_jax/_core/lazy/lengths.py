@@ -1,0 +1,570 @@
+"""Numbers made of lengths that are not known while a model file is recorded.
+
+A `Length` stands for an int and carries the expression it comes from; `LengthFloat` and `LengthBool`
+likewise. Python's operators give the same kinds again, so code computes with lengths as with numbers, and the
+expression becomes operations of the file. Each number has two values, for two assignments of the unknown
+lengths. Where an int is asked for, it is the first one.
+
+Expressions are nested tuples (`expressions.py`), so they are hashable and equal across recordings.
+"""
+
+import functools as ft
+import operator
+import sys
+
+import numpy as np
+
+from paddle_jax._core.base.caller_info import is_below, is_users
+from paddle_jax._core.base.size import Size
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy import length_expressions as ex
+from paddle_jax._core.lazy.symbol import SymbolError
+
+
+class UndecidedError(SymbolError):
+    """Python code of the user decides by a length that is not known."""
+
+
+class _Unknown:
+    """What all numbers made of unknown lengths have: two values and an expression.
+
+    Attributes:
+        pair: tuple of the values under the two assignments of lengths.
+        node: its expression, see `expressions.py`.
+    """
+
+    __slots__ = ("node", "pair")
+
+    def __init__(self, pair, node):
+        self.pair = pair
+        self.node = node
+
+    def __repr__(self):
+        return repr(self.pair[0])  # a text of it is compared between recordings, as plain numbers are
+
+    def __hash__(self):
+        return hash(self.pair[0])
+
+    def __bool__(self):
+        answer = truth(self)
+        if isinstance(answer, LengthBool):
+            check_caller()
+            return answer.pair[0]
+        return answer
+
+    def __int__(self):
+        check_caller()
+        return int(self.pair[0])
+
+    def __float__(self):
+        check_caller()
+        return float(self.pair[0])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.pair[0], dtype)
+
+
+class _Arithmetic(_Unknown):
+    """What `Length` and `LengthFloat` compute in the same way. The operators follow below."""
+
+    __slots__ = ()
+
+    def __format__(self, spec):
+        return format(self.pair[0], spec)
+
+    def __pos__(self):
+        return self
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __pow__(self, other, modulo=None):
+        return NotImplemented if modulo is not None else _binary("pow", self, other)
+
+    def __rpow__(self, other):
+        return _binary("pow", other, self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return _ufunc(ufunc, method, inputs, options)
+
+
+class Length(_Arithmetic):
+    """A whole number made of unknown lengths.
+
+    `isinstance(n, int)` holds, as for a length that is known. It is no subclass, since Python computes
+    `2.0 * n` without asking a subclass of int.
+    """
+
+    __slots__ = ()
+    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
+
+    __index__ = _Unknown.__int__
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return True
+
+    def __neg__(self):
+        return _binary("sub", 0, self)
+
+    def __abs__(self):
+        return _unary("abs", self)
+
+    def __floor__(self):
+        return self
+
+    __ceil__ = __trunc__ = __floor__
+
+    def __round__(self, digits=None):
+        if digits is None or digits >= 0:
+            return self
+        raise UndecidedError(
+            "round of a length that is not known, to a power of ten; give the length as a number"
+        )
+
+    def bit_length(self):
+        """The number of bits of the absolute value."""
+        return _unary("floor", function("log2", abs(self) + 0.5)) + 1
+
+
+class LengthFloat(_Arithmetic):
+    """A float made of unknown lengths; `isinstance(x, float)` holds."""
+
+    __slots__ = ()
+    __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType]
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return self == _unary("floor", self)
+
+    def __neg__(self):
+        return _unary("fneg", self)
+
+    def __abs__(self):
+        return _unary("fabs", self)
+
+    def __floor__(self):
+        return _unary("floor", self)
+
+    def __ceil__(self):
+        return _unary("ceil", self)
+
+    def __trunc__(self):
+        return _unary("trunc", self)
+
+    def __round__(self, digits=None):
+        if digits is None:
+            return _unary("round", self)
+        raise UndecidedError(
+            "round to digits of a float made of a length that is not known; round to a "
+            "whole number, or give the length as a number"
+        )
+
+
+class LengthBool(_Unknown):
+    """The answer to a question about unknown lengths."""
+
+    __slots__ = ()
+
+    __index__ = _Unknown.__int__
+
+    def __neg__(self):
+        return -as_int(self)
+
+    def __pos__(self):
+        return as_int(self)
+
+    __abs__ = __pos__
+
+
+LENGTHS = (Length, LengthFloat, LengthBool)
+_FAMILY = frozenset(LENGTHS)
+
+
+def is_length(value) -> bool:
+    """Whether a value is a number made of unknown lengths."""
+    return type(value) in _FAMILY
+
+
+def has_lengths(value) -> bool:
+    """Whether nested lists, tuples, slices and dicts hold numbers made of unknown lengths."""
+    if type(value) in _FAMILY:
+        return True
+    if isinstance(value, list | tuple):
+        return any(map(has_lengths, value))
+    if isinstance(value, dict):
+        return any(map(has_lengths, value.values()))
+    if isinstance(value, slice):
+        return has_lengths((value.start, value.stop, value.step))
+    return False
+
+
+def lengths_in(value):
+    """All Lengths in nested lists and tuples."""
+    if type(value) is Length:
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from lengths_in(item)
+
+
+def looking_fixed(value) -> set:
+    """The values of those Lengths in nested lists and tuples whose two values are equal."""
+    return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
+
+
+def node_of(value):
+    """The expression of a number."""
+    return value.node if type(value) in _FAMILY else value
+
+
+def pair_of(value) -> tuple:
+    """The two values of a number."""
+    return value.pair if type(value) in _FAMILY else (value, value)
+
+
+def substituted(value, which: int):
+    """Nested lists, tuples and slices with plain numbers, the values under one of the two assignments."""
+    if type(value) in _FAMILY:
+        return value.pair[which]
+    if isinstance(value, list | tuple):
+        return type(value)([substituted(item, which) for item in value])
+    if isinstance(value, slice):
+        return slice(*[substituted(item, which) for item in (value.start, value.stop, value.step)])
+    return value
+
+
+def number(pair, node):
+    """The number of a pair of values and an expression; a plain one where the expression is constant."""
+    if isinstance(node, int | float):
+        return node
+    if isinstance(pair[0], bool | np.bool_):
+        return LengthBool(pair, node)
+    if pair[0] == pair[1]:
+        local.ctx.frame.looks_fixed(node, pair[0])
+    return LengthFloat(pair, node) if isinstance(pair[0], float) else Length(pair, node)
+
+
+# decisions --------------------------------------------------------------------------------------------------
+
+
+def check_caller() -> None:
+    """Refuses what asks for the plain number in code of the user, or in a function of Python or NumPy that it
+    calls: it would hold for one length alone. Code of this package gets the first value; what depends on it
+    is compared between recordings."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and is_below(frame.f_globals):
+        frame = frame.f_back
+    if local.ctx.frame.for_user or is_users(frame.f_globals):
+        error = UndecidedError(
+            "the code decides by a length that is not known; compare lengths with if, "
+            "while, assert, and, or, not, min and max, or give these lengths as numbers "
+            "in input_spec"
+        )
+        local.ctx.frame.refused(error)  # the user's code might catch it
+        raise error
+
+
+def negation(answer):
+    """`not answer`."""
+    if not isinstance(answer, LengthBool):
+        return not answer
+    return number(tuple([not one for one in answer.pair]), ex.negated(answer.node))
+
+
+def truth(value):
+    """The truth of a number: a bool, or a LengthBool."""
+    if isinstance(value, LengthBool):
+        return value
+    return value != 0 if type(value) in _FAMILY else bool(value)
+
+
+def _logical(name, left, right):
+    if not isinstance(left, bool | LengthBool) or not isinstance(right, bool | LengthBool):
+        return NotImplemented
+    function = operator.and_ if name == "and" else operator.or_
+    pair = tuple([function(bool(a), bool(b)) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    return number(pair, ex.logical(name, node_of(left), node_of(right)))
+
+
+def as_int(value):
+    """An answer as 0 or 1; another number as it is."""
+    if isinstance(value, LengthBool):
+        return Length(tuple(map(int, value.pair)), ("int", value.node))
+    return int(value) if isinstance(value, bool | np.bool_) else value
+
+
+def to_int(value):
+    """`int(value)`."""
+    if isinstance(value, LengthFloat):
+        return _unary("trunc", value)
+    return as_int(value) if type(value) in _FAMILY else int(value)
+
+
+def to_float(value):
+    """`float(value)`."""
+    if isinstance(value, Length | LengthBool):
+        value = as_int(value)
+        return LengthFloat(tuple(map(float, value.pair)), ("float", value.node))
+    return value if isinstance(value, LengthFloat) else float(value)
+
+
+def chosen(answer, yes, no):
+    """`yes if answer else no`, as one number."""
+    if not isinstance(answer, LengthBool):
+        return yes if answer else no
+    pair = tuple([a if one else b for one, a, b in zip(answer.pair, pair_of(yes), pair_of(no), strict=True)])
+    if isinstance(yes, float) or isinstance(no, float):
+        pair = tuple(map(float, pair))
+    return number(pair, ex.choice(answer.node, node_of(yes), node_of(no)))
+
+
+def _both(self, other):
+    """`self & other`."""
+    if _are_answers(self, other):
+        return _logical("and", self, other)
+    return _bits(lambda a, b: _binary("bitand", a, b), self, other)
+
+
+def _one_or_both(self, other):
+    """`self | other`."""
+    if _are_answers(self, other):
+        return _logical("or", self, other)
+    return _bits(lambda a, b: a + b - _binary("bitand", a, b), self, other)
+
+
+def _one_of_both(self, other):
+    """`self ^ other`."""
+    if _are_answers(self, other):
+        return _compared("ne", self, other)
+    return _bits(lambda a, b: a + b - 2 * _binary("bitand", a, b), self, other)
+
+
+def _are_answers(one, other):
+    return isinstance(one, bool | LengthBool) and isinstance(other, bool | LengthBool)
+
+
+def _bits(combine, left, right):
+    """`combine` of two whole numbers."""
+    left, right = _plain(left), _plain(right)
+    return combine(left, right) if isinstance(left, int) and isinstance(right, int) else NotImplemented
+
+
+def _left(number, places):
+    return number * 2**places
+
+
+def _right(number, places):
+    return number // 2**places
+
+
+# arithmetic -------------------------------------------------------------------------------------------------
+
+
+def _plain(value):
+    """A number that may stand beside a length, else None."""
+    is_scalar = isinstance(value, np.ndarray) and not value.ndim
+    if is_scalar or isinstance(value, np.bool_ | np.integer | np.floating):
+        value = value.item()
+    if isinstance(value, bool | LengthBool):
+        return as_int(value)
+    return value if isinstance(value, int | float) else None
+
+
+def _binary(name, left, right):
+    left, right = _plain(left), _plain(right)
+    if left is None or right is None:
+        return NotImplemented
+    function = ex.PYTHON[name]
+    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    if isinstance(pair[0], complex):
+        raise UndecidedError(
+            "a complex number is made of a length that is not known; give the length as a number"
+        )
+    whole = isinstance(left, int) and isinstance(right, int)
+    if whole and name == "pow" and isinstance(pair[0], float) != isinstance(pair[1], float):
+        raise UndecidedError("a power whose exponent is a length of either sign; give the length as a number")
+    whole = whole and not isinstance(pair[0], float)
+    return number(pair, ex.binary(name, node_of(left), node_of(right), whole))
+
+
+def _unary(name, value):
+    value = _plain(value)
+    pair = tuple(map(ex.UNARY[name], pair_of(value)))
+    return number(pair, ex.unary(name, node_of(value)))
+
+
+def _compared(name, left, right):
+    left, right = _plain(left), _plain(right)
+    if left is None or right is None:
+        return NotImplemented
+    function = ex.PYTHON[name]
+    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    whole = isinstance(left, int) and isinstance(right, int)
+    return number(pair, ex.compared(name, node_of(left), node_of(right), whole))
+
+
+def _operators(cls):
+    """Gives a class the operators on two numbers."""
+    for name, dunder in (
+        ("add", "add"),
+        ("sub", "sub"),
+        ("mul", "mul"),
+        ("div", "truediv"),
+        ("floordiv", "floordiv"),
+        ("mod", "mod"),
+    ):
+        setattr(cls, f"__{dunder}__", lambda self, other, name=name: _binary(name, self, other))
+        setattr(cls, f"__r{dunder}__", lambda self, other, name=name: _binary(name, other, self))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(cls, f"__{name}__", lambda self, other, name=name: _compared(name, self, other))
+
+
+def _operators_on_bits(cls):
+    """Gives a class of whole numbers the operators on bits."""
+    for name, combine in (("and", _both), ("or", _one_or_both), ("xor", _one_of_both)):
+        setattr(cls, f"__{name}__", combine)
+        setattr(cls, f"__r{name}__", combine)
+    for name, move in (("lshift", _left), ("rshift", _right)):
+        setattr(cls, f"__{name}__", lambda self, other, move=move: _bits(move, self, other))
+        setattr(cls, f"__r{name}__", lambda self, other, move=move: _bits(move, other, self))
+    cls.__invert__ = lambda self: -1 - as_int(self)
+
+
+for _cls in LENGTHS:
+    _operators(_cls)
+for _cls in (Length, LengthBool):
+    _operators_on_bits(_cls)
+
+
+# items ------------------------------------------------------------------------------------------------------
+
+
+def element(items, position):
+    """The item of a list or tuple of numbers at a position that is a Length."""
+    if not items:
+        raise IndexError("list index out of range")
+    place = chosen(position < 0, position + len(items), position)
+    found = items[-1]
+    for number_of_item in range(len(items) - 2, -1, -1):
+        found = chosen(place == number_of_item, items[number_of_item], found)
+    return found
+
+
+# functions --------------------------------------------------------------------------------------------------
+
+
+def extreme(name, values):
+    """`min(values)` or `max(values)`; name: "min" or "max"."""
+    return ft.reduce(ft.partial(_binary, name), values)
+
+
+def function(name, value):
+    """A function of `math` by its name: sqrt, exp, log, floor, ceil, trunc and so on."""
+    return _unary(name, value if name in ("floor", "ceil", "trunc", "abs") else to_float(value))
+
+
+_UFUNCS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "mod": "mod",
+    "power": "pow",
+    "minimum": "min",
+    "maximum": "max",
+}
+_COMPARISONS = {
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "equal": "eq",
+    "not_equal": "ne",
+}
+_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", *ex.FUNCTIONS)
+_ONE = {
+    "absolute": abs,
+    "negative": operator.neg,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1.0 / x,
+    "fabs": lambda x: abs(to_float(x)),
+}
+_BITS = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+}
+
+
+def _ufunc(ufunc, method, inputs, options):
+    """A universal function of NumPy on numbers; NotImplemented for arrays."""
+    name = ufunc.__name__
+    if method != "__call__" or options or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+        return _array_ufunc(ufunc, method, inputs, options)
+    if name in _UFUNCS:
+        return _binary(_UFUNCS[name], *inputs)
+    if name in _COMPARISONS:
+        return _compared(_COMPARISONS[name], *inputs)
+    if name in _BITS:
+        return _BITS[name](*inputs)
+    if name in _FUNCTIONS or name == "arctan":
+        return function("atan" if name == "arctan" else name, inputs[0])
+    if name in ("floor", "ceil", "trunc", "rint"):
+        return to_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
+    if name in _ONE:
+        return _ONE[name](inputs[0])
+    return _array_ufunc(ufunc, method, inputs, options)
+
+
+def _array_ufunc(ufunc, method, inputs, options):
+    """A universal function on the first values: what depends on them is compared between recordings."""
+    plain = [value.pair[0] if type(value) in _FAMILY else value for value in inputs]
+    return getattr(ufunc, method)(*plain, **options)
+
+
+# shapes -----------------------------------------------------------------------------------------------------
+
+
+class OpenSize(Size):
+    """A shape with Lengths for the axes that are not known."""
+
+    def __getitem__(self, index):
+        if is_length(index):
+            return element(list(self), index)
+        got = list.__getitem__(self, index)
+        return OpenSize(got) if isinstance(index, slice) else got
+
+    def __add__(self, other):
+        return OpenSize(list.__add__(self, list(other)))
+
+    def __radd__(self, other):
+        return OpenSize(list(other) + list(self))
+
+    def __eq__(self, other):
+        if not isinstance(other, tuple | list):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        answer = True
+        for one, another in zip(self, other, strict=True):
+            equal = one == another
+            if equal is False or answer is False:
+                return False
+            if equal is not True:
+                answer = equal if answer is True else answer & equal
+        return answer
+
+    def __ne__(self, other):
+        equal = self == other
+        return equal if equal is NotImplemented else negation(equal)
+
+    __hash__ = Size.__hash__

@@ -1,0 +1,281 @@
+"""Segments: what one thread has recorded since its last flush, and how ops get into them.
+
+An op is a tuple of its Sig and the positions of its operands (positions.py), so the recorded list is its own
+cache key. Appending that tuple is the one step that commits an op: whatever interrupts the code around it (a
+garbage collection that runs ops, KeyboardInterrupt) leaves the segment whole.
+"""
+
+import operator
+import threading
+import time
+
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.base.errors import behind, translate
+from paddle_jax._core.lazy.lazy_array import INEXACT, Value, bound, concrete, copied, known_aval, leaf
+from paddle_jax._core.lazy.pending_memory import weigh
+from paddle_jax._core.lazy.positions import OUTPUT
+from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.lazy.signature_cache import met
+
+FIRST_LOOK = 256  # length at which a segment is first examined for a period
+_MAX_SIGS = 1024
+_PATIENCE = 500  # tenths of a millisecond
+_new = object.__new__
+ANY = object()  # device of a segment without leaves
+
+
+class Sig:
+    """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result,
+    or a list of them.
+
+    many: None, tuple or list, the structure of the result. traced: its equations. where: the user's line that
+    first called it. flow: which of the first operands a gradient can flow to from a single result (bit i for
+    operand i). cold: what the interpreter knows of it, once it was asked.
+    """
+
+    __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "traced", "where")
+
+    def __repr__(self):
+        return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
+
+
+def infer(kernel, avals) -> Sig:
+    """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
+    try:
+        equations = kernel.trace(avals)
+    except Exception as error:
+        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from behind(
+            found, error
+        )
+    sig = Sig()
+    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = (
+        kernel,
+        avals,
+        user_line(),
+        None,
+        equations,
+        equations.many,
+    )
+    avals_out = list(map(known_aval, equations.out_avals))
+    sig.out = avals_out if sig.many else avals_out[0]
+    passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
+    sig.flow = (
+        sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
+    )
+    if len(kernel.sigs) >= _MAX_SIGS:
+        kernel.age()
+    met(kernel, avals)
+    kernel.sigs[avals] = sig
+    kernel.traces.pop(avals, None)
+    return sig
+
+
+def sig_of(kernel, avals) -> Sig:
+    """The Sig of a kernel for operands of these Avals: one that is known, or a new one."""
+    if avals not in kernel.sigs and not kernel.revived(avals):
+        infer(kernel, avals)
+    return kernel.sigs[avals]
+
+
+class Segment:
+    """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step
+    boundary, -1: closed).
+
+    ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the
+    operands from outside, and the position of each. results: the Values made; one that nobody else references
+    is not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
+    program that is being run. error: why the results are lost for good. room: bytes of operands from outside
+    that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
+    """
+
+    __slots__ = (
+        "busy",
+        "device",
+        "error",
+        "leaves",
+        "limit",
+        "lock",
+        "ops",
+        "places",
+        "results",
+        "room",
+        "running",
+        "why",
+    )
+
+    def __init__(self, limit):
+        self.ops, self.leaves, self.places, self.results = [], [], {}, []
+        self.limit, self.busy, self.device, self.error, self.running = limit, False, ANY, None, None
+        self.lock = threading.RLock()
+        self.room = settings.pending_mb << 20
+        self.why = "the first op after optimizer.step() or the next batch"
+
+    def materialize(self, value):
+        """The array of a pending result: runs the segment, whichever thread recorded it."""
+        from paddle_jax._core.runner.run_segment import alone, flush
+
+        with self.lock:
+            if value.array is None and self.ops and not (len(self.ops) == 1 and alone(self)):
+                flush(self, "a value was asked for")
+        if value.array is None:
+            raise self.error or RuntimeError(
+                "deferred: a value was lost while its op was being recorded; compute it again"
+            )
+        return value.array
+
+    def close(self):
+        """Lets go of everything: all that is referenced has been computed."""
+        self.limit = -1
+        self.ops, self.leaves, self.places, self.results, self.running = (), None, None, None, None
+
+
+def idle(segment):
+    """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by
+    an interrupted recording stays)."""
+    segment.limit = -1
+    for _ in range(_PATIENCE):
+        if not segment.busy:
+            return True
+        time.sleep(0.0001)
+    return False
+
+
+def add_leaf(seg, v):
+    """Makes a Value with an array an operand from outside; None when it lives on another device than the
+    rest of the segment.
+
+    Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the
+    structure of the segment.
+    """
+    if type(v.array) is tuple:
+        seg.leaves.append(v)
+        return -len(seg.leaves)
+    if v.device is not seg.device:
+        if seg.device is ANY:
+            seg.device = v.device
+        elif seg.device != v.device:
+            joined = together(seg, v)
+            if joined is None:
+                return None
+            seg.device = joined
+    seg.leaves.append(v)
+    p = seg.places[v] = -len(seg.leaves)
+    seg.room -= v.aval.nbytes
+    if seg.room < 0:
+        weigh(seg)
+    return p
+
+
+def together(seg, v):
+    """The devices on which a segment runs with a Value that is elsewhere: where one of them is spread over
+    several devices and the other bound to none. None: they do not go together."""
+    if type(seg.device) is frozenset and bound(v) is None:
+        return seg.device
+    if type(v.device) is frozenset and all(
+        bound(each) is None for each in seg.leaves if each.device is seg.device
+    ):
+        return v.device
+    return None
+
+
+def record(ctx, kernel, raws):
+    """Records a kernel on what Tensors hold and gives Values; runs it now when it cannot be deferred."""
+    seg = ctx.segment
+    try:
+        # a jax array also has an aval, but never one that is found here
+        sig = kernel.sigs.get(tuple([v.aval for v in raws]))
+    except AttributeError:
+        sig = None
+    if sig is None:
+        return _record_slowly(ctx, kernel, raws)
+    try:
+        seg.busy = True
+        ops, places = seg.ops, seg.places
+        if len(ops) < seg.limit:
+            entry = [sig]
+            for v in raws:
+                p = (
+                    (v.pos if v.seg is seg else None)
+                    if v.array is None
+                    else places.get(v) or add_leaf(seg, v)
+                )
+                if p is None:
+                    break
+                entry.append(p)
+            else:
+                ops.append(tuple(entry))
+                n = len(ops) - 1
+                if sig.many is None:
+                    out = _new(Value)
+                    out.aval = sig.out
+                    out.array = None
+                    out.seg = seg
+                    out.pos = n
+                    seg.results.append(out)
+                    return out
+                return _results(seg, sig, n)
+    finally:
+        seg.busy = False
+    return _record_slowly(ctx, kernel, raws)
+
+
+def _results(seg, sig, n):
+    """The Values of op n, which has several results."""
+    results, pos = [], n
+    for aval in sig.out:
+        out = _new(Value)
+        pos += 1 << OUTPUT
+        out.aval = aval
+        out.array = None
+        out.seg = seg
+        out.pos = pos
+        results.append(out)
+    seg.results.extend(results)
+    return results if sig.many is list else tuple(results)
+
+
+def _record_slowly(ctx, kernel, raws):
+    """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that
+    must be looked at first."""
+    from paddle_jax._core.kernels.kernel import compute
+
+    if not kernel.deferrable:
+        return compute(kernel, raws)
+    values = [v if type(v) is Value else leaf(v) for v in raws]
+    if None in values:
+        return compute(kernel, raws)
+    avals = tuple([v.aval for v in values])
+    if avals not in kernel.sigs:
+        sig_of(kernel, avals)
+    elif all(map(operator.is_, values, raws)):
+        devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
+        if len(devices) > 1:
+            spread = [d for d in devices if type(d) is frozenset]
+            if len(spread) != 1:
+                return compute(kernel, raws)  # operands on several devices: JAX decides, or refuses
+            values = copied(values, spread[0])
+        make_room(ctx, values)
+    return record(ctx, kernel, values)
+
+
+def make_room(ctx, values):
+    """After a refused op: brings in results of other threads, flushes at a boundary or at the
+    end of a period."""
+    from paddle_jax._core.runner.loop_detection import look
+    from paddle_jax._core.runner.run_segment import flush
+
+    seg = ctx.segment
+    for v in values:
+        if v.array is None and v.seg is not seg:
+            concrete(v)
+    if seg.limit < 0:
+        with seg.lock:  # another thread is running it
+            ctx.segment = Segment(FIRST_LOOK)
+    elif seg.limit == 0:
+        flush(seg, seg.why)
+    elif len(seg.ops) >= seg.limit:
+        look(ctx, seg)
+    elif seg.ops:
+        flush(seg, "an operand on another device")
+    else:
+        ctx.segment = Segment(seg.limit)  # holds nothing but a leaf on another device

@@ -1,0 +1,93 @@
+"""Changes of type: conversion as XLA's CPU compiler does it, bits seen as another type, reduced precision."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import is_low, rule, size_of
+
+
+@rule("convert_element_type")
+def _convert(params, ins, outs):
+    source, target = ins[0].dtype, outs[0].dtype
+    if source == target:
+        return lambda x: x
+    if source.kind == "c" and target.kind != "c":
+        inner = _conversion(np.dtype(f"f{source.itemsize // 2}"), target)
+        return lambda x: inner(x.real)
+    return _conversion(source, target)
+
+
+def _conversion(source, target):
+    if target.kind == "b":
+        return lambda x: x != 0
+    if source.kind in "fV" and target.kind in "iu":
+        return _saturating(source, target)
+    return lambda x: x.astype(target)
+
+
+def _saturating(source, target):
+    """Float to integer: the fraction is dropped, what does not fit becomes the nearest
+    limit, NaN becomes 0."""
+    info, low = np.iinfo(target), is_low(source)
+    above, below = (
+        2.0 ** (info.bits - (target.kind == "i")),
+        -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0,
+    )
+
+    def convert(x):
+        x = np.asarray(x)
+        if low:
+            x = x.astype(np.float32)
+        inside = (x < above) & (x >= below)
+        if inside.all():
+            return x.astype(target)
+        y = np.where(inside, x, x.dtype.type(0)).astype(target)
+        y[x >= above] = info.max
+        y[x < below] = info.min
+        return y
+
+    return convert
+
+
+@rule("bitcast_convert_type")
+def _bitcast(params, ins, outs):
+    dtype, shape = outs[0].dtype, outs[0].shape
+    if ins[0].dtype.itemsize == dtype.itemsize and size_of(ins[0]):
+        return lambda x: np.ascontiguousarray(x).view(dtype).reshape(shape)
+    return lambda x: np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype).reshape(shape)
+
+
+@rule("reduce_precision")
+def _reduce_precision(params, ins, outs):
+    dtype, exponent, mantissa = outs[0].dtype, params["exponent_bits"], params["mantissa_bits"]
+    info = np.finfo(dtype) if dtype.kind == "f" else None
+    if info is not None and exponent >= info.nexp and mantissa >= info.nmant:
+        return lambda x: x
+    return _rounded_to(dtype, exponent, mantissa)
+
+
+def _rounded_to(dtype, exponent_bits, mantissa_bits):
+    """Rounds to the nearest even number of fewer mantissa bits; too large becomes
+    infinite, too small zero."""
+    import ml_dtypes
+
+    info = ml_dtypes.finfo(dtype)
+    bits = np.dtype(f"u{dtype.itemsize}")
+    one, drop = bits.type(1), max(info.nmant - mantissa_bits, 0)
+    sign = one << bits.type(info.bits - 1)
+    bias, small = 2 ** (info.nexp - 1) - 1, 2 ** (exponent_bits - 1) - 1
+    # exponents
+    largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)
+    infinity = bits.type(((1 << info.nexp) - 1) << info.nmant)
+
+    def rounded(x):
+        x = np.ascontiguousarray(x)
+        b = x.view(bits)
+        if drop:
+            odd = (b >> bits.type(drop)) & one
+            b = (b + (bits.type((1 << (drop - 1)) - 1) + odd)) & ~bits.type((1 << drop) - 1)
+        size = b & infinity
+        if exponent_bits < info.nexp:
+            b = np.where(size > largest, (b & sign) | infinity, np.where(size <= least, b & sign, b))
+        return np.where(np.isnan(x), x, b.view(dtype)).reshape(x.shape)
+
+    return rounded

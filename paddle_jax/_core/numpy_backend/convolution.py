@@ -1,0 +1,229 @@
+"""Convolutions as matrix products over windows (im2col); the windows are a strided view of
+the padded operand."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.contraction import stacked_matmul
+from paddle_jax._core.numpy_backend.layout import placed
+from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+
+_WINDOWS = 1 << 23  # bytes of windows at a time
+_LARGEST = 1 << 27  # bytes of windows of one example
+
+
+@rule("conv_general_dilated")
+def _convolution(params, ins, outs):
+    dims, groups = params["dimension_numbers"], params["feature_group_count"]
+    dtype = outs[0].dtype
+    inner = wide(dtype)
+    if dtype.kind not in "fVc":
+        raise Refusal("convolution of integers is compiled")
+    strides, padding = params["window_strides"], params["padding"]
+    spread, dilation = params["lhs_dilation"], params["rhs_dilation"]
+    back = np.argsort(dims.out_spec)
+    out = tuple(outs[0].shape[k] for k in dims.out_spec)
+    batch_groups = params["batch_group_count"]
+    windows = (
+        groups
+        * batch_groups
+        * math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
+        * math.prod(out[2:])
+        * inner.itemsize
+    )
+    if windows > _LARGEST:
+        raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
+
+    def convolve(x, w):
+        x = x.transpose(dims.lhs_spec).astype(inner, copy=False)
+        w = w.transpose(dims.rhs_spec).astype(inner, copy=False)
+        if batch_groups > 1:  # groups of the batch become groups of channels
+            n, c = x.shape[:2]
+            x = (
+                x.reshape(batch_groups, n // batch_groups, c, *x.shape[2:])
+                .swapaxes(0, 1)
+                .reshape(n // batch_groups, batch_groups * c, *x.shape[2:])
+            )
+        y = _grouped(_padded(x, padding, spread), w, groups * batch_groups, strides, dilation, out)
+        return y.transpose(back).astype(dtype, copy=False)
+
+    return convolve
+
+
+def _padded(x, padding, spread):
+    """x [n, c, ...] with its elements `spread` apart and zeros around; negative padding cuts off."""
+    if all(p == (0, 0) for p in map(tuple, padding)) and all(s == 1 for s in spread):
+        return x
+    shape, target, source = placed(x.shape, [(0, 0), (0, 0), *padding], [1, 1, *spread])
+    y = np.zeros(shape, x.dtype)
+    y[target] = x[source]
+    return y
+
+
+def _grouped(x, w, groups, strides, dilation, out):
+    """x [n, groups * i, ...] and w [o, i, window...] to [n, o, ...], some examples at a time."""
+    if 0 in out or 0 in x.shape or 0 in w.shape:
+        return np.zeros(out, x.dtype)
+    # bytes of the windows of one example
+    each = groups * math.prod(w.shape[1:]) * math.prod(out[2:]) * x.itemsize
+    step = max(1, _WINDOWS // each)
+    if step >= len(x):
+        return _product(x, w, groups, strides, dilation, out[2:])
+    y = np.empty(out, x.dtype)
+    for start in range(0, len(x), step):
+        y[start : start + step] = _product(x[start : start + step], w, groups, strides, dilation, out[2:])
+    return y
+
+
+def _product(x, w, groups, strides, dilation, places):
+    """As `_grouped`, with the windows of all examples in memory."""
+    n, o, i, window, channel = len(x), w.shape[0], w.shape[1], w.shape[2:], x.strides[1]
+    near, far = ([s * d for s, d in zip(x.strides[2:], steps, strict=True)] for steps in (dilation, strides))
+    stack, apart = (groups, n), (channel * i, x.strides[0])
+    rows, depth = w.reshape(groups, 1, o // groups, -1), i * math.prod(window)
+    # copying is quick along the longer axis; gradients of weights have windows as large as images
+    if window and window[-1] > places[-1]:
+        view = np.lib.stride_tricks.as_strided(
+            x, (*stack, *places, i, *window), (*apart, *far, channel, *near), writeable=False
+        )
+        y = stacked_matmul(view.reshape(*stack, math.prod(places), depth), rows.swapaxes(2, 3)).swapaxes(2, 3)
+    else:
+        view = np.lib.stride_tricks.as_strided(
+            x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False
+        )
+        y = stacked_matmul(rows, view.reshape(*stack, depth, math.prod(places)))
+    return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
+
+
+# the three primitives of nn/functional/convolution_terms.py -------------------------------------------------
+
+
+class _Taps:
+    """The elements of a kernel and what each meets. Images are [n, groups, channels, ...] here, weights
+    [groups, rows, channels, elements], results [n, groups, rows, positions].
+
+    places: for each element, in order, the slices of the padded image that it meets. single: whether products
+    of numbers do for products of matrices.
+    """
+
+    def __init__(self, params, ins, out):
+        plan, shapes = params["plan"], params["shapes"]
+        (n, c, *self.sizes), (o, i, *self.window) = shapes.x, shapes.weight
+        if out.dtype.kind not in "fVc" or any(p < 0 for pair in plan.pads for p in pair):
+            raise Refusal("a convolution of integers, or with padding that cuts off, is compiled")
+        self.plan, self.dtype, self.inner, self.shape = plan, out.dtype, wide(out.dtype), out.shape
+        groups, self.elements = plan.groups, math.prod(self.window)
+        self.image, self.result, self.weight = (
+            (n, groups, i),
+            (n, groups, o // groups),
+            (groups, o // groups, i),
+        )
+        self.single = i == 1
+        if c * self.elements * math.prod(plan.out) * self.inner.itemsize > _LARGEST:
+            raise Refusal(
+                "a convolution that needs more than 128 MB for the windows of one example is compiled"
+            )
+        self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
+        self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
+        spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
+        self.places = [
+            tuple(
+                slice(k * d, k * d + span, s)
+                for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True)
+            )
+            for at in np.ndindex(*self.window)
+        ]
+
+    def widened(self, x):
+        return x.astype(self.inner, copy=False)
+
+    def images(self, x):
+        """x with its padding."""
+        x = self.widened(x)
+        if any(map(any, self.plan.pads)):
+            padded = np.zeros((*x.shape[:2], *self.padded), x.dtype)
+            padded[(..., *self.inside)] = x
+            x = padded
+        return x.reshape(*self.image, *self.padded)
+
+    def met(self, image):
+        """What each element meets: [n, groups, channels, positions]."""
+        return (image[(..., *place)].reshape(*self.image, -1) for place in self.places)
+
+    def windows(self, image):
+        """What all meet: [groups, channels, elements, n, positions]."""
+        n, groups, channels = self.image
+        out = np.empty((groups, channels, self.elements, n, math.prod(self.plan.out)), image.dtype)
+        for k, x in enumerate(self.met(image)):
+            out[:, :, k] = x.transpose(1, 2, 0, 3)
+        return out
+
+    def weights(self, w):
+        return self.widened(w).reshape(*self.weight, -1)
+
+    def results(self, g):
+        return self.widened(g).reshape(*self.result, -1)
+
+    def done(self, x):
+        return x.reshape(self.shape).astype(self.dtype, copy=False)
+
+
+@rule("convolution_result")
+def _result(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+    n, groups, _ = taps.image
+
+    def by_elements(x, w):
+        w, y = taps.weights(w), 0
+        for k, met in enumerate(taps.met(taps.images(x))):
+            y = y + met * w[:, :, 0, k, None]
+        return taps.done(y)
+
+    def by_windows(x, w):
+        columns = taps.windows(taps.images(x)).reshape(groups, taps.weight[2] * taps.elements, -1)
+        y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
+        return taps.done(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
+
+    return by_elements if taps.single else by_windows
+
+
+@rule("convolution_image")
+def _image(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+
+    def met(g, w):
+        """What each element adds up to what it meets."""
+        if taps.single and taps.weight[1] == 1:
+            return (g * w[:, :, 0, k, None] for k in range(taps.elements))
+        transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, taps.weight[1])
+        products = stacked_matmul(transposed, g).reshape(*taps.image[:2], taps.elements, taps.weight[2], -1)
+        return (products[:, :, k] for k in range(taps.elements))
+
+    def run(g, w):
+        g = taps.results(g)
+        image = np.zeros((*taps.image, *taps.padded), g.dtype)
+        for place, part in zip(taps.places, met(g, taps.weights(w)), strict=True):
+            image[(..., *place)] += part.reshape(*taps.image, *taps.plan.out)
+        return taps.done(image[(..., *taps.inside)])
+
+    return run
+
+
+@rule("convolution_kernel")
+def _kernel(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+    n, groups, channels = taps.image
+
+    def by_elements(g, x):
+        g = taps.results(g)
+        return taps.done(
+            np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1)
+        )
+
+    def by_windows(g, x):
+        columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)
+        rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
+        return taps.done(stacked_matmul(rows, columns.swapaxes(1, 2)))
+
+    return by_elements if taps.single else by_windows

@@ -1,0 +1,221 @@
+"""What a plan costs and what compiling costs, estimated from counts: never from a clock, so that
+decisions repeat.
+
+The constants were measured on two cores of a Xeon with AVX-512 (jaxlib 0.10, NumPy 2.3); within a factor of
+about three they hold elsewhere.
+"""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import is_low, size_of
+
+CALL = 2e-6  # seconds per call of a plan
+STEP = 2e-6  # seconds per equation, whatever its size
+# nanoseconds per element of four bytes of the largest array of an equation, where nothing is said below
+PER_ELEMENT = 0.3
+
+
+def _each(nanoseconds, names):
+    return dict.fromkeys(names.split(), nanoseconds)
+
+
+ELEMENT = {
+    **_each(
+        0.02,
+        "broadcast_in_dim reshape squeeze transpose slice rev iota copy stop_gradient "
+        "unstack split real imag",
+    ),
+    **_each(
+        0.7,
+        "exp log sin cos tanh logistic exp2 log1p expm1 tan sinh cosh cbrt asin acos atan asinh "
+        "acosh atanh sqrt rsqrt",
+    ),
+    **_each(0.9, "log2 one_minus_square"),
+    **_each(
+        1.5,
+        "pow atan2 select_n masked_product reduce_sum reduce_max reduce_min reduce_prod "
+        "convert_element_type clamp nextafter",
+    ),
+    **_each(
+        4.0, "cumsum cumprod cummax cummin erf rem shift_left shift_right_logical shift_right_arithmetic"
+    ),
+    **_each(
+        25.0,
+        "erfc erf_inv lgamma digamma bessel_i0e bessel_i1e threefry2x32 random_bits "
+        "random_split cumlogsumexp",
+    ),
+    **_each(250.0, "igamma igammac polygamma zeta regularized_incomplete_beta"),
+}
+SEVERAL = {  # seconds for the many NumPy calls of one equation
+    **_each(8e-5, "threefry2x32 random_bits random_split"),
+    **_each(3e-5, "random_fold_in conv_general_dilated erf_inv fft"),
+    **_each(
+        2e-5,
+        "scatter scatter-add scatter-mul scatter-min scatter-max top_k select_and_scatter_add "
+        "reduce_window_sum reduce_window_max",
+    ),
+    **_each(1e-5, "gather sort reduce_window"),
+}
+FLOPS = 5e10  # per second, of a matrix product in float32
+
+# of nn/functional/convolution_terms.py
+CONVOLUTIONS = ("convolution_result", "convolution_image", "convolution_kernel")
+COMPILE_BASE = 0.03  # seconds XLA takes for the smallest program, and for each equation more:
+COMPILE_EQUATION = 0.001
+COMPILE = {
+    **_each(0.0001, "broadcast_in_dim reshape squeeze slice stop_gradient copy convert_element_type iota"),
+    **_each(
+        0.012,
+        "reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin "
+        "transpose gather concatenate pad sort",
+    ),
+    **_each(0.025, "scatter scatter-add scatter-mul scatter-min scatter-max dynamic_update_slice fft"),
+    **_each(
+        0.025, "reduce_window reduce_window_max reduce_window_min reduce_window_sum select_and_scatter_add"
+    ),
+    **_each(
+        0.06,
+        "while scan cond conv_general_dilated lgamma digamma bessel_i0e bessel_i1e lu qr svd eigh "
+        "eig cholesky triangular_solve top_k",
+    ),
+    **_each(0.12, "cumsum cumprod cummax cummin cumlogsumexp polygamma zeta"),
+    **_each(1.0, "igamma igammac regularized_incomplete_beta"),
+    **dict.fromkeys(CONVOLUTIONS, 0.1),
+    **_each(0.2, "random_bits random_fold_in random_split threefry2x32"),
+}
+
+
+def cost(name, params, ins, outs, run) -> float:
+    """Estimated seconds of one equation in NumPy; of one trip for a loop of unknown length."""
+    inner = getattr(run, "inner", None)
+    if inner is not None:
+        trips = getattr(run, "trips", 1)
+        return STEP * (1 + trips) + trips * (
+            max(p.cost for p in inner) if name == "cond" else sum(p.cost for p in inner)
+        )
+    special = SPECIAL.get(name)
+    if special is not None:
+        return STEP + SEVERAL.get(name, 0) + special(params, ins, outs)
+    arrays = [size_of(a) * _weight(a.dtype) for a in (*ins, *outs)]
+    return STEP + SEVERAL.get(name, 0) + 1e-9 * ELEMENT.get(name, PER_ELEMENT) * max(arrays, default=0)
+
+
+def compile_cost(name, run) -> float:
+    """Estimated seconds that one more equation adds to a compilation."""
+    inner = sum(p.compile_cost - COMPILE_BASE for p in getattr(run, "inner", ()))
+    return inner + COMPILE.get(name, COMPILE_EQUATION)
+
+
+def _weight(dtype):
+    """How much an element costs, compared with float32."""
+    if not isinstance(dtype, np.dtype):
+        return 2
+    if is_low(dtype):
+        return 8 if dtype.kind == "f" else 4  # float16, bfloat16
+    return max(dtype.itemsize / 4, 0.5) * (3 if dtype.kind == "c" else 1)
+
+
+def _product(dtype):
+    """How much a multiplication and addition in a matrix product costs, compared with float32."""
+    if dtype.kind in "iub":
+        return 50.0  # no BLAS
+    return (4.0 if dtype.kind == "c" else 1.0) * max(dtype.itemsize / 4, 1)
+
+
+def _dot_general(params, ins, outs):
+    (left, _), _ = params["dimension_numbers"]
+    flops = 2 * size_of(outs[0]) * math.prod(ins[0].shape[k] for k in left)
+    return (
+        flops / FLOPS * _product(outs[0].dtype)
+        + 1e-9 * sum(size_of(a) * (_weight(a.dtype) - 0.5) for a in (*ins, *outs)) / 2
+    )
+
+
+def _convolution(params, ins, outs):
+    dims = params["dimension_numbers"]
+    window = math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
+    places = size_of(outs[0]) // max(outs[0].shape[dims.out_spec[1]], 1)
+    columns = places * window * params["feature_group_count"] * params["batch_group_count"]
+    return 2 * size_of(outs[0]) * window / (0.5 * FLOPS) * _product(outs[0].dtype) + 2.5e-9 * columns * max(
+        outs[0].dtype.itemsize / 4, 1
+    )
+
+
+def _by_taps(params, ins, outs):
+    shapes, dtype = params["shapes"], outs[0].dtype
+    window = math.prod(shapes.weight[2:])
+    met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
+    each = 5e-6 * window + 2.5e-9 * met * max(dtype.itemsize / 4, 1)
+    return each + 2 * math.prod(shapes.out) * shapes.weight[1] * window / (0.5 * FLOPS) * _product(dtype)
+
+
+def _polynomial(params, ins, outs):
+    return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * _weight(outs[0].dtype))
+
+
+def _sort(params, ins, outs):
+    n = max(map(size_of, ins))
+    return 1e-9 * n * (10 * math.log2(max(n, 2)) + 10 * len(ins))
+
+
+def _gather(params, ins, outs):
+    return 1e-9 * (15 * math.prod(ins[1].shape[:-1]) + 0.7 * size_of(outs[0]))
+
+
+def _scatter(params, ins, outs):
+    return 1e-9 * (20 * math.prod(ins[1].shape[:-1]) + 5 * size_of(ins[2]) + 0.5 * size_of(ins[0]))
+
+
+def _windows(params, ins, outs):
+    return 1e-9 * size_of(outs[0]) * math.prod(params["window_dimensions"]) * 2
+
+
+def _integer_division(params, ins, outs):
+    return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else _weight(outs[0].dtype))
+
+
+def _factorisation(params, ins, outs):
+    n = max(ins[0].shape[-2:], default=1)
+    matrices = size_of(ins[0]) // max(math.prod(ins[0].shape[-2:]), 1)
+    return matrices * (1e-5 + 20 * n**3 / FLOPS * _product(outs[0].dtype))
+
+
+def _fft(params, ins, outs):
+    n = max(size_of(ins[0]), size_of(outs[0]))
+    return 1e-9 * n * math.log2(max(n, 2))
+
+
+SPECIAL = {
+    "dot_general": _dot_general,
+    "conv_general_dilated": _convolution,
+    "sort": _sort,
+    "top_k": _sort,
+    "gather": _gather,
+    "polynomial": _polynomial,
+    "div": _integer_division,
+    "rem": _integer_division,
+    "fft": _fft,
+    "select_and_scatter_add": lambda params, ins, outs: 20 * _windows(params, ins, ins[:1]),
+    **dict.fromkeys(("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"), _scatter),
+    **dict.fromkeys(CONVOLUTIONS, _by_taps),
+    **dict.fromkeys(
+        ("reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min"), _windows
+    ),
+    **dict.fromkeys(
+        (
+            "cholesky",
+            "lu",
+            "qr",
+            "svd",
+            "eig",
+            "eigh",
+            "schur",
+            "triangular_solve",
+            "hessenberg",
+            "tridiagonal",
+        ),
+        _factorisation,
+    ),
+}

@@ -1,0 +1,133 @@
+"""Eigenvalues and singular values, by the LAPACK routines that jaxlib calls."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.linalg import by_matrix, lapack, workspace
+from paddle_jax._core.numpy_backend.rules import Refusal, rule
+
+
+def _refuse_empty(name, ins):
+    if 0 in ins[0].shape:
+        raise Refusal(f"{name} of nothing is compiled")
+
+
+@rule("eigh")
+def _eigh(params, ins, outs):
+    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    _refuse_empty("eigh", ins)
+    if params.get("subset_by_index") not in (None, (0, n)) or params.get("algorithm") is not None:
+        raise Refusal("eigh with options is compiled")
+    name, lower = ("heevd" if dtype.kind == "c" else "syevd"), int(params["lower"])
+    solver = lapack(name, dtype)
+
+    def decompose(a):
+        w, v, info = solver(a, lower=lower)
+        return [v, w] if info == 0 else None
+
+    return by_matrix(decompose, ins, outs)
+
+
+@rule("svd")
+def _svd(params, ins, outs):
+    dtype, (m, n), algorithm = ins[0].dtype, ins[0].shape[-2:], params.get("algorithm")
+    _refuse_empty("svd", ins)
+    if params.get("subset_by_index") not in (None, (0, min(m, n))) or getattr(
+        algorithm, "name", "DEFAULT"
+    ) not in ("DEFAULT", "DIVIDE_AND_CONQUER"):
+        raise Refusal("svd with options is compiled")
+    gesdd = lapack("gesdd", dtype)
+    options = {"compute_uv": int(params["compute_uv"]), "full_matrices": int(params["full_matrices"])}
+    size = workspace("gesdd", dtype, m, n, **options)
+
+    def decompose(a):
+        u, s, v, info = gesdd(a, lwork=size, **options)
+        return [s, u, v][: len(outs)] if info == 0 else None
+
+    return by_matrix(decompose, ins, outs)
+
+
+@rule("eig")
+def _eig(params, ins, outs):
+    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    _refuse_empty("eig", ins)
+    left, right = bool(params["compute_left_eigenvectors"]), bool(params["compute_right_eigenvectors"])
+    if getattr(params.get("implementation"), "name", "LAPACK") != "LAPACK":
+        raise Refusal("eig with options is compiled")
+    geev = lapack("geev", dtype)
+    size = workspace("geev", dtype, n, compute_vl=int(left), compute_vr=int(right))
+
+    def decompose(a):
+        if not np.isfinite(a).all():
+            return None
+        *w, vl, vr, info = geev(a, lwork=size, compute_vl=int(left), compute_vr=int(right))
+        if info != 0:
+            return None
+        values = w[0] if dtype.kind == "c" else w[0] + 1j * w[1]
+        vectors = [v for v, wanted in ((vl, left), (vr, right)) if wanted]
+        return [
+            values,
+            *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors]),
+        ]
+
+    return by_matrix(decompose, ins, outs)
+
+
+def _paired(imaginary, v, dtype):
+    """Complex eigenvectors of a real matrix: LAPACK keeps real and imaginary part of a conjugate
+    pair in two columns."""
+    vectors, k = v.astype(dtype), 0
+    while k < len(imaginary):
+        if imaginary[k] != 0 and k + 1 < len(imaginary):
+            vectors[:, k] = v[:, k] + 1j * v[:, k + 1]
+            vectors[:, k + 1] = v[:, k] - 1j * v[:, k + 1]
+            k += 1
+        k += 1
+    return vectors
+
+
+@rule("schur")
+def _schur(params, ins, outs):
+    dtype = ins[0].dtype
+    _refuse_empty("schur", ins)
+    if params.get("sort_eig_vals"):
+        raise Refusal("schur with sorting is compiled")
+    gees, wanted = lapack("gees", dtype), int(params["compute_schur_vectors"])
+
+    def nothing(*_):
+        return None
+
+    def decompose(a):
+        size = int(gees(nothing, a, lwork=-1)[-2][0].real)
+        t, *_, v, _, info = gees(nothing, a, compute_v=wanted, lwork=size)
+        return [t, v][: len(outs)] if info == 0 else None
+
+    return by_matrix(decompose, ins, outs)
+
+
+@rule("hessenberg")
+def _hessenberg(params, ins, outs):
+    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    if n < 2:
+        raise Refusal("hessenberg of a single number is compiled")
+    gehrd = lapack("gehrd", dtype)
+    size = workspace("gehrd", dtype, n, lo=0, hi=n - 1)
+
+    def reduce(a):
+        h, taus, info = gehrd(a, lo=0, hi=n - 1, lwork=size)
+        return [h, taus] if info == 0 else None
+
+    return by_matrix(reduce, ins, outs)
+
+
+@rule("tridiagonal")
+def _tridiagonal(params, ins, outs):
+    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    name, lower = ("hetrd" if dtype.kind == "c" else "sytrd"), int(params["lower"])
+    solver = lapack(name, dtype)
+    size = workspace(name, dtype, n, lower=lower)
+
+    def reduce(a):
+        c, d, e, taus, info = solver(a, lower=lower, lwork=size)
+        return [c, d, e, taus] if info == 0 else None
+
+    return by_matrix(reduce, ins, outs)

@@ -1,0 +1,292 @@
+"""Arithmetic, comparison and elementary functions. Rounding, NaN and the sign of zero follow
+XLA's CPU compiler."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.complex_numbers import complex_function, complex_quotient, complex_square
+from paddle_jax._core.numpy_backend.integers import quotient
+from paddle_jax._core.numpy_backend.rules import Refusal, always, in_wide, rule, size_of, wide
+
+_LARGE = 1 << 15  # elements
+PLAIN = {
+    "add": np.add,
+    "add_any": np.add,
+    "sub": np.subtract,
+    "neg": np.negative,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "is_finite": np.isfinite,
+    "abs": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
+}
+ELEMENTARY = {
+    "exp": np.exp,
+    "log": np.log,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "atan2": np.arctan2,
+    "sqrt": np.sqrt,
+}
+for _name, _ufunc in PLAIN.items():
+    always(_ufunc, _name)
+
+
+def _elementary(name, ufunc):
+    @rule(name)
+    def build(params, ins, outs):
+        if outs[0].dtype.kind == "c":
+            return complex_function(name, ufunc, outs[0].dtype)
+        return in_wide(ufunc, ins, outs[0])
+
+
+for _name, _ufunc in ELEMENTARY.items():
+    _elementary(_name, _ufunc)
+
+
+@rule(
+    "copy",
+    "copy_p",
+    "stop_gradient",
+    "device_put",
+    "name",
+    "reduced_vary",
+    "pvary",
+    "sharding_constraint",
+    "layout_constraint",
+)
+def _identity(params, ins, outs):
+    if len(outs) != 1:
+        return lambda *operands: operands
+    multiple = "devices" in params  # device_put gives a list
+    return (lambda x: (x,)) if multiple else (lambda x: x)
+
+
+always(lambda *operands: operands, "optimization_barrier")
+
+
+@rule("mul")
+def _mul(params, ins, outs):
+    if any(a.dtype != outs[0].dtype for a in ins):  # the parameter out_dtype of newer versions
+        raise Refusal("a product of another dtype than its factors is compiled")
+    return np.multiply
+
+
+def _bound(name, ufunc):
+    @rule(name)
+    def build(params, ins, outs):
+        if outs[0].dtype.kind == "c":
+            raise Refusal(f"{name} of complex numbers is compiled")  # NumPy and XLA order NaN differently
+        return ufunc
+
+
+_bound("max", np.maximum)
+_bound("min", np.minimum)
+
+
+@rule("square")
+def _square(params, ins, outs):
+    return np.square if outs[0].dtype.kind != "c" else complex_square
+
+
+@rule("one_minus_square")
+def _one_minus_square(params, ins, outs):
+    """1 - x^2 as (1 + x)(1 - x), which is precise next to one."""
+    one = np.ones((), outs[0].dtype)
+    return lambda x: (one + x) * (one - x)
+
+
+@rule("polynomial")
+def _polynomial(params, ins, outs):
+    """Horner's rule; JAX runs long ones as a loop that starts from zero, so that infinity gives NaN."""
+    unroll = params.get("unroll")
+    loop = len(ins) - 1 > (8 if unroll is None else unroll)
+    shape, zero = outs[0].shape, np.zeros((), outs[0].dtype)
+
+    def horner(x, *coefficients):
+        y = zero * x + coefficients[-1] if loop else coefficients[-1]
+        for c in coefficients[-2::-1]:
+            y = y * x + c
+        return y if np.shape(y) == shape else np.broadcast_to(y, shape)
+
+    return horner
+
+
+@rule("masked_product")
+def _masked_product(params, ins, outs):
+    zero = np.zeros((), outs[0].dtype)
+    if ins[0].shape == ins[1].shape:
+        select = _select(None, [ins[1], outs[0], outs[0]], outs)
+        return lambda x, truth: select(truth, zero, x)
+    return lambda x, truth: np.where(truth, x, zero)
+
+
+@rule("exp2")
+def _exp2(params, ins, outs):
+    """JAX's definition, exp(x log 2), with its error of some units in the last place."""
+    factor = np.log(2.0).astype(outs[0].dtype)
+    return lambda x: np.exp(x * factor)
+
+
+@rule("log2")
+def _log2(params, ins, outs):
+    """JAX's definition, log(x) / log 2, with the error of the product."""
+    dtype = outs[0].dtype
+    factor = np.asarray(1.4426950408889634).astype(ins[0].dtype)
+    if dtype.kind == "c":
+        log = complex_function("log", np.log, dtype)
+        return lambda x: (
+            (log(x).reshape(x.shape + (1,)).view(factor.real.dtype) * factor.real)
+            .view(dtype)
+            .reshape(x.shape)
+        )
+    return lambda x: np.log(x) * factor
+
+
+@rule("sign")
+def _sign(params, ins, outs):
+    kind = outs[0].dtype.kind
+    if kind in "fV":
+        return lambda x: np.copysign(np.sign(x), x)  # np.sign loses the sign of zero
+    return np.sign
+
+
+@rule("rsqrt")
+def _rsqrt(params, ins, outs):
+    one = np.ones((), wide(outs[0].dtype))
+    if outs[0].dtype.kind == "c":
+        return complex_function("rsqrt", lambda x: 1 / np.sqrt(x), outs[0].dtype)
+    return in_wide(lambda x: one / np.sqrt(x), ins, outs[0])
+
+
+@rule("logistic")
+def _logistic(params, ins, outs):
+    if outs[0].dtype == np.float16:  # XLA rounds each step, and exp(-x) overflows
+        return lambda x: np.float16(1) / (np.float16(1) + np.exp(-x))
+    one = np.ones((), wide(outs[0].dtype))
+    return in_wide(lambda x: one / (one + np.exp(-x)), ins, outs[0])
+
+
+@rule("integer_pow")
+def _integer_pow(params, ins, outs):
+    y, dtype = params["y"], outs[0].dtype
+    if y == 2:
+        return lambda x: x * x
+    if y == 0:
+        return lambda x: np.ones(outs[0].shape, dtype)
+    one = np.ones((), wide(outs[0].dtype))
+
+    def power(x):
+        product, n = None, abs(y)
+        while n:
+            if n & 1:
+                product = x if product is None else product * x
+            n >>= 1
+            if n:
+                x = x * x
+        return one / product if y < 0 else product
+
+    return in_wide(power, ins, outs[0])
+
+
+@rule("pow")
+def _pow(params, ins, outs):
+    dtype = outs[0].dtype
+    if dtype.kind not in "fVc":
+        raise Refusal("pow of integers is compiled")
+    if dtype.kind == "c":
+        raise Refusal("pow of complex numbers is compiled")  # infinities and zeros differ
+    if ins[1].dtype.kind in "iu":
+        return lambda x, y: np.power(x.astype(np.float64), y).astype(dtype)
+    return in_wide(np.power, ins, outs[0])
+
+
+@rule("round")
+def _round(params, ins, outs):
+    if int(params["rounding_method"]) == 1:  # to the nearest even number
+        return np.rint
+    half = outs[0].dtype.type(0.5)
+
+    def away_from_zero(x):
+        whole = np.trunc(x)
+        return np.copysign(
+            np.where(np.abs(x - whole) >= half, whole + np.copysign(outs[0].dtype.type(1), x), whole), x
+        )
+
+    return away_from_zero
+
+
+always(lambda low, x, high: np.minimum(np.maximum(x, low), high), "clamp")
+
+
+always(lambda x, y: np.where(x == y, y, np.nextafter(x, y)), "nextafter")
+
+
+def _blend(dtype):
+    """Selection by bits: on truth values without order `np.where` guesses a branch for each, which takes
+    five times as long."""
+    bits = np.dtype(f"i{dtype.itemsize}")
+
+    def blend(which, no, yes):
+        mask = np.negative(which.view(np.int8), dtype=bits)
+        no, yes = no.view(bits), yes.view(bits)
+        chosen = no ^ yes
+        chosen &= mask
+        chosen ^= no
+        return chosen.view(dtype)
+
+    return blend
+
+
+@rule("select_n")
+def _select(params, ins, outs):
+    if len(ins) == 2:
+        return lambda which, only: only
+    if ins[0].dtype == bool:
+        dtype = outs[0].dtype
+        if size_of(ins[0]) == size_of(outs[0]) >= _LARGE and dtype.kind in "fiu" and dtype.itemsize >= 4:
+            return _blend(dtype)
+        return lambda which, no, yes: np.where(which, yes, no)
+
+    def choose(which, *cases):
+        chosen = cases[-1]
+        for k in range(len(cases) - 2, -1, -1):
+            chosen = np.where(which <= k, cases[k], chosen)
+        return chosen
+
+    return choose
+
+
+@rule("div")
+def _div(params, ins, outs):
+    dtype = outs[0].dtype
+    if dtype.kind == "c":
+        return complex_quotient(dtype)
+    if dtype.kind in "fV":
+        return np.divide
+    return quotient(dtype)
+
+
+@rule("rem")
+def _rem(params, ins, outs):
+    dtype = outs[0].dtype
+    if dtype.kind in "fV":
+        return in_wide(np.fmod, ins, outs[0])
+    return lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, dtype.type(1), y)))

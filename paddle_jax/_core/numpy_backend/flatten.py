@@ -1,0 +1,186 @@
+"""A closed jaxpr as one list of equations over numbered slots: inner calls opened, what
+nobody needs left out."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import Refusal
+
+# primitives that stand for the jaxpr among their parameters; the names differ between versions of JAX
+CALLS = frozenset(
+    (
+        "call",
+        "checkpoint",
+        "closed_call",
+        "core_call",
+        "core_closed_call",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "custom_vjp_call_jaxpr",
+        "eval_jaxpr",
+        "jit",
+        "pjit",
+        "remat",
+        "remat2",
+        "remat_call",
+        "xla_call",
+    )
+)
+INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+
+
+class Flat:
+    """Equations over slots. Slots 0 .. arity - 1 are the operands.
+
+    equations: [(primitive, params, in slots, out slots, in avals, out avals)]. constants: {slot: array}.
+    results: slots. avals: of each slot.
+    """
+
+    __slots__ = ("arity", "avals", "constants", "equations", "results")
+
+    def __init__(self):
+        self.avals, self.constants, self.equations, self.results, self.arity = [], {}, [], [], 0
+
+    def slot(self, aval):
+        self.avals.append(aval)
+        return len(self.avals) - 1
+
+    def constant(self, value, aval):
+        """The slot of a constant, as a read-only array."""
+        dtype = aval.dtype
+        value = np.asarray(value, dtype) if isinstance(dtype, np.dtype) else np.asarray(value)
+        if value.flags.writeable:
+            value = value.view()
+            value.flags.writeable = False
+        s = self.slot(aval)
+        self.constants[s] = value
+        return s
+
+
+def flatten(closed) -> Flat:
+    """The equations of a closed jaxpr that its results need."""
+    jaxpr, consts = opened(closed)
+    if jaxpr.effects:
+        raise Refusal(f"effects: {', '.join(sorted(map(str, jaxpr.effects)))}")
+    flat = Flat()
+    operands = [flat.slot(v.aval) for v in jaxpr.invars]
+    flat.arity = len(operands)
+    flat.results = _open(flat, jaxpr, consts, operands)
+    _mask_products(flat)
+    _drop_dead(flat)
+    return flat
+
+
+def opened(closed):
+    """(jaxpr, constants) of a jaxpr, closed or not."""
+    inner = getattr(closed, "jaxpr", None)
+    return (closed, ()) if inner is None or not hasattr(closed, "consts") else (inner, closed.consts)
+
+
+def _open(flat, jaxpr, consts, operands):
+    """Appends the equations of a jaxpr, and of those it calls; gives the slots of its results."""
+    env = dict(zip(jaxpr.invars, operands, strict=True))
+    for v, c in zip(jaxpr.constvars, consts, strict=True):
+        env[v] = flat.constant(c, v.aval)
+
+    def read(v):
+        return flat.constant(v.val, v.aval) if hasattr(v, "val") else env[v]
+
+    for equation in jaxpr.eqns:
+        ins = [read(v) for v in equation.invars]
+        name = equation.primitive.name
+        if name in CALLS:
+            outs = _open(flat, *_callee(equation), ins)
+        elif name == "call_hi_primitive":
+            outs = _open(flat, *_expanded(equation), ins)
+        elif name == "custom_linear_solve":
+            outs = _open(flat, *_solver(equation, ins))
+        else:
+            outs = [flat.slot(v.aval) for v in equation.outvars]
+            avals = [v.aval for v in equation.invars], [v.aval for v in equation.outvars]
+            flat.equations.append((equation.primitive, equation.params, ins, outs, *avals))
+        env.update(zip(equation.outvars, outs, strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def _callee(equation):
+    """(jaxpr, constants) that a call runs; a call whose parameters do not match its operands is refused."""
+    for name in INNER:
+        if name in equation.params:
+            jaxpr, consts = opened(equation.params[name])
+            if (
+                len(jaxpr.invars) == len(equation.invars)
+                and len(jaxpr.outvars) == len(equation.outvars)
+                and len(jaxpr.constvars) == len(consts)
+            ):
+                return jaxpr, consts
+    raise Refusal(f"primitive '{equation.primitive.name}': its inner jaxpr was not found")
+
+
+def _expanded(equation):
+    """(jaxpr, constants) of what a primitive of JAX 0.12 that is defined by others stands for."""
+    import jax
+
+    lower = getattr(equation.primitive, "to_lojax", None)
+    if lower is None:
+        raise Refusal(f"primitive '{equation.primitive.name}': what it stands for was not found")
+    try:
+        operands = [
+            jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
+            for v in equation.invars
+        ]
+        closed = jax.make_jaxpr(lambda *xs: lower(*xs, **equation.params))(*operands)
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        raise Refusal(f"primitive '{equation.primitive.name}': {type(error).__name__}: {error}") from error
+    if [v.aval.str_short() for v in closed.jaxpr.outvars] != [v.aval.str_short() for v in equation.outvars]:
+        raise Refusal(f"primitive '{equation.primitive.name}': what it stands for has other results")
+    return opened(closed)
+
+
+def _solver(equation, ins):
+    """(jaxpr, constants, operands) of what solves a linear system: the other functions are for
+    its derivatives."""
+    jaxprs, lengths = equation.params["jaxprs"], equation.params["const_lengths"]
+    start = lengths.matvec + lengths.vecmat
+    total = start + lengths.solve + lengths.transpose_solve
+    return *opened(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]
+
+
+class Masked:
+    """Stands for a primitive: the product of a number and a truth value."""
+
+    name, multiple_results = "masked_product", False
+
+
+def _mask_products(flat):
+    """Makes products with a truth value selections, as XLA's simplifier does: where it is false the result is
+    0 also for infinity and NaN."""
+    truths = {}
+    for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
+        if (
+            primitive.name == "convert_element_type"
+            and in_avals[0].dtype == np.bool_
+            and out_avals[0].dtype.kind in "fc"
+        ):
+            truths[outs[0]] = ins[0], in_avals[0]
+        elif primitive.name == "mul" and truths:
+            side = next((k for k in (0, 1) if ins[k] in truths), None)
+            if side is not None:
+                slot, aval = truths[ins[side]]
+                flat.equations[n] = (
+                    Masked,
+                    params,
+                    [ins[1 - side], slot],
+                    outs,
+                    [in_avals[1 - side], aval],
+                    out_avals,
+                )
+
+
+def _drop_dead(flat):
+    needed, kept = set(flat.results), []
+    for equation in reversed(flat.equations):
+        if not needed.isdisjoint(equation[3]):
+            kept.append(equation)
+            needed.update(equation[2])
+    flat.equations = kept[::-1]
+    flat.constants = {s: c for s, c in flat.constants.items() if s in needed}

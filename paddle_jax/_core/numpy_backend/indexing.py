@@ -1,0 +1,194 @@
+"""Gather and scatter: every window is a start, counted in elements of the flattened operand,
+plus fixed offsets.
+
+See https://openxla.org/xla/operation_semantics#gather for what the dimension numbers mean.
+"""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.reductions import monoid_of
+from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+
+
+class Windows:
+    """Where windows of fixed sizes start and end in an operand, from an array of indices.
+
+    mapped: the axes of the operand that the last axis of the indices gives. batched: {axis of the operand:
+    axis of the indices} that go together. clip: starts outside are moved inside; otherwise such
+    windows are left out.
+    """
+
+    def __init__(self, shape, sizes, batch, mapped, batched, mode):
+        self.batch, self.mapped = batch, mapped
+        strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
+        self.strides = np.array([strides[k] for k in mapped], np.int64)
+        self.room = np.array([shape[k] - sizes[k] for k in mapped], np.int64)
+        self.clip = mode == "CLIP"
+        base = np.zeros((1,) * len(batch), np.int64)
+        for axis, partner in batched.items():
+            base = base + strides[axis] * np.arange(batch[partner]).reshape(
+                [-1 if k == partner else 1 for k in range(len(batch))]
+            )
+        self.base = np.broadcast_to(base, batch).reshape(-1)
+        offsets = np.zeros((), np.int64)
+        for n, stride in zip(sizes, strides, strict=True):
+            offsets = offsets[..., None] + stride * np.arange(n)
+        self.offsets = offsets.reshape(-1)
+
+    def find(self, indices):
+        """(positions [windows, elements of one], None or which windows are inside [windows])."""
+        starts = indices.reshape(-1, len(self.mapped))
+        starts = (
+            np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64)
+            if starts.dtype == np.uint64
+            else starts.astype(np.int64)
+        )
+        moved = np.minimum(np.maximum(starts, 0), self.room)
+        inside = None
+        if not self.clip:
+            fits = (moved == starts).all(1)
+            inside = None if fits.all() else fits
+        first = moved @ self.strides + self.base if len(self.mapped) else self.base
+        return first[:, None] + self.offsets, inside
+
+
+def _mode(params, promised):
+    """CLIP or FILL_OR_DROP; `promised` is what XLA does when a promise that all indices fit is broken."""
+    name = getattr(params["mode"], "name", None)
+    if name not in ("CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"):
+        raise Refusal(f"index mode {params['mode']} is compiled")
+    return promised if name == "PROMISE_IN_BOUNDS" else name
+
+
+@rule("gather")
+def _gather(params, ins, outs):
+    dims, sizes, mode = params["dimension_numbers"], params["slice_sizes"], _mode(params, "CLIP")
+    shape, batch, dtype = ins[0].shape, ins[1].shape[:-1], outs[0].dtype
+    batched = dict(zip(dims.operand_batching_dims, dims.start_indices_batching_dims, strict=True))
+    gone = {*dims.collapsed_slice_dims, *batched}
+    kept = [n for k, n in enumerate(sizes) if k not in gone]
+    order = _places(len(batch), dims.offset_dims, len(outs[0].shape))
+    fill = _fill(params["fill_value"], dtype)
+    if 0 in outs[0].shape:
+        return lambda x, indices: np.zeros(outs[0].shape, dtype)
+    if 0 in shape:
+        return lambda x, indices: np.full(outs[0].shape, fill, dtype)
+    axis = _row_axis(shape, sizes, dims, batched)
+    if axis is not None:
+        return _take(shape, axis, order, len(batch), mode, fill)
+    windows = Windows(shape, sizes, batch, dims.start_index_map, batched, mode)
+
+    def gather(x, indices):
+        where, inside = windows.find(indices)
+        y = x.reshape(-1).take(where)
+        if inside is not None:
+            y[~inside] = fill
+        return y.reshape(*batch, *kept).transpose(order)
+
+    return gather
+
+
+def _places(batch, window_dims, rank):
+    """The permutation that brings [batch..., window...] to a result whose axes
+    `window_dims` are the window."""
+    order, rest = [0] * rank, iter(range(batch))
+    for k in range(rank):
+        order[k] = batch + window_dims.index(k) if k in window_dims else next(rest)
+    return tuple(order)
+
+
+def _row_axis(shape, sizes, dims, batched):
+    """The axis when whole slices at single positions of one axis are taken, else None."""
+    if (
+        batched
+        or len(dims.start_index_map) != 1
+        or tuple(dims.collapsed_slice_dims) != tuple(dims.start_index_map)
+    ):
+        return None
+    (axis,) = dims.start_index_map
+    return (
+        axis if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis) else None
+    )
+
+
+def _take(shape, axis, order, rank, mode, fill):
+    """Whole slices at positions along one axis. `order` brings [batch..., window...] to the result."""
+    n, clip = shape[axis], mode == "CLIP"
+    limit = np.int64(n - 1)
+    # axes of the window in what np.take gives
+    forward = [*range(axis), *range(axis + rank, rank + len(shape) - 1)]
+    order = tuple(([*range(axis, axis + rank)] + forward)[k] for k in order)
+    before, after = (1,) * axis, (1,) * (len(shape) - 1 - axis)
+
+    def take(x, indices):
+        indices = indices[..., 0]
+        if indices.dtype == np.uint64:
+            indices = np.minimum(indices, np.uint64(n))
+        indices = indices.astype(np.int64)
+        inside = np.minimum(np.maximum(indices, 0), limit)
+        y = x.take(inside, axis)
+        if not clip and not (fits := inside == indices).all():
+            y = np.where(fits.reshape(before + fits.shape + after), y, fill)
+        return y.transpose(order)
+
+    return take
+
+
+def _fill(value, dtype):
+    """What a gather gives for windows outside."""
+    if value is not None:
+        return np.asarray(value).astype(dtype)
+    if dtype.kind in "fVc":
+        return np.asarray(np.nan, dtype)
+    if dtype.kind == "b":
+        return np.asarray(True)
+    return np.asarray(np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max, dtype)
+
+
+def _scatter(name, ufunc):
+    """`ufunc` combines what is there with an update; None: the update takes its place."""
+
+    @rule(*name)
+    def build(params, ins, outs):
+        update = params.get("update_jaxpr")
+        if update is not None and (ufunc is None or monoid_of(update) is not ufunc):
+            raise Refusal("scatter with a function of one's own is compiled")
+        dims, mode, dtype = params["dimension_numbers"], _mode(params, "FILL_OR_DROP"), outs[0].dtype
+        shape, batch = ins[0].shape, ins[1].shape[:-1]
+        batched = dict(zip(dims.operand_batching_dims, dims.scatter_indices_batching_dims, strict=True))
+        gone, extents = (
+            {*dims.inserted_window_dims, *batched},
+            iter([ins[2].shape[k] for k in dims.update_window_dims]),
+        )
+        sizes = [1 if k in gone else next(extents) for k in range(len(shape))]
+        if 0 in shape or 0 in ins[2].shape or any(n < m for n, m in zip(shape, sizes, strict=True)):
+            return lambda x, indices, updates: x
+        windows = Windows(shape, sizes, batch, dims.scatter_dims_to_operand_dims, batched, mode)
+        order = [k for k in range(len(ins[2].shape)) if k not in dims.update_window_dims] + list(
+            dims.update_window_dims
+        )
+        inner = wide(dtype) if ufunc is not None else dtype
+
+        def scatter(x, indices, updates):
+            where, inside = windows.find(indices)
+            updates = updates.transpose(order).reshape(where.shape)
+            if inside is not None:
+                where, updates = where[inside], updates[inside]
+            y = np.array(x, inner, order="C").reshape(-1)
+            if ufunc is None:
+                y[where.reshape(-1)] = updates.reshape(-1)
+            else:
+                ufunc.at(y, where.reshape(-1), updates.reshape(-1).astype(inner, copy=False))
+            return y.reshape(shape).astype(dtype, copy=False)
+
+        return scatter
+
+
+_scatter(("scatter",), None)
+_scatter(("scatter-add", "scatter_add"), np.add)
+_scatter(("scatter-sub", "scatter_sub"), np.subtract)
+_scatter(("scatter-mul", "scatter_mul"), np.multiply)
+_scatter(("scatter-min", "scatter_min"), np.minimum)
+_scatter(("scatter-max", "scatter_max"), np.maximum)

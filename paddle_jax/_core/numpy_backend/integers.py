@@ -1,0 +1,82 @@
+"""Integers and bits: what XLA defines and C leaves open (division by zero, shifts past the width)."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import always, rule
+
+always(np.bitwise_and, "and")  # of booleans too
+always(np.bitwise_or, "or")
+always(np.bitwise_xor, "xor")
+always(np.invert, "not")
+
+
+def quotient(dtype):
+    """Division that drops the fraction; by zero it gives all bits set."""
+    one, ones = dtype.type(1), dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else -1)
+    if dtype.kind == "u":
+        return lambda x, y: np.where(y == 0, ones, x // np.where(y == 0, one, y))
+
+    def divide(x, y):
+        zero = y == 0
+        y = np.where(zero, one, y)
+        return np.where(zero, ones, (x - np.fmod(x, y)) // y)
+
+    return divide
+
+
+def _shift(name, ufunc):
+    """Shifts; from a distance of the width on the result is all zeros, or all copies of the sign for an
+    arithmetic shift."""
+
+    @rule(name)
+    def build(params, ins, outs):
+        dtype = outs[0].dtype
+        unsigned = np.dtype(f"u{dtype.itemsize}")
+        bits = unsigned.type(dtype.itemsize * 8)
+        signed = name == "shift_right_arithmetic"
+        inner = np.dtype(f"i{dtype.itemsize}") if signed else unsigned
+        last = inner.type(dtype.itemsize * 8 - 1)
+
+        def shift(x, distance):
+            # a negative distance is a large one
+            x, distance = x.astype(inner, copy=False), distance.astype(unsigned, copy=False)
+            inside = distance < bits
+            if inside.all():
+                moved = ufunc(x, distance.astype(inner, copy=False))
+            elif signed:
+                moved = ufunc(x, np.where(inside, distance.astype(inner), last))
+            else:
+                moved = np.where(
+                    inside, ufunc(x, np.where(inside, distance, unsigned.type(0))), unsigned.type(0)
+                )
+            return moved.astype(dtype, copy=False)
+
+        return shift
+
+
+_shift("shift_left", np.left_shift)
+_shift("shift_right_logical", np.right_shift)
+_shift("shift_right_arithmetic", np.right_shift)
+
+
+@rule("population_count")
+def _population_count(params, ins, outs):
+    dtype = outs[0].dtype
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    return lambda x: np.bitwise_count(x.astype(unsigned)).astype(dtype)
+
+
+@rule("clz")
+def _leading_zeros(params, ins, outs):
+    dtype = outs[0].dtype
+    unsigned, bits = np.dtype(f"u{dtype.itemsize}"), dtype.itemsize * 8
+
+    def leading_zeros(x):
+        x = np.asarray(x).astype(unsigned)
+        step = 1
+        while step < bits:  # copies the highest set bit downwards
+            x = x | (x >> unsigned.type(step))
+            step *= 2
+        return (bits - np.bitwise_count(x)).astype(dtype)
+
+    return leading_zeros

@@ -1,0 +1,45 @@
+"""Arrays of random keys: in NumPy an array of uint32 with one more axis, the words of a key."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import Refusal
+
+
+class Physical:
+    """Shape and dtype of the words behind an aval."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, aval):
+        if isinstance(aval.dtype, np.dtype):
+            self.shape, self.dtype = aval.shape, aval.dtype
+        else:
+            self.shape, self.dtype = (*aval.shape, 2), np.dtype(np.uint32)
+
+
+def laid_out(name, params, ins, outs):
+    """(params, ins, outs) of an equation on keys, as one on words."""
+    rank, params = len(ins[0].shape), dict(params)
+    if name == "slice":
+        params["start_indices"], params["limit_indices"] = (
+            (*params["start_indices"], 0),
+            (*params["limit_indices"], 2),
+        )
+        params["strides"] = (*(params["strides"] or (1,) * rank), 1)
+    elif name == "broadcast_in_dim":
+        params["broadcast_dimensions"] = (*params["broadcast_dimensions"], len(outs[0].shape))
+    elif name == "transpose":
+        params["permutation"] = (*params["permutation"], rank)
+    elif name not in (
+        "squeeze",
+        "reshape",
+        "unstack",
+        "split",
+        "concatenate",
+        "copy",
+        "while",
+        "cond",
+        "optimization_barrier",
+    ):
+        raise Refusal(f"primitive '{name}' has no rule for arrays of random keys")
+    return params, [Physical(a) for a in ins], [Physical(a) for a in outs]

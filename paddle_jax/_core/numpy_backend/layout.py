@@ -1,0 +1,168 @@
+"""Shapes: views where NumPy has them, copies else."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import rule
+
+
+@rule("broadcast_in_dim")
+def _broadcast(params, ins, outs):
+    shape, source = outs[0].shape, ins[0].shape
+    middle = [1] * len(shape)
+    for axis, extent in zip(params["broadcast_dimensions"], source, strict=True):
+        middle[axis] = extent
+    middle = tuple(middle)
+    if middle == shape:
+        return lambda x: x.reshape(shape)
+    if not source:
+        return lambda x: np.broadcast_to(x, shape)
+    return lambda x: np.broadcast_to(x.reshape(middle), shape)
+
+
+@rule("reshape", "squeeze", "expand_dims")
+def _reshape(params, ins, outs):
+    shape, order = outs[0].shape, params.get("dimensions")
+    if order is not None and "new_sizes" in params:  # with a transposition first
+        return lambda x: np.transpose(x, order).reshape(shape)
+    return lambda x: x.reshape(shape)
+
+
+@rule("transpose")
+def _transpose(params, ins, outs):
+    order = tuple(params["permutation"])
+    return lambda x: x.transpose(order)
+
+
+@rule("rev")
+def _rev(params, ins, outs):
+    where = tuple(
+        slice(None, None, -1) if k in params["dimensions"] else slice(None) for k in range(len(ins[0].shape))
+    )
+    return lambda x: x[where]
+
+
+@rule("concatenate")
+def _concatenate(params, ins, outs):
+    axis = params["dimension"]
+    return lambda *operands: np.concatenate(operands, axis)
+
+
+@rule("stack")
+def _stack(params, ins, outs):
+    axis = next((params[name] for name in ("axis", "dimension") if name in params), 0)
+    return lambda *operands: np.stack(operands, axis)
+
+
+@rule("split")
+def _split(params, ins, outs):
+    axis, places, start = params["axis"], [], 0
+    for size in params["sizes"]:
+        places.append((slice(None),) * axis + (slice(start, start + size),))
+        start += size
+    return lambda x: [x[place] for place in places]
+
+
+@rule("unstack")
+def _unstack(params, ins, outs):
+    axis = params["axis"]
+    places = [(slice(None),) * axis + (k,) for k in range(ins[0].shape[axis])]
+    return lambda x: [x[place] for place in places]
+
+
+@rule("tile")
+def _tile(params, ins, outs):
+    reps = tuple(params["reps"])
+    return lambda x: np.tile(x, reps)
+
+
+@rule("iota")
+def _iota(params, ins, outs):
+    shape, axis, dtype = outs[0].shape, params["dimension"], outs[0].dtype
+    middle = tuple(-1 if k == axis else 1 for k in range(len(shape)))
+    return lambda: np.broadcast_to(np.arange(shape[axis]).astype(dtype).reshape(middle), shape)
+
+
+@rule("empty", "empty2")
+def _empty(params, ins, outs):
+    return lambda *operands: np.zeros(outs[0].shape, outs[0].dtype)
+
+
+@rule("slice")
+def _slice(params, ins, outs):
+    starts, limits = params["start_indices"], params["limit_indices"]
+    where = tuple(map(slice, starts, limits, params["strides"] or [1] * len(starts)))
+    return lambda x: x[where]
+
+
+def placed(shape, padding, steps):
+    """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative
+    padding cutting off: the new one's [target] are the old one's [source]."""
+    extents, target, source = [], [], []
+    for n, (before, after), step in zip(shape, padding, steps, strict=True):
+        extent = max(((n - 1) * step + 1 if n else 0) + before + after, 0)
+        first = max(0, -(before // step)) if before < 0 else 0  # the first element that stays
+        start = before + first * step
+        count = max((min(n, (extent - 1 - before) // step + 1) if extent else 0) - first, 0)
+        extents.append(extent)
+        source.append(slice(first, first + count))
+        target.append(slice(start, start + (count - 1) * step + 1 if count else start, step))
+    return tuple(extents), tuple(target), tuple(source)
+
+
+@rule("pad")
+def _pad(params, ins, outs):
+    config, dtype = params["padding_config"], outs[0].dtype
+    shape, target, source = placed(
+        ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config]
+    )
+
+    def pad(x, value):
+        y = np.empty(shape, dtype)
+        y[...] = value
+        y[target] = x[source]
+        return y
+
+    return pad
+
+
+def starts_of(shape, sizes):
+    """How far each start may go."""
+    return tuple(n - k for n, k in zip(shape, sizes, strict=True))
+
+
+@rule("dynamic_slice")
+def _dynamic_slice(params, ins, outs):
+    sizes = params["slice_sizes"]
+    room = starts_of(ins[0].shape, sizes)
+
+    def run(x, *starts):
+        return x[
+            tuple(
+                [
+                    slice(s := min(max(int(i), 0), r), s + k)
+                    for i, r, k in zip(starts, room, sizes, strict=True)
+                ]
+            )
+        ]
+
+    return run
+
+
+@rule("dynamic_update_slice")
+def _dynamic_update_slice(params, ins, outs):
+    sizes = ins[1].shape
+    room = starts_of(ins[0].shape, sizes)
+
+    def run(x, update, *starts):
+        y = np.array(x)
+        y[
+            tuple(
+                [
+                    slice(s := min(max(int(i), 0), r), s + k)
+                    for i, r, k in zip(starts, room, sizes, strict=True)
+                ]
+            )
+        ] = update
+        return y
+
+    return run

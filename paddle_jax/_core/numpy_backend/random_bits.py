@@ -1,0 +1,157 @@
+"""Random bits: Threefry-2x32 with 20 rounds, bit for bit as compiled.
+
+Source: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011). How keys, counters and widths
+    map to it is JAX's.
+"""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import Refusal, always, rule
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = 0x1BD11BDA
+_FEW = 8  # counters up to which Python's integers are quicker
+_BLOCK = 1 << 14  # counters that stay in the cache
+
+
+def threefry(k1, k2, x0, x1):
+    """The two words of each counter (x0, x1) under a key: uint32 arrays or numbers that broadcast."""
+    if np.size(x0) <= _FEW and np.size(k1) == np.size(k2) == 1 and np.size(x0) == np.size(x1):
+        key = int(np.asarray(k1).item()), int(np.asarray(k2).item())
+        words = [_few(*key, a, b) for a, b in zip(np.ravel(x0).tolist(), np.ravel(x1).tolist(), strict=True)]
+        pairs = np.array(words, np.uint32).reshape(-1, 2)
+        shape = np.broadcast_shapes(np.shape(k1), np.shape(x0))
+        return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)
+    k1, k2, x0, x1 = np.broadcast_arrays(k1, k2, x0, x1)
+    shape, n = x0.shape, x0.size
+    k1, k2, x0, x1 = (each.reshape(-1) for each in (k1, k2, x0, x1))
+    out0, out1 = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    for start in range(0, n, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        _block(k1[part], k2[part], x0[part], x1[part], out0[part], out1[part])
+    return out0.reshape(shape), out1.reshape(shape)
+
+
+def _few(k1, k2, a, b):
+    mask, keys = 0xFFFFFFFF, (k1, k2, k1 ^ k2 ^ PARITY)
+    a, b = (a + k1) & mask, (b + k2) & mask
+    for n in range(5):
+        for r in ROTATIONS[n % 2]:
+            a = (a + b) & mask
+            b = ((b << r) & mask | b >> (32 - r)) ^ a
+        a, b = (a + keys[(n + 1) % 3]) & mask, (b + keys[(n + 2) % 3] + n + 1) & mask
+    return a, b
+
+
+def _block(k1, k2, x0, x1, a, b):
+    """Writes the words into a and b."""
+    keys, high = (k1, k2, k1 ^ k2 ^ np.uint32(PARITY)), np.empty_like(a)
+    np.add(x0, k1, out=a)
+    np.add(x1, k2, out=b)
+    for n in range(5):
+        for r in ROTATIONS[n % 2]:
+            np.add(a, b, out=a)
+            np.left_shift(b, np.uint32(r), out=high)
+            np.right_shift(b, np.uint32(32 - r), out=b)
+            np.bitwise_or(b, high, out=b)
+            np.bitwise_xor(b, a, out=b)
+        np.add(a, keys[(n + 1) % 3], out=a)
+        np.add(b, keys[(n + 2) % 3], out=b)
+        np.add(b, np.uint32(n + 1), out=b)
+
+
+@rule("threefry2x32")
+def _threefry(params, ins, outs):
+    return threefry
+
+
+def _counters(shape):
+    """The running number of each element, as (high, low) words."""
+    n = np.arange(math.prod(shape), dtype=np.uint64).reshape(shape)
+    return (n >> np.uint64(32)).astype(np.uint32), n.astype(np.uint32)
+
+
+@rule("iota_2x32_shape")
+def _iota(params, ins, outs):
+    return lambda: _counters(params["shape"])
+
+
+def _check(aval):
+    """Refuses keys of another generator, and counters numbered in JAX's old way."""
+    import jax
+
+    impl = getattr(aval.dtype, "_impl", None)
+    if getattr(impl, "name", "threefry2x32") != "threefry2x32" or not jax.config.jax_threefry_partitionable:
+        raise Refusal("random numbers of another generator than JAX's default are compiled")
+
+
+always(lambda x: x, "random_wrap", "random_unwrap")
+
+
+def _words(key, rank=0):
+    """The two words of each key, with `rank` axes more for the numbers of one key, unless
+    there is only one."""
+    words = key[..., 0], key[..., 1]
+    return [k.reshape(k.shape + (1,) * rank) for k in words] if key.ndim > 1 else words
+
+
+@rule("random_bits")
+def _random_bits(params, ins, outs):
+    _check(ins[0])
+    shape, width, rank = tuple(params["shape"]), params["bit_width"], len(ins[0].shape)
+    dtype, counters = np.dtype(f"u{width // 8}"), None
+
+    def bits(key):
+        nonlocal counters
+        k1, k2 = _words(key, len(shape))
+        if counters is None:
+            counters = _counters(shape)
+        a, b = threefry(
+            k1,
+            k2,
+            *(counters if not rank else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]),
+        )
+        if width == 64:
+            return (a.astype(dtype) << np.uint64(32)) | b
+        return (a ^ b).astype(dtype, copy=False)
+
+    return bits
+
+
+@rule("random_fold_in")
+def _fold_in(params, ins, outs):
+    _check(ins[0])
+
+    def fold_in(key, data):
+        data = np.asarray(data).astype(np.uint32)
+        return np.stack(threefry(*_words(key), np.zeros_like(data), data), -1)
+
+    return fold_in
+
+
+@rule("random_split")
+def _random_split(params, ins, outs):
+    _check(ins[0])
+    shape = tuple(params["shape"])
+
+    def split(key):
+        k1, k2 = _words(key, len(shape))
+        counters = [np.broadcast_to(c, ins[0].shape + shape) for c in _counters(shape)]
+        return np.stack(threefry(k1, k2, *counters), -1)
+
+    return split
+
+
+@rule("random_seed")
+def _random_seed(params, ins, outs):
+    _check(outs[0])
+    if ins[0].shape:
+        raise Refusal("several seeds at once are compiled")
+
+    def seed(number):
+        number = int(number) & (2 ** (8 * ins[0].dtype.itemsize) - 1)
+        return np.array([number >> 32, number & 0xFFFFFFFF], np.uint32)
+
+    return seed

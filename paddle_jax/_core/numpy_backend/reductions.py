@@ -1,0 +1,180 @@
+"""Reductions and running reductions. Small floating types are summed in float32 and rounded
+once, as XLA does."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import Refusal, rule, size_of, wide
+
+_FEW = 16  # terms that are added one after the other
+MONOIDS = {
+    "add": np.add,
+    "add_any": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def neutral(name, dtype):
+    """What `max` or `min` of nothing is."""
+    sign = -1 if name == "max" else 1
+    if dtype.kind == "b":
+        return np.asarray(name == "min")
+    if dtype.kind in "iu":
+        return np.asarray(np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max, dtype)
+    return np.asarray(sign * np.inf, dtype)
+
+
+def _pairwise(shape, axes):
+    """A sum over axes whose error grows with the logarithm of the number of terms, as XLA's does: NumPy adds
+    one after the other, except along an axis whose elements are neighbours in memory."""
+    if len(axes) == len(shape):
+        return lambda x, axes, dtype=None: np.add.reduce(x.reshape(-1), 0, dtype)
+    if math.prod(shape[k] for k in axes) <= _FEW:
+        return np.add.reduce
+    last_first = sorted(axes, reverse=True)
+
+    def reduce(x, axes, dtype=None):
+        for axis in last_first:
+            x = np.add.reduce(_halved(x, axis), axis, dtype)
+        return x
+
+    return reduce
+
+
+def _halved(x, axis):
+    """An array with the same sum along an axis, and few elements along it unless they are neighbours."""
+    n = x.shape[axis]
+    if x.strides[axis] == x.itemsize:
+        return x
+    before = (slice(None),) * axis
+    while n > _FEW:
+        half = n // 2
+        y = x[(*before, slice(half))] + x[(*before, slice(half, 2 * half))]
+        if n % 2:
+            y[(*before, 0)] += x[(*before, n - 1)]
+        x, n = y, half
+    return x
+
+
+def _accumulating(name, ufunc):
+    @rule(name)
+    def build(params, ins, outs):
+        axes, dtype = tuple(params["axes"]), outs[0].dtype
+        if not axes:
+            return lambda x: x
+        inexact = ufunc is np.add and dtype.kind in "fVc"
+        reduce, inner = _pairwise(ins[0].shape, axes) if inexact else ufunc.reduce, wide(dtype)
+        if inner != dtype:
+            return lambda x: np.asarray(reduce(x.astype(inner), axes)).astype(dtype)
+        return lambda x: reduce(x, axes, dtype)
+
+
+def _bounding(name, ufunc):
+    @rule(f"reduce_{name}")
+    def build(params, ins, outs):
+        axes, dtype = tuple(params["axes"]), outs[0].dtype
+        reduce = ufunc.reduce
+        if not axes:
+            return lambda x: x
+        if not size_of(ins[0]):
+            empty = np.broadcast_to(neutral(name, dtype), outs[0].shape)
+            return lambda x: empty
+        return lambda x: reduce(x, axes)
+
+
+def _bitwise(name, ufunc):
+    @rule(f"reduce_{name}")
+    def build(params, ins, outs):
+        axes = tuple(params["axes"])
+        return (lambda x: ufunc.reduce(x, axes)) if axes else (lambda x: x)
+
+
+_accumulating("reduce_sum", np.add)
+_accumulating("reduce_prod", np.multiply)
+_bounding("max", np.maximum)
+_bounding("min", np.minimum)
+for _name, _ufunc in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)):
+    _bitwise(_name, _ufunc)
+
+
+def _arg(name, find):
+    @rule(name)
+    def build(params, ins, outs):
+        (axis,), dtype = params["axes"], np.dtype(params["index_dtype"])
+        if ins[0].dtype.kind == "c":
+            raise Refusal(f"{name} of complex numbers is compiled")
+        return lambda x: np.asarray(find(x, axis)).astype(dtype)
+
+
+_arg("argmax", np.argmax)
+_arg("argmin", np.argmin)
+
+
+def monoid_of(jaxpr):
+    """The ufunc of a jaxpr that is a single associative operation on its two operands; None for any other."""
+    jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+    if len(jaxpr.eqns) != 1 or len(jaxpr.invars) != 2:
+        return None
+    (equation,) = jaxpr.eqns
+    if list(equation.outvars) != list(jaxpr.outvars) or set(equation.invars) != set(jaxpr.invars):
+        return None
+    return MONOIDS.get(equation.primitive.name)
+
+
+@rule("reduce")
+def _reduce(params, ins, outs):
+    ufunc, axes = monoid_of(params["jaxpr"]), tuple(params["dimensions"])
+    if ufunc is None or len(outs) != 1:
+        raise Refusal("reduce with a function of one's own is compiled")
+    dtype = outs[0].dtype
+    inner = wide(dtype)
+    combine = _pairwise(ins[0].shape, axes) if ufunc is np.add and dtype.kind in "fVc" else ufunc.reduce
+
+    def reduce(x, start):
+        y = combine(x.astype(inner, copy=False), axes) if axes else x
+        return [np.asarray(ufunc(y, start.astype(inner, copy=False))).astype(dtype, copy=False)]
+
+    if not size_of(ins[0]):
+        return lambda x, start: [np.broadcast_to(start, outs[0].shape)]
+    return reduce
+
+
+def _running(name, ufunc):
+    @rule(name)
+    def build(params, ins, outs):
+        axis, dtype = params["axis"], outs[0].dtype
+        if ufunc is np.logaddexp and dtype.kind not in "fV":
+            raise Refusal(f"{name} of {dtype} is compiled")
+        backwards = (slice(None),) * axis + (slice(None, None, -1),)
+        accumulate, inner = ufunc.accumulate, wide(dtype)
+        if ufunc in (np.add, np.multiply) and inner.char in "fF":
+            # one term after the other: the error grows with their number
+            inner = np.result_type(inner, np.float64)
+
+        def run(x):
+            if inner != dtype:
+                x = x.astype(inner)
+            y = (
+                accumulate(x[backwards], axis, inner)[backwards]
+                if params["reverse"]
+                else accumulate(x, axis, inner)
+            )
+            return y.astype(dtype, copy=False)
+
+        return run
+
+
+for _name, _ufunc in (
+    ("sum", np.add),
+    ("prod", np.multiply),
+    ("max", np.maximum),
+    ("min", np.minimum),
+    ("logsumexp", np.logaddexp),
+):
+    _running(f"cum{_name}", _ufunc)

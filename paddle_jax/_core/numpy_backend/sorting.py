@@ -1,0 +1,60 @@
+"""Sorting: NaN last, -0.0 equal to 0.0, equal elements in their old order, as XLA's comparator has it;
+`top_k` goes by totalOrder instead."""
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import Refusal, always, is_low, rule
+
+
+def _keys(x):
+    """Arrays that sort as x does, the first counting most."""
+    if x.dtype.kind == "c":
+        return [x.real, x.imag]
+    return [x.astype(np.float32) if is_low(x.dtype) else x]
+
+
+@rule("sort")
+def _sort(params, ins, outs):
+    axis, count = params["dimension"], params["num_keys"]
+    if len(ins) == 1 and ins[0].dtype.kind in "fiub" and not is_low(ins[0].dtype):
+        return lambda x: [np.sort(x, axis, kind="stable")]
+
+    def sort(*operands):
+        keys = [key for x in operands[:count] for key in _keys(x)]
+        order = np.argsort(keys[0], axis, kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1], axis)
+        return [np.take_along_axis(x, order, axis) for x in operands]
+
+    return sort
+
+
+@rule("top_k")
+def _top_k(params, ins, outs):
+    k, axis = (
+        params["k"],
+        params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape),
+    )
+    if ins[0].dtype.kind == "c":
+        raise Refusal("top_k of complex numbers is compiled")
+    backwards = (slice(None),) * axis + (slice(None, None, -1),)
+    first = (slice(None),) * axis + (slice(None, k),)
+    last, dtype = ins[0].shape[axis] - 1, outs[1].dtype
+
+    def top(x):
+        order = last - np.argsort(_total(x)[backwards], axis, kind="stable")[backwards][first]
+        return [np.take_along_axis(x, order, axis), order.astype(dtype)]
+
+    return top
+
+
+def _total(x):
+    """Integers in the order of IEEE 754's totalOrder."""
+    if x.dtype.kind not in "fV":
+        return x
+    signed = np.dtype(f"i{x.dtype.itemsize}")
+    bits = np.ascontiguousarray(x).view(signed).reshape(np.shape(x))
+    return np.where(bits < 0, bits ^ np.iinfo(signed).max, bits)
+
+
+always(lambda x, y: _total(x) < _total(y), "lt_to")
+always(lambda x, y: _total(x) <= _total(y), "le_to")
+always(lambda x, y: _total(x) == _total(y), "eq_to")

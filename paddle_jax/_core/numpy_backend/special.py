@@ -1,0 +1,179 @@
+"""Special functions: SciPy's in float64, rounded once; XLA evaluates them in the operand's precision, so its
+last bits are the worse ones."""
+
+import functools
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.rules import rule
+
+
+def _scipy(name, *primitives):
+    @rule(*primitives)
+    def build(params, ins, outs):
+        import scipy.special
+
+        function, dtype = getattr(scipy.special, name), outs[0].dtype
+        return lambda *operands: np.asarray(function(*[x.astype(np.float64) for x in operands])).astype(dtype)
+
+
+for _name, _primitive in (("i0e", "bessel_i0e"), ("betainc", "regularized_incomplete_beta")):
+    _scipy(_name, _primitive)
+
+
+def _in_double(primitive):
+    """Registers a function of float64 arrays."""
+
+    def register(function):
+        @rule(primitive)
+        def build(params, ins, outs):
+            dtype = outs[0].dtype
+            return lambda *operands: np.asarray(
+                function(*[np.asarray(x).astype(np.float64) for x in operands])
+            ).astype(dtype)
+
+        return function
+
+    return register
+
+
+@_in_double("bessel_i1e")
+def _i1e(x):
+    from scipy.special import i1e
+
+    return np.where(x == 0, x, i1e(x))
+
+
+@_in_double("lgamma")
+def _lgamma(x):
+    from scipy.special import gammaln
+
+    return np.where(np.isinf(x), np.inf, gammaln(x))
+
+
+@functools.cache
+def _digamma_of_zero():
+    """NaN or minus infinity, as this version of XLA has it: asked once, when a zero is met."""
+    import jax
+
+    cpu = jax.sharding.SingleDeviceSharding(jax.local_devices(backend="cpu")[0])
+    zero = jax.ShapeDtypeStruct((), np.float32, sharding=cpu)
+    # no mode to set, so it works inside a trace
+    return float(jax.jit(jax.lax.digamma).lower(zero).compile()(np.float32(0)))
+
+
+@_in_double("digamma")
+def _digamma(x):
+    from scipy.special import psi
+
+    y = np.where((x <= 0) & (x == np.floor(x)), np.nan, psi(x))
+    zero = x == 0
+    return np.where(zero, _digamma_of_zero(), y) if zero.any() else y
+
+
+@_in_double("polygamma")
+def _polygamma(n, x):
+    from scipy.special import gamma, zeta
+
+    odd = n % 2 == 1
+    lost = np.isposinf(x) | (x <= 0) & (x == np.floor(x)) & ~odd  # XLA's reflection formula ends in NaN there
+    y = np.where(lost, np.nan, np.where(odd, 1.0, -1.0) * gamma(n + 1) * zeta(n + 1, x))
+    return np.where((n >= 0) & (n == np.floor(n)), np.where(n == 0, _digamma(x), y), np.nan)
+
+
+@_in_double("zeta")
+def _zeta(x, q):
+    from scipy.special import zeta
+
+    return zeta(x, q)
+
+
+@_in_double("igamma")
+def _igamma(a, x):
+    from scipy.special import gammainc
+
+    return np.where((a < 0) | (x < 0), np.nan, gammainc(a, x))
+
+
+@_in_double("igammac")
+def _igammac(a, x):
+    from scipy.special import gammaincc
+
+    return np.where((a < 0) | (x < 0), np.nan, np.where(np.isinf(x) & ~np.isnan(a), 0.0, gammaincc(a, x)))
+
+
+_PYTHONS = 200_000  # elements: SciPy takes 0.1 s to import, Python's `erf` about 0.1 us for an element
+_spent = [0]
+
+
+def _pythons(name, python):
+    """The first elements by Python: a program that needs it for a few numbers, as in `gelu`,
+    does without SciPy."""
+
+    @rule(name)
+    def build(params, ins, outs):
+        dtype = outs[0].dtype
+
+        def compute(x):
+            x = np.asarray(x)
+            _spent[0] += x.size
+            if _spent[0] > _PYTHONS:
+                import scipy.special
+
+                return np.asarray(getattr(scipy.special, name)(x.astype(np.float64))).astype(dtype)
+            return np.array([*map(python, x.ravel().tolist())], np.float64).reshape(x.shape).astype(dtype)
+
+        return compute
+
+
+_pythons("erf", math.erf)
+_pythons("erfc", math.erfc)
+
+
+# M. Giles, Approximating the erfinv function (2012), table 1: polynomials in w - 2.5 and sqrt(w) - 3 for w =
+# -log(1 - x^2), highest power first
+NEAR = (
+    2.81022636e-08,
+    3.43273939e-07,
+    -3.5233877e-06,
+    -4.39150654e-06,
+    0.00021858087,
+    -0.00125372503,
+    -0.00417768164,
+    0.246640727,
+    1.50140941,
+)
+FAR = (
+    -0.000200214257,
+    0.000100950558,
+    0.00134934322,
+    -0.00367342844,
+    0.00573950773,
+    -0.0076224613,
+    0.00943887047,
+    1.00167406,
+    2.83297682,
+)
+
+
+@rule("erf_inv")
+def _erf_inv(params, ins, outs):
+    dtype = outs[0].dtype
+    if dtype == np.float64:
+        from scipy.special import erfinv
+
+        return lambda x: np.where(x == 0, x, erfinv(x))
+    return lambda x: _giles(x.astype(np.float32, copy=False)).astype(dtype, copy=False)
+
+
+def _giles(x):
+    """The inverse error function in float32, by the polynomials that XLA uses."""
+    near, far = np.array(NEAR, np.float32), np.array(FAR, np.float32)
+    w = -np.log1p(-x * x)
+    small = w < np.float32(5)
+    w = np.where(small, w - np.float32(2.5), np.sqrt(w) - np.float32(3))
+    p = np.where(small, near[0], far[0])
+    for a, b in zip(near[1:], far[1:], strict=True):
+        p = np.where(small, a, b) + p * w
+    return np.where(np.abs(x) == 1, x * np.float32(np.inf), p * x)

@@ -1,0 +1,116 @@
+"""Reductions over sliding windows, and what scatters into the window's chosen element."""
+
+import itertools
+import math
+
+import numpy as np
+
+from paddle_jax._core.numpy_backend.layout import placed
+from paddle_jax._core.numpy_backend.reductions import monoid_of, neutral
+from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+
+_SMALL = 64  # elements of a window
+
+
+def _spread(x, fill, padding, dilation):
+    """x with its elements `dilation` apart and `fill` between and around; negative padding cuts off."""
+    shape, target, source = placed(x.shape, padding, dilation)
+    y = np.full(shape, fill, x.dtype)
+    y[target] = x[source]
+    return y
+
+
+def windows(x, shape, window, strides, dilation):
+    """A view [places..., window...] of the windows of x at `shape` places."""
+    steps = [s * k for s, k in zip(x.strides, strides, strict=True)] + [
+        s * k for s, k in zip(x.strides, dilation, strict=True)
+    ]
+    return np.lib.stride_tricks.as_strided(x, (*shape, *window), steps, writeable=False)
+
+
+def _reducer(ufunc, start, params, out):
+    window, rank, dtype = params["window_dimensions"], len(out.shape), out.dtype
+    inner = wide(dtype)
+    options = [
+        tuple(params[name]) for name in ("window_strides", "padding", "base_dilation", "window_dilation")
+    ]
+    strides, padding, spread, dilation = options
+
+    def reduce(x, first=start):
+        x = _spread(np.asarray(x).astype(inner, copy=False), np.asarray(first).astype(inner), padding, spread)
+        if 0 in out.shape:
+            return np.zeros(out.shape, dtype)
+        y = _by_offset(ufunc, x, out.shape, window, strides, dilation)
+        if y is None:
+            y = ufunc.reduce(windows(x, out.shape, window, strides, dilation), tuple(range(rank, 2 * rank)))
+        return np.asarray(y).astype(dtype, copy=False)
+
+    return reduce
+
+
+def _by_offset(ufunc, x, shape, window, strides, dilation):
+    """The reduction as one step per position in the window; None for large windows, where a strided
+    view is quicker."""
+    if math.prod(window) > _SMALL:
+        return None
+    y = None
+    for offset in itertools.product(*map(range, window)):
+        places = zip(offset, shape, strides, dilation, strict=True)
+        part = x[tuple([slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in places])]
+        y = np.array(part) if y is None else ufunc(y, part, out=y)
+    return y
+
+
+def _window(name, ufunc):
+    @rule(f"reduce_window_{name}")
+    def build(params, ins, outs):
+        start = neutral(name, outs[0].dtype) if name != "sum" else np.zeros((), outs[0].dtype)
+        return _reducer(ufunc, start, params, outs[0])
+
+
+_window("sum", np.add)
+_window("max", np.maximum)
+_window("min", np.minimum)
+
+
+@rule("reduce_window")
+def _reduce_window(params, ins, outs):
+    ufunc = monoid_of(params["jaxpr"])
+    if ufunc is None or len(outs) != 1:
+        raise Refusal("reduce_window with a function of one's own is compiled")
+    reduce = _reducer(ufunc, None, params, outs[0])
+
+    def run(x, first):
+        y = reduce(x, first)
+        return [np.asarray(ufunc(y, first))]
+
+    return run
+
+
+@rule("select_and_scatter_add")
+def _select_and_scatter_add(params, ins, outs):
+    name = getattr(params["select_prim"], "name", "")
+    if name not in ("ge", "le") or outs[0].dtype.kind not in "f":
+        raise Refusal("select_and_scatter_add of this kind is compiled")
+    window, strides, padding = params["window_dimensions"], params["window_strides"], params["padding"]
+    out, source, dtype = outs[0].shape, ins[0].shape, outs[0].dtype
+    fill = -np.inf if name == "ge" else np.inf
+    positions = np.arange(math.prod(out)).reshape(out)
+    ones, inner = (1,) * len(out), wide(outs[0].dtype)
+
+    def scatter(updates, x):
+        if 0 in source or 0 in out:
+            return np.zeros(out, dtype)
+        values = windows(_spread(x, fill, padding, ones), source, window, strides, ones).reshape(*source, -1)
+        where = windows(_spread(positions, -1, padding, ones), source, window, strides, ones).reshape(
+            *source, -1
+        )
+        values = np.where(where < 0, fill, values)
+        chosen = (values.argmax if name == "ge" else values.argmin)(-1)[..., None]
+        target = np.take_along_axis(where, chosen, -1).reshape(-1)
+        y = np.zeros(math.prod(out), inner)
+        keep = target >= 0
+        np.add.at(y, target[keep], updates.reshape(-1)[keep].astype(inner, copy=False))
+        return y.reshape(out).astype(dtype, copy=False)
+
+    return scatter

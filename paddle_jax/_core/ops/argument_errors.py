@@ -1,0 +1,142 @@
+"""What is said where Python, NumPy or JAX stumbled over an argument that nobody had looked at: the operation,
+its arguments, what they must be."""
+
+import opcode
+import re
+
+from paddle_jax._core.base.caller_info import ARRAYS, BELOW, OURS, package_of
+from paddle_jax._core.base.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.base.errors import TRACING, ArgumentError, TracedValueError
+from paddle_jax._core.base.jax_messages import FOREIGN, public_name
+from paddle_jax._core.tensors.tensor import Tensor
+
+CAUGHT = (*MISTAKES, AttributeError, LookupError, ArithmeticError)
+_RAISES = {opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap}
+_AXES = re.compile(
+    r"index out of range|values to unpack|0-d|invalid index to scalar|too many "
+    r"indices|shorter than|longer than|zero-dimensional"
+)
+_LONGEST = 60
+
+
+class MisfitError(ValueError, TypeError, IndexError):
+    """Arguments that do not go together, or with the operation. Paddle raises ValueError, TypeError or
+    IndexError, whichever it meets first.
+
+    inner: whether it is about the arguments of an operation that is a part of the one that was called.
+    """
+
+    inner = False
+
+
+def told_mistake(op, error, given):
+    """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
+    if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
+        return error
+    thing = (
+        error.obj
+        if isinstance(error, AttributeError) and error.name is not None
+        else getattr(error, "thing", None)
+    )
+    if thing is not None or isinstance(error, AttributeError) and error.name is not None:
+        name = (
+            None
+            if isinstance(thing, Tensor) or not (hasattr(error, "thing") or _native(error))
+            else _name_of(thing, given)
+        )
+        if name is not None:
+            return _no_tensor(op, name, thing)
+    if _native(error):
+        return _misfit(op, error, given)
+    if isinstance(error, MisfitError) and error.inner:
+        return _misfit(op, error.__cause__, given)
+    if isinstance(error, MISTAKES):
+        with_kind(op.name, error)
+    if error.args and isinstance(error.args[0], str):
+        error.args = (error.args[0].replace("NoneType", "None"), *error.args[1:])
+    return error
+
+
+def told_call(op, error, args, kwargs):
+    """As `told_mistake`, of a call with these arguments."""
+    try:
+        return told_mistake(op, error, op.signature.bind_partial(*args, **kwargs).arguments)
+    except TypeError:
+        return told_mistake(op, error, {})
+
+
+def _no_tensor(op, name, thing):
+    found = ArgumentError(
+        f"{public_name(op.name)}: {name}: got {described(thing)}; it must be a Tensor; "
+        "make one with paddle.to_tensor"
+    )
+    found.thing = thing
+    return found
+
+
+def _misfit(op, error, given):
+    wrong = (
+        "an argument has too few axes, or too short ones"
+        if _AXES.search(str(error))
+        else "these do not go together"
+    )
+    named = ", ".join(f"{name} {described(value)}" for name, value in given.items() if name != "name")
+    found = MisfitError(
+        f"{public_name(op.name)}: got {named}; {wrong}; its documentation says which shapes "
+        "and dtypes are allowed"
+    )
+    found.__cause__, found.inner = error, op.name.startswith("_")
+    return found
+
+
+def _name_of(thing, given):
+    """The name of the argument that a thing is, or that holds it."""
+    for name, value in given.items():
+        if value is thing:
+            return name
+        if (
+            isinstance(value, list | tuple)
+            and (at := next((i for i, item in enumerate(value) if item is thing), None)) is not None
+        ):
+            return f"{name}[{at}]"
+    return None
+
+
+def described(value) -> str:
+    """An argument in a few words."""
+    if isinstance(value, Tensor):
+        return f"{value._raw.dtype}{list(value._raw.shape)}"
+    if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
+        return "[" + ", ".join(map(described, value))[:_LONGEST] + "]"
+    if value is None or isinstance(value, bool | int | float | complex):
+        return repr(value)
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{type(value).__name__} {value.dtype}{list(value.shape)}"
+    text = repr(value)
+    return (
+        f"{type(value).__name__} ({text})"
+        if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__
+        else type(value).__name__
+    )
+
+
+def _native(error) -> bool:
+    """Whether Python or a library below raised an exception in code of this package, rather than the
+    package by itself."""
+    frame, refused = (
+        error.__traceback__,
+        (isinstance(error, MemoryError | RuntimeError) and not str(error).startswith("INVALID_ARGUMENT")),
+    )
+    if refused or frame is None:
+        return False
+    while frame.tb_next is not None:
+        if package_of(frame.tb_frame.f_globals) not in BELOW:
+            return False  # a function of the user's
+        frame = frame.tb_next
+    package = package_of(frame.tb_frame.f_globals)
+    if package not in OURS:
+        return package in ARRAYS
+    return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(FOREIGN.search(str(error)))
+
+
+__all__ = ["CAUGHT", "MisfitError", "described", "told_call", "told_mistake"]

@@ -1,0 +1,1 @@
+"""Helper processes and threads, caches on disk and metrics of this process."""

@@ -1,0 +1,231 @@
+"""`paddle_jax.metrics`: the numbers of counters.py as a JSON snapshot, and for Prometheus over HTTP. Nothing
+listens unless it is asked to."""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+
+import jax
+from jax._src import xla_bridge  # the only way to ask whether a device is in use without starting it
+
+from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.launch_variables import rank
+
+PORT, ADDRESS = "FLAGS_metrics_port", "FLAGS_metrics_address"
+LOOPBACK = "127.0.0.1"
+_BEGUN = time.time()
+
+
+class _Endpoint:
+    """server, thread: of the endpoint, or None."""
+
+    server = thread = None
+    lock = threading.Lock()
+
+
+def snapshot():
+    """What the process has done so far, as a dict that JSON can hold. Counting is always on and costs nothing
+    that can be measured.
+
+    Returns:
+        dict: `time` and `uptime_seconds`; `rank`; `steps` (of optimizers, eager, compiled or in static
+        programs); `compile` with `count` and `seconds` for each tier (`operation`: kernels of single
+        operations; `segment`: sequences that recur; `to_static`, `executor`: functions and static programs;
+        `optimizer`: update rules), and `from_cache`: how many of them were loaded from the cache directory;
+        `operations` with `segments`, `compiled_segments` and `interpreted`; `memory`: by device `allocated`,
+        `reserved`, `peak` and `limit` in bytes (accelerators; empty before one is used), and `process`: the
+        bytes that the process holds; `malloc_failed`; `data` with `batches` and `wait_seconds`; `collectives`
+        with `count` and `wait_seconds`.
+    Example:
+        >>> from paddle_jax import metrics
+        >>> opt = paddle.optimizer.SGD(0.1, parameters=[paddle.create_parameter([2], "float32")])
+        >>> before = metrics.snapshot()["steps"]
+        >>> opt.step()
+        >>> metrics.snapshot()["steps"] - before
+        1
+    """
+    now = time.time()
+    return {
+        "time": now,
+        "uptime_seconds": now - _BEGUN,
+        "rank": rank(),
+        "steps": Counters.steps,
+        "compile": {
+            **{
+                tier: {"count": count, "seconds": seconds}
+                for tier, (count, seconds) in Counters.compiles.items()
+            },
+            "from_cache": Counters.loaded,
+        },
+        "operations": {
+            "segments": log.all("segments"),
+            "compiled_segments": log.all("hits"),
+            "interpreted": log.all("interpreted"),
+        },
+        "memory": {"process": _process_bytes(), "devices": dict(_devices())},
+        "malloc_failed": Counters.failed,
+        "data": {"batches": Counters.batches, "wait_seconds": Counters.data_seconds},
+        "collectives": {"count": Counters.collectives, "wait_seconds": Counters.collective_seconds},
+    }
+
+
+def _process_bytes():
+    """Bytes of memory that the process holds; None where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _devices():
+    """(name, figures) of the accelerators in use. A question does not start them."""
+    for device in jax.local_devices() if xla_bridge.backends_are_initialized() else ():
+        figures = device.memory_stats() if device.platform != "cpu" else None
+        if figures:
+            allocated = figures.get("bytes_in_use", 0)
+            yield (
+                f"{device.platform}:{device.id}",
+                {
+                    "allocated": allocated,
+                    "reserved": figures.get("pool_bytes", figures.get("bytes_reserved", allocated)),
+                    "peak": figures.get("peak_bytes_in_use", allocated),
+                    "limit": figures.get("bytes_limit", 0),
+                },
+            )
+
+
+class _Collector:
+    """What prometheus_client asks at each scrape."""
+
+    def __init__(self, core):
+        self.core = core
+
+    def collect(self):
+        """The metrics of a snapshot."""
+        found = snapshot()
+        rows = [
+            ("steps", "Steps of optimizers.", found["steps"]),
+            ("gpu_malloc_failed", "Allocations for which there was no memory.", found["malloc_failed"]),
+            ("data_batches", "Batches of DataLoaders.", found["data"]["batches"]),
+            (
+                "data_wait_seconds",
+                "Seconds that the program waited for batches.",
+                found["data"]["wait_seconds"],
+            ),
+            ("collectives", "Calls between processes.", found["collectives"]["count"]),
+            (
+                "collective_wait_seconds",
+                "Seconds in calls between processes.",
+                found["collectives"]["wait_seconds"],
+            ),
+            ("segments", "Sequences of operations that were run.", found["operations"]["segments"]),
+            (
+                "compiled_segments",
+                "Those of them that ran as compiled programs.",
+                found["operations"]["compiled_segments"],
+            ),
+            (
+                "interpreted_operations",
+                "Operations run by the interpreter.",
+                found["operations"]["interpreted"],
+            ),
+            (
+                "compiles_from_cache",
+                "Programs loaded from the cache directory.",
+                found["compile"].pop("from_cache"),
+            ),
+        ]
+        for name, text, value in rows:
+            yield self.core.CounterMetricFamily(f"paddle_{name}", text, value=value)
+        yield from self._tiers(found["compile"])
+        yield from self._memory(found["memory"])
+
+    def _tiers(self, tiers):
+        for name, key, text in (
+            ("compiles", "count", "Programs compiled."),
+            ("compile_seconds", "seconds", "Seconds of compiling."),
+        ):
+            family = self.core.CounterMetricFamily(f"paddle_{name}", text, labels=["tier"])
+            for tier, figures in tiers.items():
+                family.add_metric([tier], figures[key])
+            yield family
+
+    def _memory(self, memory):
+        if memory["process"] is not None:
+            yield self.core.GaugeMetricFamily(
+                "paddle_process_memory_bytes", "Bytes that the process holds.", value=memory["process"]
+            )
+        for key in ("allocated", "reserved", "peak", "limit"):
+            family = self.core.GaugeMetricFamily(
+                f"paddle_memory_{key}_bytes", f"Memory of accelerators: {key}.", labels=["device"]
+            )
+            for device, figures in memory["devices"].items():
+                family.add_metric([device], figures[key])
+            yield family
+
+
+def start(port=0, address=LOOPBACK):
+    """Lets Prometheus read the numbers at `http://address:port/metrics`. Needs prometheus_client: pip install
+    'paddle_jax[metrics]'.
+
+    A thread answers, nobody else is kept waiting. Only programs on this machine can ask unless another
+    address is given; there is no password. The environment can do the same for a program that is not to be
+    changed: FLAGS_metrics_port=9400 (each rank of a launched job takes the port 9400 + rank),
+    FLAGS_metrics_address.
+
+    Args:
+        port: int. Default 0: one that is free.
+        address: str, of the network interface. Default "127.0.0.1"; "0.0.0.0" lets everybody ask who can
+            reach the machine.
+    Returns:
+        int, the port.
+    Raises:
+        ImportError: prometheus_client is missing. RuntimeError: it is on already. OSError: the port is taken.
+    Example:
+        >>> import paddle_jax.metrics
+        >>> port = paddle_jax.metrics.start()
+        >>> paddle_jax.metrics.stop()
+    """
+    try:
+        import prometheus_client
+        from prometheus_client import core
+    except ImportError as error:
+        raise ImportError(
+            "metrics.start: it needs the package prometheus_client; install it with: "
+            "pip install 'paddle_jax[metrics]'; metrics.snapshot() and "
+            "metrics.write(path) work without"
+        ) from error
+    with _Endpoint.lock:
+        if _Endpoint.server is not None:
+            raise RuntimeError(
+                f"metrics.start: it is on already, at port {_Endpoint.server.server_port}; "
+                "call metrics.stop() first"
+            )
+        registry = prometheus_client.CollectorRegistry()
+        registry.register(_Collector(core))
+        _Endpoint.server, _Endpoint.thread = prometheus_client.start_http_server(port, address, registry)
+        return _Endpoint.server.server_port
+
+
+def stop():
+    """Ends what `start` began; does nothing where nothing is on."""
+    with _Endpoint.lock:
+        server, thread, _Endpoint.server, _Endpoint.thread = _Endpoint.server, _Endpoint.thread, None, None
+    if server is not None:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def begin():
+    """Does what the environment says. What stands in the way is told, and the program goes on."""
+    port = os.environ.get(PORT)
+    if not port or port == "0":
+        return
+    try:
+        start(int(port) + rank(), os.environ.get(ADDRESS, LOOPBACK))
+    except (ImportError, OSError, ValueError, OverflowError) as error:
+        logging.getLogger(__package__).warning("%s=%s: no metrics: %s", PORT, port, error)

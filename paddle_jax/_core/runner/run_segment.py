@@ -1,0 +1,242 @@
+"""Running a segment: op by op when it is first met, as one compiled program when it recurs."""
+
+import contextlib
+import os
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.caller_info import foreign, user_line
+from paddle_jax._core.base.errors import translate
+from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.interrupt_safe import eagerly, mend_tracing, without_collection
+from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.state import local
+from paddle_jax._core.base.vlog import Verbose, vlog
+from paddle_jax._core.kernels.kernel import compute
+from paddle_jax._core.lazy.devices import default_device, device_of
+from paddle_jax._core.lazy.lazy_array import FILL, Value, concrete, leaf, settled, taken_over
+from paddle_jax._core.lazy.lazy_array import on_host as on_host_value
+from paddle_jax._core.lazy.positions import MASK, needed, picked
+from paddle_jax._core.lazy.reference_counts import wanted
+from paddle_jax._core.lazy.segment import ANY, FIRST_LOOK, Segment, idle, sig_of
+from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.runner.compiled_segment import drop, program_for
+from paddle_jax._core.runner.tiering import interpreted, on_host
+
+
+def flush(seg, why):
+    """Computes what is still referenced of a segment and gives the arrays to their Values.
+
+    Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they
+    can be asked for again.
+    """
+    ctx = local.ctx
+    # No finalizer may run meanwhile: if it looked at a value of this very segment it would flush it too, or
+    # find the value neither recorded nor computed.
+    with seg.lock, without_collection():
+        if seg.running is not None:
+            seg.running.settle()
+        if not seg.ops:
+            return
+        if ctx.segment is seg:
+            # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
+            whole = not seg.busy
+            ctx.segment = _next(ctx)
+        else:
+            whole = idle(seg)
+        _run(seg, whole, why, ctx)
+        if whole:
+            seg.close()
+
+
+def alone(seg) -> bool:
+    """Interprets a segment of one op, as a look at each result of a loop or of a notebook makes them; False
+    where `flush` has to see to it.
+
+    No garbage collector is held back here: nothing is taken away before all results have their arrays, and
+    what a finalizer records or computes meanwhile stands beside it.
+    """
+    ctx = local.ctx
+    device = default_device() if seg.device is ANY else seg.device
+    if (
+        ctx.segment is not seg
+        or seg.busy
+        or seg.running is not None
+        or not on_host(device)
+        or Verbose.wants("segment")
+        or not mend_tracing()
+    ):
+        return False
+    sig, *positions = seg.ops[0]
+    with np.errstate(all="ignore"):
+        found = interpreted(sig, [settled(seg.leaves[-1 - p]) for p in positions])
+    if found is None:
+        return False
+    for value in seg.results:
+        if value.array is None:
+            if value.aval.nbytes >= _LARGE:
+                value.made = sig
+            value.device = device
+            value.array = picked(found, value.pos)
+    log.segments += 1
+    if ctx.segment is seg:
+        ctx.segment = _next(ctx)
+        if len(seg.ops) == 1:
+            seg.close()
+    return True
+
+
+def interpreted_now(kernel, raws):
+    """The results of a kernel as a list of Values, by the interpreter; None where it is to be compiled."""
+    if local.ctx.segment is None or not on_host(default_device()):
+        return None
+    values = [raw if type(raw) is Value else leaf(raw) for raw in raws]
+    if None in values or not mend_tracing():
+        return None
+    operands = list(map(settled, values))  # what was pending has a device now
+    if any(v.device not in (default_device(), None, FILL) for v in values):
+        return None
+    sig = sig_of(kernel, tuple([v.aval for v in values]))
+    with np.errstate(all="ignore"):
+        found = interpreted(sig, operands)
+    if found is None:
+        return None
+    return [on_host_value(array) for array in (found if sig.many else [found])]
+
+
+def _next(ctx):
+    """The segment that comes after."""
+    return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint), settings.max_ops))
+
+
+_NOTHING = contextlib.nullcontext()
+_LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
+
+
+def _run(seg, whole, why, ctx):
+    values = wanted(seg.results)
+    if not values:
+        return
+    log.segments += 1
+    if Verbose.wants("segment"):
+        vlog("segment", f"{len(seg.ops)} recorded operations run at {user_line()}: {why}")
+    hits = log.hits
+    ops, live, clean = seg.ops, tuple(values), mend_tracing()
+    if whole:
+        # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
+        seg.places.clear()  # whoever is about to record holds it, too
+    for value in values.values():
+        value.device = seg.device
+        if value.aval.nbytes >= _LARGE:
+            value.made = ops[value.pos & MASK][0]
+    device = default_device() if seg.device is ANY else seg.device
+    program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
+    if program is None or not _attempt(program, seg, whole, values):
+        # the segment does not depend on a trace around it
+        with np.errstate(all="ignore"), _NOTHING if clean else eagerly():
+            run_each(ops, seg.leaves, values, on_host(device))
+    else:
+        ctx.hint = len(ops) + 1
+    if seg.device is ANY or (type(seg.device) is frozenset and log.hits == hits):
+        for value in values.values():
+            value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)
+
+
+def _attempt(program, seg, whole, values):
+    """Runs a compiled segment; False when it fails and its operands are still there, so that running op by op
+    can find the culprit."""
+    leaves = seg.leaves
+    try:
+        program(seg, whole, values.values())
+    except Exception as error:
+        if any(isinstance(v.array, jax.Array) and v.array.is_deleted() for v in leaves):
+            seg.error = translate("deferred", [], error)
+            raise seg.error from None
+        if foreign(error):
+            raise
+        drop(program, error)
+        return False
+    return True
+
+
+def run_each(ops, leaves, values, host):
+    """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or
+    through the compiled kernels of the ops. One that fails leaves those before it."""
+    at_hand, env = settled if host else concrete, {}
+    for i, done in needed(ops, tuple(values)) if len(ops) > 1 else ((0, ()),):
+        sig, *positions = ops[i]
+        operands = [at_hand(leaves[-1 - p]) if p < 0 else picked(env[p & MASK], p) for p in positions]
+        try:
+            found = interpreted(sig, operands) if host else None
+            env[i] = compute(sig.kernel, list(map(taken_over, operands))) if found is None else found
+        except Exception as error:
+            _give(env, values)
+            if foreign(error):
+                if (known := told_as_memory(error, sig.kernel.name, operands)) is error:
+                    raise
+                error = known
+            raise _located(error, sig) from error.__cause__
+        for j in done:
+            del env[j]
+    _give(env, values)
+
+
+def _give(env, values):
+    for p, value in values.items():
+        if p & MASK in env:
+            value.array = picked(env[p & MASK], p)
+
+
+def _located(error, sig):
+    """The error with the user's lines: where the operation was first recorded with these shapes, and which
+    statement wants its result now. The op's name is in its text already."""
+    first, line, rest = str(error).partition("\n")
+    now = user_line()
+    text = (
+        f"{first}; "
+        f"recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}"
+    )
+    try:
+        return type(error)(text)
+    except TypeError:
+        error.add_note(f"recorded at {sig.where}")
+        return error
+
+
+def run_pending(why):
+    """Runs what the calling thread has pending."""
+    seg = local.ctx.segment
+    if seg is not None and seg.ops:
+        flush(seg, why)
+
+
+def _before_fork():
+    """A child process must find arrays, not ops to run: JAX does not work in it."""
+    run_pending("os.fork")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+
+
+def boundary():
+    """Ends the segment at the next op: called at the end of `optimizer.step()` and by DataLoaders."""
+    seg = local.ctx.segment
+    if seg is not None and seg.ops:
+        seg.limit = 0
+
+
+@contextlib.contextmanager
+def still_of_the_step():
+    """An op recorded in it joins the segment of the step that has just ended, instead of being run alone."""
+    seg = local.ctx.segment
+    if seg is None or seg.limit != 0:
+        yield
+        return
+    seg.limit = len(seg.ops) + 1
+    try:
+        yield
+    finally:
+        if seg.limit > 0:
+            seg.limit = 0

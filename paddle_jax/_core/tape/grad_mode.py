@@ -1,0 +1,157 @@
+"""Switching gradient recording on and off: functions that are context managers and decorators at once."""
+
+import functools as ft
+import inspect
+
+from paddle_jax._core.base.interrupt_safe import Special, ignoring_arguments
+from paddle_jax._core.base.state import local, state
+
+
+class _GradMode:
+    """Context manager, decorator (with or without parentheses) and generator wrapper.
+
+    Not a Block: two C calls fewer in a block that wraps every optimizer step and every evaluation.
+    """
+
+    # what a decorated function says which mode it was decorated with
+    DECORATED_BY_MARKER_ATTR = "__decorated_by__"
+    enabled = True
+
+    def __init__(self):
+        self._saved = []
+
+    def _entering(self):
+        self._saved.append(state.grad)
+        return ft.partial(setattr, local.ctx, "grad", self.enabled)
+
+    def _leaving(self):  # sets what was saved last; returns None
+        return ignoring_arguments(
+            ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
+        )
+
+    __enter__, __exit__ = Special(_entering), Special(_leaving)
+
+    def __call__(self, func):
+        if not callable(func):
+            raise TypeError(
+                f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function"
+            )
+        wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
+        setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
+        return wrapped
+
+    def clone(self):
+        """Another one of the same mode."""
+        return type(self)()
+
+    def _wrap(self, function):
+        @ft.wraps(function)
+        def wrapped(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def _wrap_generator(self, function):
+        @ft.wraps(function)
+        def wrapped(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            resume, given = generator.send, (None,)
+            while True:
+                try:
+                    with self.clone():  # between two steps the caller's mode is back
+                        item = resume(*given)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    resume, given = generator.send, ((yield item),)
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, given = generator.throw, (error,)
+
+        return wrapped
+
+
+class _Switch(_GradMode):
+    """A mode without arguments. Given a function it decorates it at once: `@paddle.no_grad` is as good as
+    `@paddle.no_grad()`."""
+
+    def __new__(cls, func=None):
+        if func is None:
+            return super().__new__(cls)
+        if not callable(func):
+            raise TypeError(
+                f"{cls.__name__}: got {func!r}; it takes no argument, or the function to decorate"
+            )
+        return cls()(func)
+
+
+class no_grad(_Switch):
+    """Turns gradient recording off: `with paddle.no_grad():`, `@paddle.no_grad()` or `@paddle.no_grad`.
+
+    Example:
+        >>> x = paddle.ones([2]); x.stop_gradient = False
+        >>> with paddle.no_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
+
+    enabled = False
+
+
+class enable_grad(_Switch):
+    """Turns gradient recording on, e.g. inside `no_grad`; context manager or decorator.
+
+    Example:
+        >>> with paddle.no_grad(), paddle.enable_grad():
+        ...     paddle.is_grad_enabled()
+        True
+    """
+
+
+class set_grad_enabled(_GradMode):
+    """Sets gradient recording at once; used in a `with` statement it is restored at the end.
+
+    Args:
+        mode: bool.
+    Example:
+        >>> with paddle.set_grad_enabled(False):
+        ...     paddle.is_grad_enabled()
+        False
+    """
+
+    def __init__(self, mode):
+        if not (mode is None or hasattr(type(mode), "__bool__")):
+            raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
+        self.enabled, self._before = bool(mode), state.grad
+        state.grad = self.enabled
+
+    def __enter__(self):
+        pass  # switched already
+
+    def _restoring(self):
+        return ignoring_arguments(ft.partial(setattr, local.ctx, "grad", self._before))
+
+    __exit__ = Special(_restoring)
+
+    def __call__(self, func):
+        state.grad = self._before  # as a decorator it switches inside the function only
+        return super().__call__(func)
+
+    def clone(self):
+        """Another one of the same mode."""
+        return type(self)(self.enabled)
+
+
+def is_grad_enabled() -> bool:
+    """Returns whether operations on tensors that need a gradient are recorded.
+
+    Example:
+        >>> paddle.is_grad_enabled()
+        True
+    """
+    return state.grad

@@ -1,0 +1,1 @@
+"""Tensors: values with gradient state, their views, places and text."""

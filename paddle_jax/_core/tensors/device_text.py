@@ -1,0 +1,73 @@
+"""Devices as PyTorch writes them: `Device("cuda", 1)` is the text "cuda:1" that knows its
+kind and its number."""
+
+from paddle_jax._core.tensors.place import Place, get_device, jax_device, parse, set_device
+
+_ALLOWED = ("cpu", "gpu", "cuda", "xpu", "tpu")
+
+
+class Device(str):
+    """A device as text, such as "cpu" or "gpu:1", with its `type` and `index`; also a context in which new
+    Tensors are put there.
+
+    Args:
+        type: "cpu", "gpu", "cuda:1", "xpu", "tpu", a Place, or the number of a GPU.
+        index: the number, if it does not stand in `type`. The CPU has none.
+    Raises:
+        TypeError: type is nothing of this.
+        ValueError: there is no such kind; or it has two numbers, or one that is none.
+    Example:
+        >>> device = paddle.device.Device("cuda", 1)
+        >>> device, device.type, device.index
+        ('cuda:1', 'cuda', 1)
+        >>> with paddle.device.Device("cpu"):
+        ...     paddle.ones([1]).place
+        Place(cpu)
+    """
+
+    __slots__ = ("_before", "index", "type")
+
+    def __new__(cls, type=None, index=None):
+        if isinstance(type, Place):
+            type = (
+                "cpu"
+                if type.is_cpu_place() or type.is_cuda_pinned_place()
+                else f"{type.get_device_type()}:{type.get_device_id()}"
+            )
+        if isinstance(type, int) and not isinstance(type, bool):
+            type, index = "cuda", type if index is None else index
+        if not isinstance(type, str):
+            raise TypeError(
+                f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', "
+                "a Place, or the number of a GPU"
+            )
+        kind, _, number = type.lower().partition(":")
+        if kind not in _ALLOWED:
+            raise ValueError(
+                f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, with a number behind a colon"
+            )
+        if number and index is not None:
+            raise ValueError(
+                f"Device: got the number {number} in {type!r} and the index {index}; give one of them"
+            )
+        number = None if kind == "cpu" else int(number or index or 0)
+        made = str.__new__(cls, kind if number is None else f"{kind}:{number}")
+        made.type, made.index = kind, number
+        return made
+
+    def __dlpack_device__(self):
+        """The pair of numbers that DLPack has for the device."""
+        jax_device(parse(self))
+        return {"cpu": 1, "gpu": 2, "cuda": 2}.get(self.type, 12), self.index or 0
+
+    def __enter__(self):
+        before = get_device()
+        set_device(self)
+        self._before = [*getattr(self, "_before", []), before]
+        return self
+
+    def __exit__(self, *args):
+        set_device(self._before.pop())
+
+
+__all__ = ["Device"]

@@ -1,0 +1,140 @@
+"""Text of a Tensor, laid out as Paddle lays it out."""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.value_checks import heard
+from paddle_jax._core.lazy.lazy_array import looked_at, settled
+from paddle_jax._core.tensors.tensor import held
+
+
+@dataclasses.dataclass
+class _Options:
+    precision: int = 8
+    threshold: int = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool = False
+
+
+_options = _Options()
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=None, linewidth=None):
+    """Sets how tensors are printed; None leaves a setting as it is.
+
+    Args:
+        precision: digits after the point (8 at start).
+        threshold: number of elements above which the middle is left out (1000).
+        edgeitems: elements shown at each end of an axis when the middle is left out (3).
+        sci_mode: use exponents (False).
+        linewidth: characters on a line (80).
+    Raises:
+        TypeError: a value is not of the right type.
+    Example:
+        >>> paddle.set_printoptions(precision=3); str(paddle.to_tensor(0.12345))[-6:-1]
+        '0.123'
+        >>> paddle.set_printoptions(precision=8)
+    """
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "sci_mode": sci_mode,
+        "linewidth": linewidth,
+    }
+    for name, value in given.items():
+        if value is None:
+            continue
+        kind = bool if name == "sci_mode" else int
+        if not isinstance(value, kind):
+            raise TypeError(
+                f"set_printoptions: {name}: got {type(value).__name__}; it must be {kind.__name__}"
+            )
+        setattr(_options, name, value)
+
+
+def to_string(tensor) -> str:
+    """The text that `print(tensor)` shows."""
+    value = heard(settled(held(tensor)))
+    if isinstance(value, jax.core.Tracer):
+        local.ctx.frame.shown(tensor)
+        return (
+            f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
+            f"stop_gradient={tensor.stop_gradient}, traced)"
+        )
+    return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
+
+
+def text_of(array, place, stop_gradient, spread="") -> str:
+    """The text of a Tensor with the values of a NumPy array. spread: how it lies on several devices."""
+    indent = 7
+    head = (
+        f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, "
+        f"stop_gradient={stop_gradient}"
+    )
+    return f"{head},{spread}\n{' ' * indent}{_format(array, indent)})"
+
+
+def _format(array, indent):
+    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
+        array = array.astype(np.float32)
+    cut = array.size > _options.threshold
+    if array.ndim == 0:
+        return _item(array[()])
+    shown = _edges(array).ravel()
+    width = max((len(_item(v)) for v in shown), default=0)
+    with np.errstate(invalid="ignore"):  # complex numbers with NaN
+        signed = bool((shown < 0).any())  # complex numbers by their real part, then the imaginary one
+    return _axis(array, indent, cut, width, signed)
+
+
+def _edges(array):
+    """The elements that give the width of all: those at the ends of each axis, as in Paddle also where the
+    middle is printed."""
+    edge = _options.edgeitems
+    for axis, length in enumerate(array.shape):
+        if length > 2 * edge:
+            array = np.take(array, [*range(edge), *range(length - edge, length)], axis)
+    return array
+
+
+def _item(v):
+    kind = v.dtype.kind
+    if kind == "c":
+        sign = "+" if v.imag >= 0 else ""  # also before -0; none before NaN
+        number = "{:." + str(_options.precision) + ("e}" if _options.sci_mode else "f}")
+        return f"({number.format(v.real)}{sign}{number.format(v.imag)}j)"
+    if kind != "f":
+        return str(v)
+    if _options.sci_mode:
+        return f"{v:.{_options.precision}e}"
+    return f"{v:.0f}." if np.ceil(v) == v else f"{v:.{_options.precision}f}"
+
+
+def _padded(v, width, signed):
+    text = _item(v)
+    if signed and len(text) < width and not v < 0:
+        text = " " + text
+    return text.ljust(width)
+
+
+def _axis(array, indent, cut, width, signed):
+    edge = _options.edgeitems
+    split = cut and array.shape[0] > 2 * edge
+    index = (
+        [*range(edge), None, *range(array.shape[0] - edge, array.shape[0])]
+        if split
+        else range(array.shape[0])
+    )
+    if array.ndim == 1:
+        items = ["..." if i is None else _padded(array[i], width, signed) for i in index]
+        per_line = max(1, (_options.linewidth - indent) // (width + 2))
+        lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    rows = ["..." if i is None else _axis(array[i], indent + 1, cut, width, signed) for i in index]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(rows) + "]"

@@ -1,0 +1,188 @@
+"""Random state: a Generator is a key and a running offset, so that replaying an offset
+replays the numbers."""
+
+import secrets
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.state import local
+
+
+class Generator:
+    """A source of random numbers: a 64-bit seed and an offset that counts the draws.
+
+    A draw gives the operands `(seed words, offset)`; ops derive their key from them inside the kernel with
+    `key_from`, so a kernel compiles once and a recomputed backward sees the same numbers.
+    """
+
+    def __init__(self, device=None, seed=None):
+        if isinstance(device, str) and device.partition(":")[0] not in (
+            "cpu",
+            "gpu",
+            "dcu",
+            "xpu",
+            "npu",
+            "tpu",
+        ):
+            raise ValueError(
+                f"Generator: device: got {device!r}; allowed are None, a Place, and texts such "
+                "as 'cpu', 'gpu', 'gpu:0', 'tpu'"
+            )
+        self._place, self._offset = device, 0
+        self.manual_seed(secrets.randbits(32) if seed is None else seed)
+
+    def manual_seed(self, seed):
+        """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
+        if "_words" in self.__dict__:
+            local.ctx.frame.reseeded(self)
+        number = int(seed)
+        if not 0 <= number < 2**64:
+            raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
+        self._seed = number
+        self._words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
+        self._offset = 0
+        return self
+
+    def initial_seed(self):
+        """The seed in use."""
+        return self._seed
+
+    def seed(self):
+        """Picks a new seed from the operating system, uses and returns it."""
+        self.manual_seed(secrets.randbits(32))
+        return self._seed
+
+    def random(self):
+        """The next random integer of 64 bits."""
+        return int(np.random.Philox(key=self._seed, counter=int(self.draw()[1])).random_raw())
+
+    def draw(self):
+        """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
+        return local.ctx.frame.draw(self)
+
+    def draw_on_host(self):
+        """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
+        return self.advance() if local.ctx.frame.recording else self.draw()
+
+    def advance(self):
+        """The operands of the next random op outside of any trace."""
+        offset = self._offset
+        self._offset = offset + 1
+        return self._words, np.uint32(offset & 0xFFFFFFFF)
+
+    def next_key(self):
+        """A fresh jax key."""
+        return key_from(*self.draw())
+
+    def get_state(self):
+        """The state as a Tensor: uint32 [seed high, seed low, offset]."""
+        from paddle_jax._core.tensors.tensor import wrap
+
+        return wrap(jax.numpy.asarray(np.append(self._words, np.uint32(self._offset))))
+
+    def set_state(self, new_state):
+        """Continues from a state that `get_state` returned."""
+        words = np.asarray(new_state)
+        if words.shape != (3,):
+            raise ValueError(
+                f"set_state: got a state of shape {list(words.shape)}; use what get_state() returned"
+            )
+        self.manual_seed((int(words[0]) << 32) | int(words[1]))
+        self._offset = int(words[2])
+
+    def __repr__(self):
+        # as Paddle's, whatever name it is pickled by
+        return f"<paddle.base.libpaddle.Generator object at {id(self):#x}>"
+
+
+def key_from(words, offset):
+    """The jax key of one draw. Runs inside kernels."""
+    return jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), offset)
+
+
+class _Generators:
+    default: "Generator | None" = None
+
+
+def default_generator() -> Generator:
+    """The generator that random ops use."""
+    if _Generators.default is None:
+        _Generators.default = Generator()
+    return _Generators.default
+
+
+def next_key():
+    """A fresh jax key from the default generator."""
+    return default_generator().next_key()
+
+
+def seed(seed):
+    """Seeds the default generator and returns it.
+
+    Args:
+        seed: int in 0..2**64 - 1.
+    Returns:
+        The default Generator.
+    Raises:
+        TypeError: seed is not such an integer.
+    Example:
+        >>> g = paddle.seed(7); a = paddle.rand([2]); g = paddle.seed(7); bool((a == paddle.rand([2])).all())
+        True
+    """
+    return default_generator().manual_seed(seed)
+
+
+def get_rng_state(device=None):
+    """Returns the states of the generators as a list that `set_rng_state` takes."""
+    return [default_generator().get_state()]
+
+
+def set_rng_state(state_list, device=None):
+    """Restores what `get_rng_state` returned.
+
+    Raises:
+        ValueError: the list has not one state.
+    """
+    if len(state_list) != 1:
+        raise ValueError(f"set_rng_state: got {len(state_list)} states; there is 1 generator")
+    default_generator().set_state(state_list[0])
+
+
+def _gpus():
+    return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
+
+
+def get_cuda_rng_state():
+    """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the
+    states are the same.
+
+    Example:
+        >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
+    """
+    return get_rng_state() * _gpus()
+
+
+def set_cuda_rng_state(state_list):
+    """Restores what `get_cuda_rng_state` returned.
+
+    Raises:
+        ValueError: the list has not one state per GPU.
+    """
+    if len(state_list) != _gpus():
+        raise ValueError(f"set_cuda_rng_state: got {len(state_list)} states; there are {_gpus()} GPUs")
+    if state_list:
+        set_rng_state(state_list[:1])
+
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "get_cuda_rng_state",
+    "get_rng_state",
+    "key_from",
+    "next_key",
+    "seed",
+    "set_cuda_rng_state",
+    "set_rng_state",
+]

@@ -1,0 +1,1 @@
+"""Captured runs: Paddle code that is repeated as one compiled program."""

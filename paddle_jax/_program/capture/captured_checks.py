@@ -1,0 +1,136 @@
+"""The checks of values in a captured run: made before the program runs where they depend on its operands
+alone, else part of the program.
+
+Part of the program they cost a pass over all that it changes, which keeps its old value if one has failed: 10
+% of a step on the CPU.
+"""
+
+import operator
+
+import jax
+import jax.numpy as jnp
+from jax.interpreters import partial_eval
+
+from paddle_jax._core import numpy_backend
+from paddle_jax._core.kernels.value_checks import judge
+from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
+
+_HEAVY = frozenset(
+    (
+        *CONVOLUTIONS,
+        "conv_general_dilated",
+        "cond",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "dot_general",
+        "random_bits",
+        "scan",
+        "sort",
+        "threefry2x32",
+        "while",
+    )
+)
+_LONGEST = 1e-3  # seconds by the interpreter's estimate
+
+
+class Checks:
+    """checks: see outcomes.judge. They are the last change and the last array of a captured run."""
+
+    def __init__(self, checks):
+        self.checks = checks
+
+    @classmethod
+    def of(cls, captured):
+        """The checks of a run, or None."""
+        last = captured.changes[-1] if captured.changes else None
+        return cls(last.checks) if last is not None and last.kind == "checks" else None
+
+    def arrange(self, captured, order, differentiable):
+        """Takes the checks out of a run and gives a function of the operands that raises what they find; or
+        makes the run keep what it would change where one fails, and gives None. order: see Program."""
+        front = None if differentiable or jax.default_backend() != "cpu" else self._front(captured, order)
+        if front is None:
+            captured.fn = self._guarded(captured)
+            return None
+        whole = captured.fn
+        captured.changes.pop()
+        captured.fn = lambda *values: whole(*values)[:-1]
+        return front
+
+    def _front(self, captured, order):
+        from jax.extend.core import ClosedJaxpr  # takes 0.05 s to import
+
+        fixed, places = captured.parts
+        body = captured.jaxpr
+        # JAX 0.12 puts all among the latter by itself
+        body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])
+        body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
+        wanted = [k for k, is_used in enumerate(used) if is_used]
+        taken = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
+        if (
+            body.effects
+            or not _HEAVY.isdisjoint(_primitives(body))
+            or any(captured.inputs[j].tensor is None for j in taken)
+        ):
+            return None
+        constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in taken]
+        split = len(constants)
+        try:
+            plan = numpy_backend.plan(
+                ClosedJaxpr(
+                    body.replace(constvars=body.invars[:split], invars=body.invars[split:]), constants
+                ),
+                _LONGEST,
+            )
+        except numpy_backend.Refusal:
+            return None
+        return _Front(plan, at, self.checks)
+
+    def _guarded(self, captured):
+        place, at, guards = (
+            {id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
+            len(captured.results),
+            [],
+        )
+        for change in captured.changes:
+            if change.kind == "value" and not change.flows:
+                guards.append((at, place[id(change.target)]))
+            at += change.count
+        flags, after = [], 0
+        for count, _, _ in self.checks:
+            flags.append(after)
+            after += 1 + count
+        whole = captured.fn
+
+        def fn(*values):
+            out = list(whole(*values))
+            wrong = jnp.any(out[-1][jnp.array(flags)] != 0)
+            for i, j in guards:
+                if (out[i].shape, out[i].dtype) == (values[j].shape, values[j].dtype):
+                    out[i] = jax.lax.select_n(wrong, out[i], values[j])
+            return tuple(out)
+
+        return fn
+
+
+class _Front:
+    """Checks operands before a program runs. seen: those found right; JAX's arrays do not change."""
+
+    def __init__(self, plan, places, checks):
+        self.plan, self.places, self.checks, self.seen = plan, places, checks, ()
+
+    def __call__(self, tensors):
+        arrays = [concrete(tensors[i]._raw) for i in self.places]
+        if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
+            judge(self.plan(*map(looked_at, arrays))[0], self.checks)
+            self.seen = arrays if all([isinstance(a, jax.Array) for a in arrays]) else ()
+
+
+def _primitives(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield eqn.primitive.name
+        for value in eqn.params.values():
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from _primitives(inner)

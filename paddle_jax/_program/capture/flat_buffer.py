@@ -1,0 +1,168 @@
+"""Flat buffers: the small arrays that a compiled step writes, kept as one array between its calls.
+
+Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is
+more than its arithmetic. The Tensors hold Values whose `seg` is the FlatBuffer; who asks for the array of one
+gets a copy of its part.
+"""
+
+import itertools
+import operator
+import sys
+import threading
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.lazy.lazy_array import Value, aval_of, observed
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+
+# arrays in a FlatBuffer; compiling a program with many more takes several times as long
+_FEWEST, _MOST = 4, 128
+_SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
+# what the copy of one part, and joining one part costs, in units of what a part saves in one call
+_READ, _JOIN = 4, 5
+_RAW = operator.attrgetter("_raw")
+_SET_RAW = Tensor._raw.__set__
+
+
+class Scattered(Exception):
+    """The arrays do not fit, or others ask for them so often that keeping them together is of no use."""
+
+
+class FlatBuffer:
+    """One array for several Tensors of one dtype.
+
+    places: which operands of the program they are. flat: the array, None while they have arrays of their own.
+    values: what the Tensors hold. read: which of them have been given arrays of their own since the last
+    call. device: where it is; None where JAX chooses. calls, cost: how many calls there were, and what others
+    have made it cost.
+    """
+
+    def __init__(self, places, tensors):
+        arrays = [tensors[i]._value for i in places]
+        self.places, self.shapes, self.dtype = places, [a.shape for a in arrays], arrays[0].dtype
+        ends = np.cumsum([a.size for a in arrays]).tolist()
+        self.spans = list(zip([0, *ends[:-1]], ends, strict=True))
+        self.device, self.flat, self.values, self.read = None, None, [], []
+        self.calls, self.cost, self.lock = 0, 0, threading.RLock()
+
+    @staticmethod
+    def of(places, tensors):
+        """The FlatBuffer of those among the operands that are worth it, or None."""
+        by_dtype = {}
+        for i in places:
+            raw = tensors[i]._raw
+            if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
+                by_dtype.setdefault(raw.dtype, []).append(i)
+        chosen = max(by_dtype.values(), key=len, default=())
+        if not _FEWEST <= len(chosen) <= _MOST or any(
+            _place(tensors[i]._value) is NotImplemented for i in chosen
+        ):
+            return None
+        return FlatBuffer(chosen, tensors)
+
+    # inside the program -------------------------------------------------------------------------------------
+
+    def split(self, flat):
+        """The arrays, of the one."""
+        return [
+            flat[start:end].reshape(shape)
+            for (start, end), shape in zip(self.spans, self.shapes, strict=True)
+        ]
+
+    def joined(self, news):
+        """The one array, of new values. Written piece by piece into new memory: a concatenation is slow, and
+        old memory is still to be read."""
+        flat = jnp.zeros(self.spans[-1][1], self.dtype)
+        for (start, _), new in zip(self.spans, news, strict=True):
+            flat = jax.lax.dynamic_update_slice(flat, new.ravel(), (start,))
+        return flat
+
+    # between calls ------------------------------------------------------------------------------------------
+
+    def take(self, tensors):
+        """The array for a call."""
+        self.calls += 1
+        raws, flat, values = list(map(_RAW, tensors)), self.flat, self.values
+        if self.calls > 8 and self.cost > self.calls * len(raws):
+            raise Scattered
+        if flat is None or not all(map(operator.is_, raws, values)):
+            return self._join(raws)
+        counts = list(map(sys.getrefcount, raws))
+        if max(counts) > _OWN:
+            for value, count in zip(values, counts, strict=True):
+                if count > _OWN:  # somebody else holds it, and shall keep what it is now
+                    self.materialize(value)
+        return flat
+
+    def _join(self, raws):
+        arrays = [observed(raw) for raw in raws]
+        places = {_place(a) for a in arrays}
+        same = [(a.shape, a.dtype) for a in arrays] == [(shape, self.dtype) for shape in self.shapes]
+        if not same or len(places) > 1 or NotImplemented in places:
+            raise Scattered
+        with self.lock:
+            for value in self.values:
+                self.materialize(value)
+            self.flat, self.values, self.read = None, [], []
+        self.cost += _JOIN * len(raws)
+        self.device = places.pop()
+        return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
+
+    def give(self, tensors, results):
+        """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock
+        is held meanwhile."""
+        values, read = (
+            (list(self.values), self.read) if self.values else ([None] * len(tensors), range(len(tensors)))
+        )
+        steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
+        for i in read:
+            value = values[i] = Value()
+            value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
+            steps.append((_SET_RAW, tensors[i], value))
+        return itertools.chain(
+            map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
+            itertools.starmap(operator.call, steps),
+        )
+
+    def materialize(self, value):
+        """The array of one Value (as a Segment gives it)."""
+        with self.lock:
+            if value.array is None:
+                start, end = self.spans[value.pos]
+                part = np.asarray(self.flat)[start:end].reshape(self.shapes[value.pos])
+                value.array, value.device = self._put(part.copy()), self.device
+                self.read.append(value.pos)
+                self.cost += _READ
+            return value.array
+
+    def _put(self, array):
+        with eagerly():  # the reader may be within a trace
+            return _to_device(array) if self.device is None else jax.device_put(array, self.device)
+
+
+# a third of the time of jnp.array; it may go on reading a large array after it has returned
+_to_device = jax.jit(lambda array: array)
+
+
+def _place(array):
+    """The CPU device that an array is bound to, None where JAX chose it; NotImplemented for other devices."""
+    devices = array.sharding.device_set
+    if len(devices) > 1 or next(iter(devices)).platform != "cpu":
+        return NotImplemented
+    return next(iter(devices)) if array.committed else None
+
+
+def _baseline():
+    """What sys.getrefcount says in `take` of a Value that only a Tensor and the FlatBuffer hold."""
+    tensor = wrap(object())
+    values = [tensor._raw]
+    raws = list(map(_RAW, [tensor]))
+    counts = list(map(sys.getrefcount, raws))
+    return counts[0] if values else 0
+
+
+_OWN = _baseline()

@@ -1,0 +1,1 @@
+"""Branches and loops on Tensors, in compiled functions and in static programs."""

@@ -1,0 +1,52 @@
+"""What compiled code does besides computing (printing, checking assertions), and how it is kept from
+happening twice."""
+
+import jax
+
+from paddle_jax._core.execution.trace import kernel_for
+from paddle_jax._core.kernels.kernel import Kernel
+
+
+def kernel_of(name, key, make, effects):
+    """The Kernel of a branch or loop. effects: whether it prints or asserts; it is not shared then, and runs
+    also where nobody wants its results."""
+    if not effects:
+        return kernel_for(name, key, make)
+    kernel = Kernel(name, make())
+    kernel.deferrable = False
+    silent(kernel)
+    return kernel
+
+
+def silent(kernel):
+    """Takes prints and checks out of what the gradients of a kernel compute again; the kernel itself
+    still does them."""
+    loud = kernel.fn
+
+    def quiet(*operands):
+        closed, out = jax.make_jaxpr(loud, return_shape=True)(*operands)
+        results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
+        return jax.tree.unflatten(jax.tree.structure(out), results)
+
+    _, kernel.fn, kernel.silent = kernel.run, quiet, True  # the compiled form is made of what prints
+
+
+def without_effects(jaxpr):
+    """A jaxpr without its debug callbacks, also those in branches and loops."""
+    eqns = []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in ("debug_callback", "debug_print"):
+            continue
+        if eqn.effects:
+            params = {k: _changed(v) for k, v in eqn.params.items()}
+            eqn = eqn.replace(params=params, effects=frozenset())
+        eqns.append(eqn)
+    return jaxpr.replace(eqns=eqns, effects=frozenset())
+
+
+def _changed(value):
+    if isinstance(value, tuple | list):
+        return type(value)([_changed(v) for v in value])
+    if hasattr(value, "jaxpr") and hasattr(value, "consts"):
+        return value.replace(jaxpr=without_effects(value.jaxpr))
+    return without_effects(value) if hasattr(value, "eqns") else value

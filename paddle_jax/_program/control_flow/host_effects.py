@@ -1,0 +1,46 @@
+"""What a compiled program does on the host: print tensors, check assertions."""
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.errors import Failed, Unsupported
+from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.printing import text_of
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.region import is_traced
+
+
+def show(*values, **kwargs):
+    """`print`: at the time the program comes to it, traced Tensors as they would print eagerly."""
+    tensors = [v for v in values if is_traced(v)]
+    stops, place = [t.stop_gradient for t in tensors], str(places.current())
+    texts = [None if is_traced(v) else (str(v),) for v in values]
+
+    def written(*arrays):
+        shown = [text_of(np.asarray(a), place, stop) for a, stop in zip(arrays, stops, strict=True)][::-1]
+        print(*[shown.pop() if text is None else text[0] for text in texts], **kwargs)
+
+    jax.debug.callback(written, *map(_array, tensors), ordered=True)
+
+
+def check(holds: Tensor, error):
+    """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program
+    was called, or a result is looked at."""
+
+    if local.ctx.frame.recording:
+        raise Unsupported(
+            f"{type(error).__name__} ({error}) is raised depending on a tensor, "
+            "which a recorded program cannot do; take that out"
+        )
+
+    def checked(holds):
+        if not holds:
+            Failed.errors.append(error)
+            raise type(error)(*error.args)
+
+    jax.debug.callback(checked, _array(holds))
+
+
+def _array(tensor):
+    return local.ctx.frame.operands([tensor])[0]

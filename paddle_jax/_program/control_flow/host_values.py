@@ -1,0 +1,66 @@
+"""Tensors that stand for numbers and arrays of Python in converted code."""
+
+import functools as ft
+
+import numpy as np
+
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lengths import LengthBool
+from paddle_jax._core.tensors.tensor import Tensor
+
+
+class HostValue:
+    """What `item()`, `int()` or `numpy()` of a traced Tensor gives, and a number that depends on one. It is
+    true where it is not 0; a Tensor is true where it is positive. What is computed of it and of numbers is
+    one, too."""
+
+    __slots__ = ()
+
+
+def is_number(value) -> bool:
+    """Whether a leaf is a Python or NumPy number."""
+    return isinstance(value, bool | int | float | complex | np.generic | LengthBool)
+
+
+def as_host_value(tensor):
+    """The same Tensor, which stands for a value on the host from now on. The truth of a bool is the same."""
+    if not isinstance(tensor, HostValue) and tensor._raw.dtype.kind != "b":
+        tensor.__class__ = _class_of(type(tensor))
+    return tensor
+
+
+@ft.cache
+def _class_of(kind):
+    return type(kind.__name__, (HostValue, kind), {"__slots__": (), "__module__": kind.__module__})
+
+
+def numeral(tensor):
+    """A Tensor that stands for a number of Python; where a function that need not be compiled whole gives it
+    back, it becomes one."""
+    capture = local.ctx.frame.capture
+    if capture is not None and not capture.once:
+        capture.numbers[id(tensor)] = tensor
+    return as_host_value(tensor)
+
+
+def _keeping(name):
+    """A method of Tensor whose result stands for a value on the host where all operands do."""
+
+    def method(self, *args, **kwargs):
+        result = getattr(super(HostValue, self), name)(*args, **kwargs)
+        if not isinstance(result, Tensor) or any(
+            isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args
+        ):
+            return result
+        return numeral(result) if result._raw.ndim == 0 else as_host_value(result)
+
+    method.__name__ = name
+    return method
+
+
+_BINARY = "add sub mul truediv floordiv mod pow"
+_OTHERS = "__neg__ __abs__ __getitem__ detach clone astype reshape max min mean sum"
+for _name in [*[f"__{side}{name}__" for side in ("", "r") for name in _BINARY.split()], *_OTHERS.split()]:
+    setattr(HostValue, _name, _keeping(_name))
+
+__all__ = ["HostValue", "as_host_value", "is_number", "numeral"]

@@ -1,0 +1,74 @@
+"""Items of lists, tuples and dicts by numbers made of unknown lengths, the operator `in`, and comparisons of
+lists and tuples."""
+
+import functools as ft
+import operator
+from typing import Any
+
+from paddle_jax._core.lazy import lengths
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.host_values import is_number
+from paddle_jax._program.control_flow.statements import and_, if_exp, or_
+
+
+def item_at(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    if not isinstance(key, lengths.Length):
+        return container[key]
+    if isinstance(container, list | tuple) and container:
+        if all(map(is_number, container)):
+            return lengths.element(list(container), key)
+        place = lengths.chosen(key < 0, key + len(container), key)
+        return _chosen(list(enumerate(container)), place)
+    if isinstance(container, dict) and container and all(type(one) is int for one in container):
+        return _chosen(list(container.items()), key)
+    return container[key]
+
+
+def _chosen(pairs: list, key: Any) -> Any:
+    """The value beside a key, in pairs of keys and values; the last one where no key is equal."""
+    (first, value), *rest = pairs
+    if not rest:
+        return value
+    return if_exp(key == first, lambda: value, lambda: _chosen(rest, key))
+
+
+def contains(container: Any, value: Any) -> Any:
+    """`value in container`."""
+    if isinstance(container, list | tuple | range) and not isinstance(value, Tensor):
+        items = list(container) if not isinstance(container, range) or lengths.is_length(value) else []
+        if lengths.is_length(value) or lengths.has_lengths(items):
+            answers = [one == value for one in items]
+            return ft.reduce(lambda a, b: or_(lambda: a, lambda: b), answers, False)
+    return value in container
+
+
+def lacks(container: Any, value: Any) -> Any:
+    """`value not in container`."""
+    return lengths.negation(contains(container, value))
+
+
+def ordered(name: str, left: Any, right: Any) -> Any:
+    """A comparison of lists or tuples. name: that of the operator's function in the module `operator`."""
+    compare = getattr(operator, name)
+    is_plain = type(left) is not type(right) or not isinstance(left, list | tuple)
+    if is_plain or not lengths.has_lengths((left, right)):
+        return compare(left, right)
+    if name in ("eq", "ne"):
+        return compare(lengths.OpenSize(left), list(right))
+    answer = compare(len(left), len(right))
+    for one, other in list(zip(left, right, strict=False))[::-1]:
+        first = getattr(operator, name[0] + "t")(one, other)
+        answer = _either(first, _both(one == other, answer))
+    return answer
+
+
+def _either(one: Any, other: Any) -> Any:
+    return or_(lambda: one, lambda: other)
+
+
+def _both(one: Any, other: Any) -> Any:
+    return and_(lambda: one, lambda: other)
+
+
+__all__ = ["contains", "item_at", "lacks", "ordered"]

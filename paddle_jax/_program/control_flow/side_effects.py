@@ -1,0 +1,100 @@
+"""Python objects that traced code must leave alone: a branch runs while both are compiled, a loop's body runs
+once whatever the number of steps.
+
+Variables, attributes and dict items that the code assigns are known to the conversion and become results.
+What else it changes (`list.append` in a loop, an attribute set in a function it calls) would happen once, or
+in both branches; it is found here by comparing before and after.
+"""
+
+import types
+
+from paddle_jax._core.base.caller_info import OURS
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, Snapshot, members, variables_of
+from paddle_jax._core.tensors.tensor import Tensor
+
+_DEPTH, _MOST = 5, 4000
+_SKIPPED = (
+    types.ModuleType,
+    type,
+    Tensor,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type(None),
+    types.CodeType,
+    types.BuiltinFunctionType,
+)
+_NOT_USERS = (
+    "jax",
+    "malt",
+    "numpy",
+    *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")),
+)
+
+
+class Objects:
+    """The lists, dicts, sets, objects and variables of enclosing functions that functions can reach,
+    with what they held."""
+
+    def __init__(self, functions):
+        self.snapshot, self.seen = Snapshot(), set()
+        for function in functions:
+            self._visit(function, 0, "")
+
+    def _visit(self, value, depth, name):
+        if isinstance(value, _SKIPPED) or id(value) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
+            return
+        self.seen.add(id(value))
+        if isinstance(value, types.MethodType):
+            self._visit(value.__self__, depth, name)
+            self._visit(value.__func__, depth, name)
+        elif isinstance(value, types.FunctionType):
+            self._visit_function(value, depth)
+        elif isinstance(value, (tuple, *CONTAINERS)):
+            if not isinstance(value, tuple):
+                self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
+            for _, member in members(value):
+                self._visit(member, depth + 1, name)
+        elif not type(value).__module__.startswith(_NOT_USERS) and isinstance(
+            getattr(value, "__dict__", None), dict
+        ):
+            name = name or type(value).__name__
+            self.snapshot.hold(value.__dict__, f"an attribute of {name!r}")
+            for key, member in members(value.__dict__):
+                self._visit(member, depth + 1, f"{name}.{key}")
+
+    def _visit_function(self, function, depth):
+        for place, name, value in variables_of(function):
+            if (
+                value is MISSING
+                or name == "ag__"
+                or isinstance(place, dict)
+                and isinstance(value, types.ModuleType | type)
+            ):
+                continue
+            inner = isinstance(value, types.FunctionType)
+            if isinstance(place, dict) and inner:
+                if not (value.__globals__.get("__name__") or "").startswith(_NOT_USERS):
+                    self._visit(value, depth + 1, name)
+                continue
+            self.snapshot.variables.append((place, name, value))
+            if not isinstance(place, dict) or isinstance(value, CONTAINERS):
+                self._visit(value, depth if inner else depth + 1, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise
+        for a recursion without an end."""
+        changed = self.snapshot.restore()
+        if isinstance(error, RecursionError):
+            raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
+        if changed and error is None:
+            raise Unsupported(
+                f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
+                "while compiling only; return the value instead, or keep it in a Tensor"
+            )

@@ -1,0 +1,462 @@
+"""What converted code calls in place of Python's statements: as Python where the condition is known, a
+compiled branch or loop where it is traced."""
+
+import functools as ft
+import re
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.errors import TRACING, CheckError, Unsupported
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy import lengths
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._program.control_flow.cond import Tries, cond, select, truth
+from paddle_jax._program.control_flow.host_effects import check
+from paddle_jax._program.control_flow.host_values import as_host_value, numeral
+from paddle_jax._program.control_flow.region import Undefined, is_traced
+from paddle_jax._program.control_flow.while_loop import repeat
+
+_IN_A_TENSOR = object()
+_MARK = re.compile(r"(break_|continue_|do_return)(_\d+)?")  # a variable that malt adds, a bool
+_UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
+
+
+def _final(statement):
+    """Lets the run know that a statement cannot be compiled: the user's `except` may catch the error."""
+
+    @ft.wraps(statement)
+    def reporting(*args):
+        try:
+            return statement(*args)
+        except Unsupported as error:
+            local.ctx.frame.refused(error)
+            raise
+
+    return reporting
+
+
+def _condition(value):
+    """A condition; of unknown lengths the answer as a bool, or as a LengthBool."""
+    return lengths.truth(value) if lengths.is_length(value) else value
+
+
+class Range:
+    """`range` with a traced bound.
+
+    Attributes:
+        start, stop, step: Tensors or ints.
+        dtype: dtype of the counter.
+        counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
+    """
+
+    def __init__(self, *bounds):
+        self.counts_lengths = lengths.has_lengths(bounds) and not any(isinstance(b, Tensor) for b in bounds)
+        frame = local.ctx.frame
+        bounds = [frame.tensor_of(b, np.int64) if lengths.is_length(b) else b for b in bounds]
+        if len(bounds) == 3 and not is_traced(bounds[2]) and int(bounds[2]) == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        tensors = [b for b in bounds if isinstance(b, Tensor)]
+        if any(t.size != 1 or not t.is_integer() for t in tensors):
+            raise TypeError(
+                "range: a bound is not an integer tensor with one element; cast it with astype('int64')"
+            )
+        bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
+        self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.dtype = tensors[0].dtype
+
+    def __iter__(self):
+        instead = (
+            "; write such a loop, or give these lengths as numbers in input_spec"
+            if self.counts_lengths
+            else ""
+        )
+        raise Unsupported(
+            f"a range with a traced bound can only be looped over with a plain `for i in range(n)`{instead}"
+        )
+
+    def __reversed__(self):
+        if is_traced(self.step) or self.step != 1:
+            raise Unsupported(
+                "reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)"
+            )
+        return Range(self.stop - 1, self.start - 1, -1)
+
+    def first(self):
+        """The start, as a Tensor."""
+        from paddle_jax.tensor.creation import full
+
+        return (
+            self.start.astype(self.dtype)
+            if isinstance(self.start, Tensor)
+            else full([], self.start, self.dtype)
+        )
+
+    def shown(self, i):
+        """The counter as the body of the loop gets it."""
+        if not self.counts_lengths:
+            return as_host_value(i) if isinstance(i, Tensor) else i
+        start = 0 if is_traced(self.start) else self.start
+        step = 1 if is_traced(self.step) else self.step
+        return local.ctx.frame.number_from(i, start + step, start + 2 * step)
+
+    def holds(self, i):
+        """Whether i is not past the end."""
+        if is_traced(self.step):
+            return ((self.step > 0) & (i < self.stop)) | ((self.step < 0) & (i > self.stop))
+        return i < self.stop if self.step > 0 else i > self.stop
+
+
+class _Variables:
+    """The variables that a statement may change, through the functions that malt makes."""
+
+    def __init__(self, get, put):
+        self.get, self.put, self.before = get, put, get()
+        self.put(self.before)
+
+    def run(self, code, values=None):
+        """What the variables are after `code()`, which starts with the given values; then
+        they are as before."""
+        try:
+            self.put(self.before if values is None else tuple(values))
+            answer = code()
+            return answer, list(self.get())
+        finally:
+            self.put(self.before)
+
+
+@_final
+def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
+    """`if`."""
+    test = _condition(test)
+    if not is_traced(test):
+        return body() if test else orelse()
+    variables = _Variables(get_state, set_state)
+    facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
+
+    def branch(code, k):
+        values = [
+            value if fact is None else fact[k] for value, fact in zip(variables.before, facts, strict=True)
+        ]
+        return lambda: tuple(variables.run(code, values)[1])
+
+    results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
+    variables.put(tuple(results))
+
+
+def _is_opposite(name, value, test):
+    """Whether a condition is the opposite of a variable."""
+    if isinstance(test, lengths.LengthBool):
+        return isinstance(value, lengths.LengthBool) and lengths.negation(value).node == test.node
+    return _is_mark(name, value) and getattr(test, "_not_of", None) is value
+
+
+def _is_mark(name, value):
+    """Whether a variable says that the code came to a `break`, `continue` or `return`. Nobody else reads it,
+    so that it may become a bool of Python; a Tensor that is a condition itself stays what it is."""
+    return isinstance(value, Tensor) and _is_bool(value) and _MARK.fullmatch(name) is not None
+
+
+def _known(name, value, test):
+    """What a variable is in the two branches where it is itself the condition, or what the condition is the
+    opposite of; else None."""
+    if value is test and _is_mark(name, value) or _is_same_answer(value, test):
+        return True, False
+    return (False, True) if _is_opposite(name, value, test) else None
+
+
+def _is_same_answer(value, test):
+    return (
+        isinstance(test, lengths.LengthBool)
+        and isinstance(value, lengths.LengthBool)
+        and value.node == test.node
+    )
+
+
+@_final
+def while_stmt(test, body, get_state, set_state, names, opts):
+    """`while`."""
+    frame = local.ctx.frame
+    steps = frame.loop(body.__code__) if frame.recording else [None, 0, False]
+    while True:
+        answer = _condition(test())
+        if is_traced(answer) or steps[2]:
+            break
+        if not answer:
+            return
+        body()
+        steps[1] += 1
+    variables = _Variables(get_state, set_state)
+
+    def tested(values):
+        answer, after = variables.run(test, values)
+        if any(a is not b for a, b in zip(after, values, strict=True)):
+            raise Unsupported(
+                "the condition of a while over a tensor assigns a variable; assign it in the loop"
+            )
+        return answer
+
+    results = repeat(
+        tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body)
+    )
+    variables.put(tuple(results))
+    # a loop that only a `return` or `break` ends has come to it
+    last = frame.tried(test) if frame.recording else test()
+    variables.put(
+        tuple(
+            [
+                True if _is_opposite(name, value, last) else value
+                for name, value in zip(names, results, strict=True)
+            ]
+        )
+    )
+
+
+@_final
+def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
+    """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
+    if isinstance(over, Range):
+        return _for_range(over, extra_test, body, get_state, set_state, names)
+    if local.ctx.frame.recording:
+        recorded = _recorded(over, body)
+        if recorded is not None:
+            return _for_range(
+                recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state, names
+            )
+    elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
+        before, capture = get_state(), local.ctx.frame.capture
+        refusal = getattr(capture, "refusal", None)
+        try:
+            return _for_rows(over, body, get_state, set_state, names)
+        except (Unsupported, *TRACING):
+            set_state(before)  # what one program for all rows cannot do, one piece per row may
+            if capture is not None:
+                capture.refusal = refusal
+    for value in over:
+        if extra_test is not None:
+            going = extra_test()
+            if is_traced(going):
+                if_stmt(going, ft.partial(body, value), lambda: None, get_state, set_state, names, 0)
+                continue
+            if not going:
+                break
+        body(value)
+
+
+class Rows:
+    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `row(i)` gives one by its
+    number, counted from 0."""
+
+    def __init__(self, over, tensors, row):
+        self.over, self.tensors, self.row = over, tensors, row
+
+    def __iter__(self):
+        return iter(self.over)
+
+    @classmethod
+    def of(cls, kind, *args, **kwargs):
+        """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
+        Program is recorded."""
+        parts = args[:1] if kind is enumerate else args
+        if (
+            not local.ctx.frame.recording
+            or not parts
+            or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)
+        ):
+            return kind(*args, **kwargs)
+        rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
+        tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
+        if kind is enumerate:
+            start = (*args[1:], *kwargs.values(), 0)[0]
+            return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, rows[0](i)))
+        if kind is reversed:
+            return cls(kind(*args), tensors, lambda i: rows[0](_length(tensors[0]) - 1 - i))
+        return cls(kind(*args, **kwargs), tensors, lambda i: tuple([row(i) for row in rows]))
+
+
+def _length(tensor):
+    """The number of rows, as a Tensor."""
+    from paddle_jax.tensor.attribute import shape
+
+    return shape(tensor)[0]
+
+
+def _rows(tensors):
+    """How many rows there are at least; a Length where one is not known."""
+    counts = [t.shape[0] for t in tensors]
+    unknown = [n for n in counts if lengths.is_length(n)]
+    return unknown[0] if unknown else min(counts)
+
+
+def _recorded(over, body):
+    """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
+    that gives the rows); else None."""
+    tensors = (
+        [over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows) else None
+    )
+    if not tensors and not isinstance(over, range):
+        return None
+    steps = len(over) if isinstance(over, range) else _rows(tensors)
+    if not local.ctx.frame.loop(body.__code__, steps)[2]:
+        return None
+    if isinstance(over, range):
+        bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
+        return Range(*bounds, over.step), lambda i: i
+    length = ft.reduce(Tensor.minimum, map(_length, tensors))
+    return Range(length), over.row if isinstance(over, Rows) else over.__getitem__
+
+
+def _for_range(over, extra_test, body, get_state, set_state, names):
+    variables = _Variables(get_state, set_state)
+
+    def tested(values):
+        goes = over.holds(values[-1])
+        if extra_test is None:
+            return goes
+        return and_(lambda: goes, lambda: variables.run(extra_test, values[:-1])[0])
+
+    def step(values, _):
+        i = values[-1]
+        return [*variables.run(ft.partial(body, over.shown(i)), values[:-1])[1], i + over.step]
+
+    results = repeat(tested, step, [*variables.before, over.first()], [*names, "the counter"], roots=(body,))
+    variables.put(tuple(results[:-1]))
+
+
+def _for_rows(over, body, get_state, set_state, names):
+    variables = _Variables(get_state, set_state)
+
+    def step(values, i):
+        return variables.run(lambda: body(over[i]), values)[1]
+
+    results = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
+    variables.put(tuple(results))
+
+
+# expressions ------------------------------------------------------------------------------------------------
+
+
+def and_(left, right):
+    """`left and right`, of functions."""
+    return _either(left, right, False)
+
+
+def or_(left, right):
+    """`left or right`, of functions."""
+    return _either(left, right, True)
+
+
+def _either(left, right, enough):
+    """What `left()` gives if its truth is `enough`, else what `right()` gives."""
+    a = left()
+    if not is_traced(_condition(a)):
+        return (a or right()) if enough else (a and right())
+    if isinstance(a, lengths.LengthBool):
+        b = right()
+        if isinstance(b, bool | lengths.LengthBool):
+            return a | b if enough else a & b
+        right = lambda: b  # noqa: E731
+        if _is_bool(b):
+            a = truth(a)
+    if _is_bool(a):
+        b = right()
+        if isinstance(b, bool):
+            return enough if b is enough else a
+        if _is_bool(b):
+            return truth(a).logical_or(truth(b)) if enough else truth(a).logical_and(truth(b))
+        right = lambda: b  # noqa: E731
+    return cond(a, lambda: a, right) if enough else cond(a, right, lambda: a)
+
+
+def _is_bool(value):
+    return isinstance(value, Tensor) and value._raw.dtype == bool and value.size == 1
+
+
+def tested(value):
+    """A part of a condition, of which nothing but its truth counts."""
+    if lengths.is_length(value):
+        return value
+    return truth(value) if is_traced(value) else bool(value)
+
+
+def not_(value):
+    """`not value`."""
+    if lengths.is_length(value):
+        return lengths.negation(lengths.truth(value))
+    if not is_traced(value):
+        return not value
+    result = numeral(truth(value).logical_not())
+    result._not_of = value
+    return result
+
+
+@_final
+def if_exp(test, body, orelse):
+    """`body if test else orelse`."""
+    test = _condition(test)
+    if not is_traced(test):
+        return body() if test else orelse()
+    return select(
+        truth(test),
+        [lambda: (orelse(),), lambda: (body(),)],
+        ("the value of `... if ... else ...`",),
+        roots=(body, orelse),
+    )[0]
+
+
+@_final
+def assert_stmt(test, message):
+    """`assert`. A traced condition is checked when the program runs; recorded programs have no
+    assertions, as in Paddle."""
+    test = _condition(test)
+    if is_traced(test) and local.ctx.frame.recording:
+        return
+    if is_traced(test):
+        check(
+            truth(test),
+            CheckError("an assertion on a tensor does not hold" if message is None else str(message())),
+        )
+    elif not test:
+        raise AssertionError(*([message()] if message is not None else []))
+
+
+def ld(value):
+    """Reads a variable."""
+    return value.read() if isinstance(value, Undefined) else value
+
+
+def guarded():
+    """The body of a `try` with handlers."""
+    return swapped(Tries, open=True)
+
+
+def put_attribute(owner, name, value):
+    """Sets an attribute, or takes it away."""
+    if not isinstance(value, Undefined):
+        setattr(owner, name, value)
+    elif hasattr(owner, name):
+        delattr(owner, name)
+
+
+def put_item(container, key, value):
+    """Sets an item, or takes it away."""
+    if value is _IN_A_TENSOR or isinstance(container, Tensor):
+        return
+    if not isinstance(value, Undefined):
+        container[key] = value
+    elif isinstance(container, dict) and key in container:
+        del container[key]
+
+
+def item(container, key):
+    """An item as a variable; what is in a Tensor is none."""
+    return _IN_A_TENSOR if isinstance(container, Tensor | np.ndarray) else container[key]
+
+
+def ldu(load, name):
+    """Reads an attribute or item that may not be there."""
+    try:
+        return load()
+    except (KeyError, AttributeError, NameError, IndexError):
+        return Undefined(name)

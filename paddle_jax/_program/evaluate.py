@@ -1,0 +1,205 @@
+"""Running the operations of a Program on arrays: inside a trace, or at once."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.errors import behind, translate
+from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
+from paddle_jax._core.kernels.reverse import accumulate, add
+from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
+from paddle_jax._core.tape.grad_mode import enable_grad
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._program.program import Operation
+from paddle_jax._program.shape_inference import is_shape, of_shape
+from paddle_jax.autograd import grad as tape_grad
+
+_SMALL = 64  # elements of integers that are computed on the host, if they depend on shapes alone
+
+
+def evaluate(ops, env):
+    """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward
+    results of the same run."""
+    host = any(op.host for op in ops)
+    taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
+    pulls = {}
+    for op in ops:
+        if isinstance(op, Gradient) and op not in taped:
+            op.pull(env, pulls)
+        elif op in taped:
+            pulls[op] = _taped(op, env, host)
+        else:
+            _store(op, _call(op, operands(op, env), host), env)
+
+
+def operands(op, env):
+    """The arrays of an operation's inputs; where gradients end, they end for JAX's derivatives too (loops,
+    derivatives of derivatives)."""
+    found = []
+    for symbol, stop in zip(op.inputs, op.stops, strict=True):
+        value = value_of(symbol, env)
+        cut = stop and isinstance(value, jax.core.Tracer) and value.dtype.kind in INEXACT
+        found.append(jax.lax.stop_gradient(value) if cut else value)
+    return found
+
+
+def value_of(symbol, env):
+    """The array of a Symbol: one that has been computed, or a constant."""
+    if symbol in env:
+        return env[symbol]
+    if symbol.kind != "constant":
+        raise RuntimeError(
+            f"{symbol!r} was made in another program, or in a branch or a loop of it; "
+            "pass it on as a result, or build it again"
+        )
+    return concrete(symbol.value)
+
+
+def _call(op, values, host=False):
+    try:
+        if is_shape(op.kernel):
+            return of_shape(op.kernel, np.shape(values[0]))
+        if (
+            not host
+            and values
+            and all(
+                not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub" and v.size <= _SMALL
+                for v in values
+            )
+        ):
+            with eagerly():  # integers that depend on shapes alone stay on the host: they may be lengths
+                return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
+        return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
+    except Exception as error:
+        raise (
+            found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)
+        ) from behind(found, error)
+
+
+def _store(op, out, env):
+    for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
+        env[symbol] = value
+
+
+def _taped(op, env, host):
+    """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
+    gradients), or None."""
+    values = operands(op, env)
+    diff = (
+        ()
+        if op.kernel.nondiff
+        else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
+    )
+    if not diff:
+        _store(op, _call(op, values, host), env)
+        return None
+    if op.host:
+        return _taped_on_host(op, values, diff, env)
+    out, pull = linearized(
+        op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)]
+    )
+    _store(op, out, env)
+
+    def back(cts):
+        found = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+        return found if len(diff) > 1 else (found,)
+
+    return diff, back
+
+
+def _taped_on_host(op, values, diff, env):
+    """As `_taped` for an operation that needs values: by the tape of eager operations."""
+    tensors = [wrap(jnp.asarray(v), i not in diff) for i, v in enumerate(values)]
+    fn = getattr(op.kernel.fn, "on_tensors", None)
+    with enable_grad():
+        out = run(op.kernel, tensors) if fn is None else fn(tensors)
+    results = list(out) if isinstance(out, tuple | list) else [out]
+    _store(op, tuple(concrete(t._raw) for t in results) if op.many else concrete(results[0]._raw), env)
+
+    def pull(cts):
+        starts = [None if c is None else wrap(c) for c in cts]
+        pairs = [
+            (t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient
+        ]
+        wanted = [tensors[i] for i in diff]
+        got = (
+            tape_grad(
+                [t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True
+            )
+            if pairs
+            else [None] * len(diff)
+        )
+        return [None if g is None else concrete(g._raw) for g in got]
+
+    return diff, pull
+
+
+class Gradient(Operation):
+    """Derivatives of some Symbols by others.
+
+    region: the operations between them, in order. targets: what is derived; starts: Symbols of the gradients
+    to start from, None for ones. wanted: what is derived by. outside: what the region takes from elsewhere.
+    ends: Symbols that gradients do not pass.
+    """
+
+    __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
+
+    def __init__(self, region, targets, starts, wanted, ends, scope=""):
+        self.region, self.targets, self.starts, self.wanted, self.ends = region, targets, starts, wanted, ends
+        made = {o for op in region for o in op.outputs}
+        self.outside = [
+            s
+            for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted])
+            if s not in made and s.kind != "constant"
+        ]
+        inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
+        super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
+
+    def _alone(self, *values):
+        """The derivatives as a function of the inputs alone, for derivatives of derivatives."""
+        env = dict(zip(self.inputs, values, strict=True))
+        for target in self.targets:
+            env.pop(target, None)
+        env.update(zip(self.outside, values, strict=False))
+        evaluate([*self.region, self], env)
+        return tuple([env[o] for o in self.outputs])
+
+    def pull(self, env, pulls):
+        """Computes the derivatives into `env` from what the region left."""
+        cts = {}
+        for target, start in zip(self.targets, self.starts, strict=True):
+            value = value_of(target, env)
+            add(
+                cts,
+                target,
+                jnp.ones_like(value)
+                if start is None
+                else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape),
+            )
+        steps = []
+        for op in self.region:
+            if pulls.get(op) is not None:
+                diff, back = pulls[op]
+                passing = [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
+                steps.append((op.outputs, passing, back))
+        accumulate(steps, cts)
+        for symbol, out in zip(self.wanted, self.outputs, strict=True):
+            env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+
+
+def random_values(program, words, offset, symbols):
+    """{Symbol: value} of the random operands among some Symbols."""
+    return {
+        s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"
+    }
+
+
+def symbols_of(ops):
+    """All Symbols that operations take in, each once, in order."""
+    return list(dict.fromkeys(s for op in ops for s in op.inputs))
+
+
+__all__ = ["Gradient", "evaluate", "operands", "random_values", "symbols_of", "value_of"]

@@ -1,0 +1,261 @@
+"""Recording a function for a model file: which operations it runs, and how their numbers are made of lengths
+that are not fixed.
+
+A length that is not fixed is a `Length`: a number with the expression it comes from. Each recording computes
+with two values for each of them, so that results show which of their lengths vary. The function is recorded a
+second time with other values. Numbers that differ between the recordings and have no expression have to agree
+with a known length; else the function is refused. More recordings check the result with further lengths, also
+with ones for which expressions change that had the same value until then (`min(n, 12)`).
+"""
+
+import dataclasses
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from paddle_jax._core.base.errors import TracedValueError, Unsupported
+from paddle_jax._core.execution.python_state import sequence_of, tensors_in
+from paddle_jax._core.lazy import length_expressions as ex
+from paddle_jax._core.lazy import lengths as ls
+from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
+from paddle_jax._program.control_flow.cond import number_dtype
+from paddle_jax._program.length_recorder import KnownVariable, LengthRecorder
+from paddle_jax._program.merged_recordings import Curable, Merge, Recording
+from paddle_jax._program.variable import variable
+from paddle_jax.framework.model_files.builder import NotWritable
+
+# (first, second) value for each axis. Odd ones, so that half of a length is seen to be rounded; multiples of
+# 32, for models that halve lengths again and again; short ones, for tables of few positions; the same for all
+# axes, where axes belong together.
+_ODD = ((97, 264), (103, 244), (107, 236), (109, 220), (113, 212), (127, 198))
+_EVEN = ((96, 1120), (160, 800), (224, 480), (288, 416), (352, 384), (416, 192))
+_SHORT = ((5, 28), (7, 24), (9, 18), (11, 16), (13, 12), (15, 8))
+_SAME = ((97, 198),) * 6
+_TRIES = 60  # random lengths to look for ones that change expressions
+_MOST = 3  # recordings with such lengths
+_ROUNDS = 4  # of recordings, until none shows further lengths that vary
+_LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800, 1200))
+
+
+# recording a function ---------------------------------------------------------------------------------------
+
+
+def record(function, specs, converted=None) -> Recording:
+    """Records a function on descriptions of its arguments.
+
+    Args:
+        function: callable.
+        specs: list of InputSpecs (nested in lists and dicts if need be), and other values, which are
+            passed as they are.
+        converted: function that gives the function with control flow on Tensors converted, which is tried
+            where it asks for values or decides by lengths.
+    Raises:
+        NotWritable, Unsupported: the function needs values, or does different things for different lengths.
+    """
+    is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
+    sets, first = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,), None
+    for probes in sets:
+        try:
+            return _recorded(function, specs, False, probes, is_open)
+        except Exception as error:  # an operation may refuse these lengths
+            first = first or error
+            is_curable = isinstance(error, Curable)
+        if is_curable and converted is not None:  # not above: what is raised would have that as its context
+            try:
+                return _converted(converted(), specs, sets, is_open)
+            except Exception as refusal:
+                first, converted = refusal, None
+    raise first
+
+
+def _converted(function, specs, sets, is_open):
+    """As `record` for a converted function."""
+    first = None
+    for probes in sets:
+        try:
+            return _recorded(function, specs, True, probes, is_open)
+        except Exception as error:
+            first = first or error
+    raise first
+
+
+def _recorded(function, specs, converted, probes, is_open):
+    """The Recording with some values for lengths, checked with others."""
+    varying: set[tuple[int, int]] = set()
+    for _ in range(_ROUNDS):
+        task = _Task(function, specs, converted, varying)
+        runs = [task.run(probes)]
+        known = len(varying)
+        if is_open or runs[0].recorder.has_guessed:
+            runs.append(task.run([pair[::-1] for pair in probes]))
+            runs += _checks(task, probes)
+            runs += _changes(task, runs)
+        if len(varying) == known:
+            return Merge(runs).recording
+    raise Curable(
+        "other results have lengths that vary in each recording; give lengths as numbers in input_spec"
+    )
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class _Task:
+    """What is recorded, again and again. count: how often it was."""
+
+    function: Callable
+    specs: list
+    converted: bool
+    varying: set[tuple[int, int]]
+    count: int = 0
+
+    def run(self, probes):
+        """One more recording."""
+        self.count += 1
+        recorder = LengthRecorder(self.converted, self.varying, self.count - 1)
+        return _one_run(self.function, self.specs, recorder, probes)
+
+    def attempt(self, probes):
+        """As `run`; None for lengths that the function refuses, which show nothing."""
+        try:
+            return self.run(probes)
+        except (NotWritable, Unsupported):
+            raise
+        except Exception:
+            return None
+
+
+def _checks(task, probes):
+    """Runs with lengths of other kinds, as far as the function takes them."""
+    found = [task.attempt(others) for others in (_SHORT, _SAME, _LARGE) if others is not probes]
+    return [run for run in found if run is not None]
+
+
+def _changes(task, runs):
+    """Runs with lengths for which expressions have other values that have been the same in all runs."""
+    fixed = runs[0].recorder.fixed
+    left = {
+        node
+        for node in fixed
+        if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)
+    }
+    axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
+    of_results = {node for node in left if not _is_of_inputs(node, axes)}
+    generator, found = random.Random(0), []
+    for _ in range(_TRIES):
+        if not left or len(found) == _MOST:
+            break
+        most = 3 if of_results else generator.choice((2, 4, 8, 16, 64))
+        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD]
+        changed = {node for node in left - of_results if _value(node, probes) not in (None, fixed[node])}
+        changed |= of_results  # their values are not known before: one run with short lengths
+        if not changed:
+            continue
+        run = task.attempt(probes)
+        if run is None:
+            continue
+        found.append(run)
+        left -= changed
+        of_results = set()
+    return found
+
+
+def _is_of_inputs(node, inputs):
+    """Whether an expression is made of the lengths of inputs alone. inputs: set of their numbers."""
+    return all(kind == "dim" and number in inputs for kind, number, _ in ex.walk(node))
+
+
+def _value(node, probes):
+    """The value of an expression of the lengths of inputs; None where it has none."""
+    try:
+        return ex.value(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def by_key(mapping):
+    """The keys of a dict in the order in which its items become inputs, which is Paddle's."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
+
+
+def _specs(value):
+    if isinstance(value, list | tuple):
+        return [s for v in value for s in _specs(v)]
+    if isinstance(value, dict):
+        return [s for v in value.values() for s in _specs(v)]
+    return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class _Run:
+    """One recording of the function."""
+
+    recorder: LengthRecorder
+    inputs: list  # Symbols
+    outputs: list  # Symbols
+    ops: list
+
+
+def _one_run(function, specs, recorder, probes):
+    inputs = []
+    arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
+    try:
+        with recorder:
+            mark = recorder.mark()
+            try:
+                out = [recorder.symbol(t) for t in tensors_in(_with_tensors(recorder, function(*arguments)))]
+            finally:
+                ops, _, _ = recorder.back(mark)
+            if recorder.refusal is not None:
+                raise recorder.refusal
+    except (NotWritable, Unsupported):
+        raise
+    except Exception as error:
+        cause = error
+        while cause is not None and not isinstance(cause, SymbolError | NoValueError | TracedValueError):
+            cause = cause.__context__
+        if cause is None:
+            raise
+        raise Curable(f"the value of a tensor is asked for: {cause}") from cause
+    return _Run(recorder, inputs, out, ops)
+
+
+def _with_tensors(recorder, value):
+    """What a function returned, with Tensors for Lengths, as Paddle has them."""
+    if ls.is_length(value):
+        return recorder.tensor_of(value, number_dtype([value]))
+    if isinstance(value, list | tuple):
+        return [_with_tensors(recorder, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _with_tensors(recorder, item) for key, item in value.items()}
+    return value
+
+
+def _argument(value, recorder, probes, inputs):
+    """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
+    if isinstance(value, list | tuple):
+        return sequence_of(type(value), [_argument(v, recorder, probes, inputs) for v in value])
+    if isinstance(value, dict):
+        items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
+        return {key: items[key] for key in value}
+    if not _specs(value):
+        return value
+    first, second = (
+        aval_of(
+            tuple(
+                probes[min(axis, len(probes) - 1)][which] if n == -1 else n
+                for axis, n in enumerate(value.shape)
+            ),
+            np.dtype(value.dtype.np),
+        )
+        for which in (0, 1)
+    )
+    pair = (first, first) if first == second else (first, second)
+    inputs.append(recorder.add_symbol(Symbol(pair, "data", recorder.program, value.name)))
+    return variable(inputs[-1], value.stop_gradient, KnownVariable)
+
+
+__all__ = ["by_key", "record"]

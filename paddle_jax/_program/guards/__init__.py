@@ -1,0 +1,1 @@
+"""Guards: the facts that a compiled function rests on, checked before each call."""

@@ -1,0 +1,200 @@
+"""The signature of a call: what of its arguments a compiled program is made for."""
+
+import copy
+import dataclasses
+import functools as ft
+import types
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.caller_info import is_users
+from paddle_jax._core.execution.python_state import Same, identical, members, sequence_of
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.input_spec import InputSpec
+from paddle_jax.tensor.creation import to_tensor
+
+
+def signature(args, kwargs):
+    """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
+    those, those by name, and which Tensors are one)."""
+    tensors, key, shared = [], [len(args)], ()
+    for arg in args:
+        key.append(_leaf(arg, tensors))
+    for name in kwargs:
+        key.append((name, _leaf(kwargs[name], tensors)))
+    if len(tensors) > 1:
+        ids = list(map(id, tensors))
+        if len(set(ids)) != len(ids):
+            shared = tuple(map(ids.index, ids))
+            tensors = list(dict(zip(ids, tensors, strict=True)).values())
+    key.append(shared)
+    return tensors, tuple(key)
+
+
+def _parted(key):
+    """The arguments by position and those by name of a description."""
+    count, *leaves, _ = key
+    return leaves[:count], leaves[count:]
+
+
+def _leaf(value, tensors):
+    if isinstance(value, Tensor):
+        if value.is_sparse():
+            parts, settings = value.taken_apart()
+            return type(value), settings, *[_leaf(part, tensors) for part in parts]
+        tensors.append(value)
+        raw = value._raw
+        return "t", raw.shape, raw.dtype, value.stop_gradient
+    if isinstance(value, list | tuple):
+        return type(value), *[_leaf(v, tensors) for v in value]
+    if isinstance(value, dict):
+        return dict, *[(k, _leaf(v, tensors)) for k, v in value.items()]
+    if isinstance(value, np.ndarray | jax.Array):
+        tensor = to_tensor(value)
+        tensors.append(tensor)
+        return "t", tensor._raw.shape, tensor._raw.dtype, True
+    return key_of(value)
+
+
+def key_of(value):
+    """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
+    them."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), Same(value)
+    if isinstance(value, float):
+        return float, value, str(value)
+    return type(value), value if _tells_apart(type(value)) else Same(value)
+
+
+@ft.cache
+def _tells_apart(kind):
+    """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves
+    out is not known."""
+    compare = kind.__eq__
+    if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
+        return True
+    return (
+        dataclasses.is_dataclass(kind)
+        and compare.__code__.co_filename == "<string>"
+        and all(f.compare for f in dataclasses.fields(kind))
+    )
+
+
+def structure(key):
+    """A description of arguments, or a part of one, without what changes from call to call: lengths of axes
+    and numbers."""
+    if not isinstance(key, tuple):
+        return key
+    if len(key) == 4 and key[0] == "t":
+        kind, shape, dtype, stop_gradient = key
+        return kind, len(shape), dtype, stop_gradient
+    if key and key[0] in (int, float):
+        return key[0]
+    return tuple([structure(part) for part in key])
+
+
+def described(key):
+    """(positional arguments, keyword arguments) from their description, with an InputSpec for each Tensor.
+
+    Raises:
+        ValueError: one was an object of which nothing but its identity is known.
+    """
+    positional, named = _parted(key)
+    return list(map(_described, positional)), {name: _described(leaf) for name, leaf in named}
+
+
+def _described(leaf):
+    kind, *rest = leaf
+    if kind == "t":
+        shape, dtype, stop_gradient = rest
+        return InputSpec(shape, dtype, None, stop_gradient)
+    if kind is dict:
+        return {key: _described(value) for key, value in rest}
+    if issubclass(kind, list | tuple):
+        return sequence_of(kind, [_described(value) for value in rest])
+    if type(rest[0]) is not kind:
+        raise ValueError(
+            f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
+            "give a list of paddle.static.InputSpec"
+        )
+    return rest[0]
+
+
+def differences(old, new):
+    """In words, what differs between two descriptions of arguments."""
+    before, now = [
+        {**dict(enumerate(positional)), **dict(named)} for positional, named in map(_parted, (old, new))
+    ]
+    if len(before) != len(now):
+        return ["the number of arguments is another one"]
+    texts = []
+    for key, leaf in now.items():
+        name, way = (key, "by") if isinstance(key, str) else (f"argument {key}", "without")
+        texts += (
+            [f"{name}{what}" for what in _of_one(before[key], leaf)]
+            if key in before
+            else [f"{name} is given {way} its name"]
+        )
+    return texts or ["the order of the arguments, or which of them are one Tensor, is another one"]
+
+
+def _of_one(a, b):
+    if a == b:
+        return []
+    if a[:1] != b[:1]:
+        return [" is of another kind"]
+    if b[0] == "t":
+        if len(a[1]) != len(b[1]):
+            return [f" has the shape {list(b[1])}, before {list(a[1])}"]
+        spec = [m if m == n else None for m, n in zip(a[1], b[1], strict=True)]
+        axes = [
+            f": axis {axis} is {n}, before {m} (InputSpec({spec}))"
+            for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True))
+            if m != n
+        ]
+        return (
+            axes
+            + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else [])
+            + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else [])
+        )
+    if b[0] in (list, tuple, dict) and len(a) == len(b):
+        pairs = zip(a[1:], b[1:], strict=True)
+        return [what for x, y in pairs for what in (_of_one(x[1], y[1]) if b[0] is dict else _of_one(x, y))]
+    return [
+        f" is {b[1]!r}, before {a[1]!r}"
+        if len(b) > 1 and b[0] in (bool, int, float, str)
+        else " is another object or value"
+    ]
+
+
+def as_tensors(args, kwargs):
+    """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
+    them; lists and dicts."""
+    by_id, others, containers = {}, [], []
+
+    def convert(value):
+        if isinstance(value, Tensor):
+            by_id.update((id(t), t) for t in (value.taken_apart()[0] if value.is_sparse() else [value]))
+            return value
+        if isinstance(value, np.ndarray | jax.Array):
+            tensor = to_tensor(value)
+            by_id[id(tensor)] = tensor
+            return tensor
+        if isinstance(value, tuple):
+            items = [convert(v) for v in value]
+            return value if identical(value, items) else sequence_of(type(value), items)
+        if isinstance(value, list | dict):
+            changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
+            value = copy.copy(value) if changed else value
+            for key, new in changed:
+                value[key] = new
+            containers.append(value)
+            return value
+        others.append(value)
+        return value
+
+    args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
+    return args, kwargs, list(by_id.values()), others, containers

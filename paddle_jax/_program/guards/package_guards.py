@@ -1,0 +1,74 @@
+"""Guards: what code of this package reads of Layers and optimizers, compared at each call of
+a compiled form."""
+
+from paddle_jax._core.base.state import Changes
+from paddle_jax._core.execution.python_state import identical
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.guards.guard_set import Table, entries, items
+from paddle_jax._program.guards.messages import sentence
+
+
+class Guards:
+    """Values that must stay the same: numbers and texts equal ones, other things the same objects.
+
+    fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was
+    set. parts: [(dict of a Layer, number of items)]. own: the `forward` that Layers have of their own,
+    compared like settings. lists: [(list of an optimizer, what was in it)].
+    """
+
+    def __init__(self):
+        self.fixed, self.settings, self.changes, self.parts, self.lists = (
+            Table(items),
+            Table(entries),
+            Changes.count,
+            [],
+            [],
+        )
+        self.own = Table(entries)
+
+    def add(self, table, store, key, value, shared=False):
+        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it
+        is `shared`: known by another place, too, where it is looked up."""
+        if shared or not isinstance(value, Tensor):
+            table.add(store, key, value, "?")
+
+    def own_settings(self):
+        """Begins a run: a fresh table for what it reads of Layers' own attributes."""
+        self.own = Table(entries)
+        return self.own
+
+    def holds(self):
+        """Whether everything is as it was."""
+        if not self.fixed.hold() or not self._lists_hold():
+            return False
+        if self.changes != Changes.count:
+            count = Changes.count
+            if (
+                not all(len(store) == size for store, size in self.parts)
+                or not self.settings.hold()
+                or not self.own.hold()
+            ):
+                return False
+            self.changes = count
+        return True
+
+    def changed(self):
+        """What no longer holds, in words."""
+        for table in (self.fixed, self.settings):
+            if (row := table.changed()) is not None:
+                store, key, value, now, _ = row
+                return sentence(f"{key}{_of_layer(store)}", value, now)
+        if not self._lists_hold():
+            return "an optimizer has got or lost parameters"
+        if (row := self.own.changed()) is not None:
+            return f"{row[1]}{_of_layer(row[0])} is another one"
+        return "a Layer that the function uses has got or lost something"
+
+    def _lists_hold(self):
+        return all([identical(now, before) for now, before in self.lists])
+
+
+def _of_layer(store):
+    """Whose attributes a dict holds, as far as it is a Layer."""
+    name = store.get("_full_name") if isinstance(store, dict) else None
+    return f" of the Layer {name}" if type(name) is str else ""

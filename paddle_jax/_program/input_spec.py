@@ -1,0 +1,103 @@
+"""The description of an input: shape, dtype, name."""
+
+import numpy as np
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.tensors.tensor import Tensor
+
+
+class InputSpec:
+    """Describes a Tensor that is not there yet.
+
+    Args:
+        shape: ints; None or -1 for a size that is not known.
+        dtype: dtype. Default "float32".
+        name: str. Default None.
+        stop_gradient: bool. Default False.
+    Raises:
+        TypeError: the shape is no list or tuple.
+        ValueError: a length in it is no int.
+    Example:
+        >>> paddle.static.InputSpec([None, 3], "float32", "x")
+        InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+    """
+
+    def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
+        if not isinstance(shape, list | tuple):
+            raise TypeError(
+                f"InputSpec: shape: got {type(shape).__name__}; it must be a list or tuple of ints"
+            )
+        for axis, size in enumerate(shape):
+            if size is not None and (isinstance(size, bool) or not isinstance(size, int | np.integer)):
+                raise ValueError(
+                    f"InputSpec: shape: got {size!r} for axis {axis}; "
+                    "it must be an int, or None for a length that is not known"
+                )
+        self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
+        self.dtype, self.name, self.stop_gradient = (
+            None if dtype is None else dtypes.convert(dtype),
+            name,
+            stop_gradient,
+        )
+
+    @classmethod
+    def from_tensor(cls, tensor, name=None):
+        """The description of a Tensor.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not isinstance(tensor, Tensor):
+            raise ValueError(
+                f"InputSpec.from_tensor: tensor: got {type(tensor).__name__}; it must be a Tensor"
+            )
+        return cls(list(tensor.shape), tensor.dtype, name or tensor.name)
+
+    @classmethod
+    def from_numpy(cls, ndarray, name=None):
+        """The description of a NumPy array."""
+        return cls(list(np.shape(ndarray)), ndarray.dtype, name)
+
+    def batch(self, batch_size):
+        """Puts an axis of this size in front; returns itself.
+
+        Args:
+            batch_size: int, -1 for a length that is not known; or a list or tuple of one.
+        Raises:
+            ValueError: the list has another length.
+            TypeError: batch_size is no int.
+        """
+        if isinstance(batch_size, list | tuple):
+            if len(batch_size) != 1:
+                raise ValueError(
+                    f"InputSpec.batch: batch_size: got {list(batch_size)}; it must have one item"
+                )
+            batch_size = batch_size[0]
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
+            raise TypeError(
+                f"InputSpec.batch: batch_size: got {type(batch_size).__name__}; it must be an int"
+            )
+        self.shape = (int(batch_size), *self.shape)
+        return self
+
+    def unbatch(self):
+        """Removes the first axis; returns itself."""
+        if not self.shape:
+            raise ValueError("InputSpec.unbatch: the shape is (); there is no axis to remove")
+        self.shape = self.shape[1:]
+        return self
+
+    def _key(self):
+        return type(self), self.shape, self.dtype, self.name, self.stop_gradient
+
+    def __eq__(self, other):
+        return isinstance(other, InputSpec) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __repr__(self):
+        return (
+            f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, "
+            f"stop_gradient={self.stop_gradient})"
+        )

@@ -1,0 +1,542 @@
+"""A recorder in which lengths that are not known are Lengths, numbers with an expression."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.python_state import mapped, tensors_in
+from paddle_jax._core.lazy import lengths as ls
+from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
+from paddle_jax._core.lazy.symbol import Symbol, SymbolError
+from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.tensors.random import default_generator
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._program.composites import computing
+from paddle_jax._program.program import Program
+from paddle_jax._program.recorder import Recorder
+from paddle_jax._program.shape_inference import Inferred, results_of, varying_results
+from paddle_jax._program.symbolic_shapes import Call
+from paddle_jax._program.variable import Variable, variable
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.composed_ops import parts_of
+from paddle_jax.framework.model_files.records import form
+
+_SMALL = 64  # elements up to which operations on constants are carried out while recording
+_HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # lengths that depend on values, in one recording
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Filled:
+    """An array of one number whose shape, or number, depends on the inputs."""
+
+    number: Any  # may be a Length
+    dtype: str
+    shape: list  # with Lengths
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Ramp:
+    """start, start + step, ... of a length that depends on the inputs."""
+
+    start: complex
+    step: complex
+    dtype: str
+    shape: list  # with one Length
+
+
+class KnownVariable(Variable):
+    """A Variable whose lengths can be computed with."""
+
+    @property
+    def shape(self):
+        """The lengths of the axes, Lengths for those that are not fixed."""
+        return ls.OpenSize(self._raw.shape)
+
+    @property
+    def size(self):
+        """The number of elements."""
+        shape = self.shape
+        return shape.numel() if ls.has_lengths(shape) else Tensor.size.fget(self)
+
+    def __iter__(self):
+        if self.ndim and ls.is_length(self.shape[0]):
+            ls.check_caller()  # converted code loops over the rows in the file
+        return Tensor.__iter__(self)
+
+    def __len__(self):
+        if self.ndim and ls.is_length(self.shape[0]):
+            ls.check_caller()
+        return Tensor.__len__(self)
+
+
+class LengthRecorder(Recorder):
+    """A recorder in which unknown lengths are Lengths.
+
+    Attributes:
+        converted: bool, whether control flow is converted.
+        places: dict from each Operation to the line of the user's code.
+        refusal: exception that says why the code cannot be recorded, though it may have caught that; or None.
+        numbered: list of all Symbols, in the order in which they were made.
+        numbers: dict from each Symbol to its position in that list.
+        shapes: dict from each Symbol to its shape, with Lengths.
+        seconds: dict from each Operation to its kernel for the second values of Lengths.
+        attributes: dict from each Operation to its attributes with Lengths.
+        values: dict from each Symbol of whole numbers to its two arrays, or None where they are not known.
+        guesses: dict from each Symbol of sizes whose values are not known to two arrays that stand for them.
+        likely: dict from the number of a Symbol to expressions of its lengths, which hold where axes of
+            operands fit together.
+        turn: int, how many recordings of the function were made before: values that are not known are taken
+            to be others in each.
+        has_guessed: bool, whether a length depends on values, for which two stand.
+        varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
+        fixed: dict from expressions that have one value under both assignments of lengths to that value.
+    """
+
+    single_steps = True  # a program inside the function is recorded operation by operation
+    symbolic = True
+    kind = KnownVariable
+
+    def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0):
+        super().__init__(Program())
+        self.depth = 1
+        self.probe = 0
+        self.converted = converted
+        self.places = {}
+        self.refusal = None
+        self.numbered = []
+        self.numbers = {}
+        self.shapes = {}
+        self.seconds = {}
+        self.attributes = {}
+        self.values = {}
+        self.guesses = {}
+        self.likely = {}
+        self.varying = varying
+        self.turn = turn
+        self.has_guessed = False
+        self.fixed = {}
+
+    # lengths ------------------------------------------------------------------------------------------------
+
+    def add_symbol(self, symbol, shape=None, doubtful=()):
+        """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others. doubtful:
+        lengths that may vary, though the two values are equal."""
+        number = len(self.numbered)
+        self.numbered.append(symbol)
+        self.numbers[symbol] = number
+        found = []
+        for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
+            node = None if shape is None else shape[axis]
+            if isinstance(node, tuple):
+                found.append(ls.number((one, other), node))  # it may vary, though these two are equal
+            elif one == other and (number, axis) not in self.varying and one not in doubtful:
+                found.append(one)
+            else:
+                self.varying.add((number, axis))
+                found.append(ls.Length((one, other), ("dim", number, axis)))
+        self.shapes[symbol] = tuple(found)
+        return symbol
+
+    def lengths_of(self, symbol):
+        """The shape of a Symbol, with Lengths."""
+        if symbol not in self.shapes:
+            self.add_symbol(symbol)
+        return self.shapes[symbol]
+
+    def number_of(self, symbol):
+        """The number of a Symbol in expressions."""
+        self.lengths_of(symbol)
+        return self.numbers[symbol]
+
+    def looks_fixed(self, node, value):
+        self.fixed[node] = value
+
+    def has_unknown(self, values):
+        """Whether there are Lengths or Variables in nested arguments."""
+        return ls.has_lengths(values) or self.holds(values)
+
+    def numbers_of(self, tensor):
+        """The elements of a small Tensor of numbers as Lengths, nested as it is."""
+        symbol = self.symbol(tensor)
+        if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
+            return looked_at(concrete(symbol.value._raw)).tolist()
+        if symbol.kind == "constant" and ls.has_lengths(symbol.value):
+            return symbol.value
+        if any(map(ls.is_length, self.lengths_of(symbol))) or symbol.avals[0].size > _SMALL:
+            raise SymbolError("the value of a Variable")
+        pairs = self._values_of(symbol)
+        if pairs is None:
+            pairs = self._guess(symbol)
+        number = self.number_of(symbol)
+        first, second = (np.asarray(one).ravel().tolist() for one in pairs)
+        items = np.empty(len(first), object)
+        for position, pair in enumerate(zip(first, second, strict=True)):
+            items[position] = ls.number(pair, ("item", number, position))
+        return items.reshape(symbol.avals[0].shape).tolist()
+
+    def _guess(self, symbol):
+        """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
+        if symbol not in self.guesses:
+            self.guesses[symbol] = None
+            found = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
+            self.guesses[symbol] = self._hints_of(symbol) if found is None else found
+        return self.guesses[symbol]
+
+    def _guess_if_whole(self, symbol):
+        pairs = self._values_of(symbol)
+        if pairs is None and symbol.dtype.kind in "iu" and max(a.size for a in symbol.avals) <= _SMALL:
+            return self._guess(symbol)
+        return pairs
+
+    def _hints(self, number):
+        """The two values of a length that depends on values."""
+        self.has_guessed = True
+        return _HINTS[(number + self.turn) % len(_HINTS)]
+
+    def _hints_of(self, symbol):
+        """Values for a Tensor of sizes that nothing is known of."""
+        shape, kind = symbol.avals[0].shape, symbol.dtype.kind
+        if kind not in "iuf":
+            raise SymbolError("the value of a Variable")
+        one, other = self._hints(self.number_of(symbol))
+        return np.full(shape, one, symbol.dtype), np.full(shape, other, symbol.dtype)
+
+    def _values_of(self, symbol):
+        """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
+        if symbol not in self.values:
+            self.values[symbol] = None
+            self.values[symbol] = self._computed(symbol, self._values_of)
+        return self.values[symbol]
+
+    def _computed(self, symbol, values_of):
+        """The two arrays of a Symbol, given a function that gives those of operands, or None."""
+        if symbol.kind == "constant":
+            return self._constant_values(symbol)
+        op = symbol.op
+        if op is None or symbol.dtype.kind not in "iubf" or max(a.size for a in symbol.avals) > _SMALL:
+            return None
+        if op.kernel.name in ("shape", "numel"):
+            pair = [np.asarray(a.shape, np.int64) for a in op.inputs[0].avals]
+            return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
+        if hasattr(op.kernel.fn, "parts") or not op.inputs:
+            return None
+        operands = [values_of(one) for one in op.inputs]
+        if any(one is None for one in operands):
+            return None
+        position, results = op.outputs.index(symbol), []
+        for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
+            with computing(), jax.ensure_compile_time_eval():
+                out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
+            results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))
+        return results
+
+    def _constant_values(self, symbol):
+        value = symbol.value
+        if isinstance(value, Filled | Ramp) or max(a.size for a in symbol.avals) > _SMALL:
+            return None
+        if ls.is_length(value) or isinstance(value, list):
+            return [np.asarray(ls.substituted(value, which), symbol.dtype) for which in (0, 1)]
+        array = looked_at(concrete(value._raw if isinstance(value, Tensor) else value))
+        return [array, array]
+
+    def tensor_of(self, value, dtype=None):
+        """A Variable of a Length, or of nested lists with Lengths."""
+        if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
+            from paddle_jax.tensor.joining import stack
+
+            parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
+            return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
+        value = listed(value)
+        plain = np.asarray(ls.substituted(value, 0))
+        if dtype is None:
+            dtype = _default_dtype(plain)
+        if not ls.has_lengths(value):
+            return wrap(jax.numpy.asarray(plain, dtype))
+        aval = aval_of(plain.shape, np.dtype(dtype))
+        symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=value))
+        return variable(symbol, True, self.kind)
+
+    def condition(self, answer):
+        """A Variable of a LengthBool."""
+        return self.tensor_of(answer, np.bool_)
+
+    def filled(self, shape, value, dtype):
+        """What an array of one value holds, of a shape with Lengths."""
+        pair = tuple([aval_of(ls.substituted(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
+        nodes = [ls.node_of(n) if ls.is_length(n) else None for n in shape]
+        number = value if ls.is_length(value) else np.asarray(value).item()
+        filled = Filled(number, np.dtype(dtype).name, list(shape))
+        if pair[0] == pair[1]:
+            pair = pair[0], pair[0]
+        return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
+
+    # operations ---------------------------------------------------------------------------------------------
+
+    def control_flow(self, args, plain, converted):
+        return plain()
+
+    def composite(self, op, args, kwargs):
+        is_whole = isinstance(op, Op) and self.holds((args, kwargs))
+        whole = form(op.record.code).whole if is_whole else None
+        found = None if whole is None else whole(self.add_opaque, *args, **kwargs)
+        return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
+
+    def add_opaque(self, operation, tensors, results, **settings):
+        """Records an operation of Paddle.
+
+        Args:
+            operation: OpaqueOp.
+            tensors: list of Tensors.
+            results: list of (dtype, shape), None for lengths that depend on values.
+            settings: what the rule for writing gets as attributes.
+        Returns:
+            List of Variables.
+        """
+        kernel, attrs = operation.call(tensors, settings)
+        hints, pairs, nodes = self._hints(len(self.numbered)), [], []
+        for dtype, shape in results:
+            both = [
+                [hints[which] if n is None else ls.substituted(n, which) for n in shape] for which in (0, 1)
+            ]
+            first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
+            pairs.append((first, first if first == second else second))
+            nodes.append([None if n is None else ls.node_of(n) for n in shape])
+        symbols = [self.symbol(t) for t in tensors]
+        made = self.add(
+            kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs), nodes
+        )
+        self.attributes[self.ops[-1]] = attrs
+        return made
+
+    def lift(self, tensor):
+        """A Variable for a result."""
+        if type(tensor._raw) is Symbol and not isinstance(tensor, Variable):
+            return variable(tensor._raw, tensor.stop_gradient, self.kind)
+        return tensor
+
+    def refused(self, error):
+        self.refusal = self.refusal or error
+
+    def loop(self, code, steps=0):
+        return [code, steps, ls.is_length(steps)]
+
+    def take_in(self, tensor, name=None):
+        raw = tensor._raw
+        aval, taken = aval_of(raw.shape, raw.dtype), self.program.taken
+        symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
+        taken[id(tensor)] = tensor, raw, symbol
+        return taken[id(tensor)]
+
+    def block_input(self, avals, stop):
+        made = super().block_input(avals, stop)
+        self.add_symbol(made._raw)
+        return made
+
+    def call_with_lengths(self, op, operands, attrs):
+        """Calls an op whose attributes hold Lengths or Variables."""
+        attrs = tuple(map(freeze, attrs))
+        flat, layout = op._flatten(operands)
+        amp = local.ctx.amp
+        if amp is not None:
+            flat = amp(op, flat, attrs)
+        first, second = (
+            op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs])) for which in (0, 1)
+        )
+        found = self._by_parts(first, attrs, flat)
+        if found is not None:
+            return found
+        if op.random:
+            flat = [*flat, *map(wrap, default_generator().draw())]
+        symbols = [self.symbol(t) for t in flat]
+        return self._record(first, second, attrs, symbols, [t.stop_gradient for t in flat])
+
+    def call(self, kernel, tensors):
+        """Records a call. What is known from small constants stays known."""
+        held = [t._raw for t in tensors]
+        if held and not any(
+            type(raw) is Symbol or t.persistable or raw.size > _SMALL
+            for raw, t in zip(held, tensors, strict=True)
+        ):
+            with computing():
+                found = run(kernel, tensors)
+            if all(t._raw.size <= _SMALL for t in tensors_in(found)):
+                return found
+        found = None if kernel.made_of is None else self._by_parts(kernel, kernel.made_of[2], tensors)
+        return super().call(kernel, tensors) if found is None else found
+
+    def _by_parts(self, kernel, attrs, tensors):
+        """The results of a call of an op that files have in parts; None of others."""
+        parts = parts_of(kernel, attrs, tensors)
+        if parts is None:
+            return None
+        mark = self.mark()
+        with self.noting(keep=True), swapped(local.ctx, amp=None):  # the operands are cast already
+            found = parts()
+            if found is None:
+                self.back(mark)
+        return found
+
+    def record(self, kernel, symbols, stops):
+        return self._record(kernel, kernel, None, symbols, stops)
+
+    def _record(self, first, second, attrs, symbols, stops):
+        """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
+        call = self._call_of(first, attrs, symbols)
+        many, outs, others = self._results(first, second, symbols, call)
+        if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=True)):
+            raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
+        inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
+        shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
+        stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
+        doubtful = () if attrs is None else ls.looking_fixed(attrs)
+        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
+        operation = self.ops[-1]
+        for symbol, one in zip(operation.outputs, likely or (), strict=False):
+            self.likely[self.numbers[symbol]] = one
+        if second is not first:
+            self.seconds[operation] = second
+        if attrs is not None:
+            self.attributes[operation] = attrs
+        return inferred.many(results) if inferred.many else results[0]
+
+    def _call_of(self, kernel, attrs, symbols):
+        """The Call; None where no length is open."""
+        given = [self.lengths_of(s) for s in symbols]
+        if not ls.has_lengths(given) and not ls.has_lengths(attrs):
+            return None
+        return Call(kernel, attrs, given, [s.dtype for s in symbols])
+
+    def _results(self, first, second, symbols, call):
+        """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
+        operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
+        weak = tuple([one.weak for one in operands[0]])
+        is_alike = call is not None and not getattr(first.fn, "once", False)
+        found = call.results(weak) if is_alike else None
+        if found is not None:
+            return found
+        try:
+            many, outs = results_of(first, operands[0])
+            is_same = second is first and operands[0] == operands[1]
+            others = outs if is_same else call.second(outs) if is_alike else None
+            others = results_of(second, operands[1])[1] if others is None else others
+        except TracedValueError:
+            return varying_results(first, symbols, self._hints(len(self.numbered)))
+        if is_alike and len(outs) == len(others):
+            call.note(weak, many, outs, others)
+        return many, outs, others
+
+    def _shapes(self, call, inferred):
+        """For each result its lengths as expressions of those of the operands, None where they are not known;
+        and likely ones for these, which hold where axes of operands fit together."""
+        shapes = call.lengths(inferred.avals)
+        if shapes is not None and all(n is not None for shape in shapes for n in shape):
+            return shapes, None
+        alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
+        likely = alike.lengths(inferred.avals)
+        return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
+
+    def add(self, kernel, symbols, stops, inferred, ends, shapes=None, doubtful=()):
+        """Adds an operation whose results are known."""
+        results = super().add(kernel, symbols, stops, inferred, ends)
+        operation = self.ops[-1]
+        for position, symbol in enumerate(operation.outputs):
+            if hasattr(kernel.fn, "parts"):
+                doubtful = self._doubtful(kernel.fn.parts, position)
+            self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
+        self.places[operation] = user_line()
+        return results
+
+    def _doubtful(self, blocks, position):
+        """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
+        ends = [block.results[position] for block in blocks if position < len(block.results)]
+        return ls.looking_fixed([self.lengths_of(end) for end in ends])
+
+    # branches and loops -------------------------------------------------------------------------------------
+
+    def answers(self, tensor):
+        """The two answers to a condition, as far as they are known; else True and False."""
+        pairs = self._values_of(self.symbol(tensor))
+        return (True, False) if pairs is None else tuple([bool(np.all(one)) for one in pairs])
+
+    def join(self, yes, no, answers=(True, False)):
+        """The avals of a result that has these avals in the branches; None where they do not fit."""
+        if yes[0].dtype != no[0].dtype or yes[0].ndim != no[0].ndim:
+            return None
+        shapes = [[], []]
+        for axis in range(yes[0].ndim):
+            first, second = _joined_length([a.shape[axis] for a in yes], [a.shape[axis] for a in no], answers)
+            shapes[0].append(first)
+            shapes[1].append(second)
+        pair = tuple([aval_of(tuple(shape), yes[0].dtype) for shape in shapes])
+        return pair if pair[0] != pair[1] else (pair[0], pair[0])
+
+    def widen(self, before, after):
+        """The avals of what a loop carries: lengths that a step changes vary."""
+        if before[0].dtype != after[0].dtype or before[0].ndim != after[0].ndim:
+            return None
+        shapes = [list(before[0].shape), list(before[1].shape)]
+        for axis in range(before[0].ndim):
+            if before[0].shape[axis] == before[1].shape[axis]:
+                changed = [n for n in (a.shape[axis] for a in after) if n != shapes[0][axis]]
+                shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
+        pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
+        return before if pair == tuple(before) else pair
+
+    def number_from(self, tensor, yes, no, answers=(True, False)):
+        """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
+        in both branches, or before and after a step."""
+        symbol = self.symbol(tensor)
+        pair = _joined_length(ls.pair_of(yes), ls.pair_of(no), answers)
+        if symbol.dtype.kind == "b":
+            pair = tuple(map(bool, pair))
+        elif symbol.dtype.kind == "f":
+            pair = tuple(map(float, pair))
+        else:
+            pair = tuple(map(int, pair))
+        if self.turn > 1 and symbol.dtype.kind != "b":  # what takes the plain number is found out by that
+            pair = tuple([one + self.turn for one in pair])
+        return ls.number(pair, ("item", self.number_of(symbol), 0))
+
+
+def _joined_length(yes, no, answers):
+    """Two values of a number that is one of two pairs: those of the branches taken, but different ones where
+    the branches differ."""
+    first = (yes if answers[0] else no)[0]
+    taken, other = (yes, no) if answers[1] else (no, yes)
+    second = taken[1]
+    if second == first:
+        second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
+    return first, second
+
+
+def _equal_ones(inferred, numbers):
+    """For each result its lengths as expressions of Lengths of the same two values, None for others."""
+    known = {}
+    for one in ls.lengths_in(numbers):
+        if one.pair[0] == one.pair[1]:
+            continue  # it may be any number that is the same
+        known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
+    return [
+        [known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
+        for one, other in inferred.avals
+    ]
+
+
+def listed(value):
+    """Nested lists for nested lists and tuples."""
+    return [listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _default_dtype(array):
+    return dtypes.default().np if array.dtype.kind == "f" else array.dtype
+
+
+__all__ = ["Filled", "KnownVariable", "LengthRecorder", "Ramp", "listed"]

@@ -1,0 +1,320 @@
+"""What several recordings of a function have in common."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy import lengths as ls
+from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.length_expressions import walk
+from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.length_recorder import Filled, Ramp, listed
+from paddle_jax.framework.model_files.builder import NotWritable, uniform
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Step:
+    """One operation of a recording.
+
+    Attributes:
+        kernel: Kernel, with the first values of Lengths.
+        op: Op that was declared, or None.
+        attrs: dict of its attributes by name, with Lengths.
+        layout: how the operands are laid out, as in `kernel.made_of`.
+        inputs: list of the Symbols of operands.
+        outputs: list of the Symbols of results.
+        blocks: of `cond` and `while`, for each (Symbols that come in, Steps, Symbols of the results).
+        place: `file:line` of the user's code, or None.
+    """
+
+    kernel: Kernel
+    op: Op | None
+    attrs: dict
+    layout: Any
+    inputs: list
+    outputs: list
+    blocks: list | tuple = ()
+    place: str | None = None
+
+    @property
+    def name(self):
+        return self.kernel.name
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Recording:
+    """What a function does.
+
+    Attributes:
+        inputs: list of Symbols.
+        outputs: list of Symbols.
+        places: dict from each Operation to `file:line`.
+        numbered: list of all Symbols; the leaves of expressions are positions in it.
+        steps: list of Steps, in order.
+        tensors: dict from each Symbol of a constant to the Tensor, array, Filled, Ramp or list of Lengths
+            that it is.
+        shapes: dict from each Symbol to its shape, with Lengths.
+        likely: dict from the number of a Symbol to likely expressions of its lengths.
+        stored: set of the ids of Tensors that are stored beside the Parameters.
+    """
+
+    inputs: list
+    outputs: list
+    places: dict
+    numbered: list
+    steps: list = dataclasses.field(default_factory=list)
+    tensors: dict = dataclasses.field(default_factory=dict)
+    likely: dict = dataclasses.field(default_factory=dict)
+    shapes: dict = dataclasses.field(default_factory=dict)
+    stored: set = dataclasses.field(default_factory=set)
+
+    def prune(self):
+        """Leaves out the steps that no output needs."""
+        needed, kept = set(), []
+        self._need(self.outputs, needed)
+        for step in reversed(self.steps):
+            if needed.intersection(step.outputs):
+                self._need_step(step, needed)
+                kept.append(step)
+        self.steps = kept[::-1]
+
+    def _need_step(self, step, needed):
+        self._need(step.inputs, needed)
+        self._need_numbers(list(step.attrs.values()), needed)
+        for symbol in step.outputs:
+            self._need_numbers(self.shapes.get(symbol, ()), needed)
+        for _, steps, results in step.blocks:
+            self._need(results, needed)
+            for inner in steps:
+                self._need_step(inner, needed)
+
+    def _need(self, symbols, needed):
+        for symbol in symbols:
+            if symbol not in needed:
+                needed.add(symbol)
+                self._need_numbers(self.tensors.get(symbol), needed)
+
+    def _need_numbers(self, value, needed):
+        if isinstance(value, Filled | Ramp):
+            self._need_numbers([*value.shape, getattr(value, "number", 0)], needed)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._need_numbers(item, needed)
+        elif ls.is_length(value):
+            self._need([self.numbered[leaf[1]] for leaf in walk(value.node)], needed)
+
+
+class Curable(NotWritable):
+    """What converting the control flow of the function may cure."""
+
+
+_INSTEAD = "give these lengths as numbers in input_spec"
+
+
+class Merge:
+    """What several recordings of a function have in common: the first one, after all were compared.
+
+    Attributes:
+        runs: list of _Runs.
+        recording: Recording.
+        partners: for each further run, dict from a Symbol of the first one to its Symbol.
+        known: dict from the values that a number has in all runs to the Length that has them.
+    """
+
+    def __init__(self, runs):
+        first = runs[0]
+        self.runs = runs
+        self.recording = Recording(
+            first.inputs, first.outputs, first.recorder.places, first.recorder.numbered
+        )
+        self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
+        self.partners = [dict(zip(first.inputs, other.inputs, strict=True)) for other in runs[1:]]
+        self.known = {}
+        for symbol in first.inputs:
+            self.note_shape(symbol)
+        self.recording.steps.extend(self.steps([one.ops for one in runs]))
+        if len({len(one.outputs) for one in runs}) > 1:
+            raise Curable(f"it returns other numbers of tensors for other lengths; {_INSTEAD}")
+        for symbols in zip(*[one.outputs for one in runs], strict=True):
+            self.pair(symbols)
+
+    def _likely(self, number):
+        """Likely lengths of a Symbol, as far as all runs say the same."""
+        found = [one.recorder.likely.get(number) or () for one in self.runs]
+        if len(set(map(len, found))) > 1:
+            return [None] * len(found[0])
+        return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*found, strict=True)]
+
+    def note_shape(self, symbol):
+        """Takes over the shape of a Symbol, and compares it with that in the other runs."""
+        shape = self.runs[0].recorder.lengths_of(symbol)
+        others = [
+            one.recorder.lengths_of(partner[symbol])
+            for one, partner in zip(self.runs[1:], self.partners, strict=True)
+        ]
+        if any(len(other) != len(shape) for other in others):
+            raise NotWritable("a result has another number of axes for other lengths")
+        self.recording.shapes[symbol] = [
+            self.agreed("a length", [n, *[other[axis] for other in others]], (symbol, axis))
+            for axis, n in enumerate(shape)
+        ]
+
+    def agreed(self, what, values, leaf=None):
+        """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, its
+        Symbol and axis."""
+        first = values[0]
+        if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
+            return tuple([self.agreed(what, list(column)) for column in zip(*values, strict=True)])
+        if ls.is_length(first):
+            if all(ls.is_length(v) and v.node == first.node for v in values[1:]):
+                self.known.setdefault(tuple([v.pair[0] for v in values]), first)
+                return first
+        elif not any(map(ls.is_length, values)) and all(_same(first, v) for v in values[1:]):
+            return first
+        if leaf is not None:
+            symbol, axis = leaf
+            return ls.Length(ls.pair_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
+        plain = tuple([ls.pair_of(v)[0] for v in values])
+        if plain in self.known and all(type(n) is int for n in plain) and len(set(plain)) > 2:
+            return self.known[plain]
+        shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
+        raise Curable(f"{what}: {shown} for different lengths; {_INSTEAD}")
+
+    def pair(self, symbols):
+        """Notes that these Symbols, one of each run, are the same."""
+        x = symbols[0]
+        others = zip(self.partners, symbols[1:], strict=True)
+        if x in self.recording.shapes and all(partner.get(x) is y for partner, y in others):
+            return
+        if all(s.kind == "random" for s in symbols):
+            return
+        if any(s.kind != "constant" for s in symbols):
+            if len(symbols) == 1:
+                return
+            raise Curable(f"it uses different tensors for different lengths; {_INSTEAD}")
+        for partner, y in zip(self.partners, symbols[1:], strict=True):
+            partner[x] = y
+        self.note_shape(x)
+        self.recording.tensors[x] = self.constant([s.value for s in symbols], self.recording.shapes[x])
+
+    def constant(self, values, shape):
+        """What a constant is, of its value in all runs."""
+        first = values[0]
+        is_plain = not ls.has_lengths(first) and not isinstance(first, Filled)
+        if is_plain and all(v is first for v in values[1:]):
+            return first
+        if all(isinstance(v, Filled) for v in values):
+            dims = self.agreed("a length", [tuple(v.shape) for v in values])
+            number = self.agreed("a fill value", [v.number for v in values])
+            return Filled(number, first.dtype, list(dims))
+        if all(ls.is_length(v) or isinstance(v, list) for v in values):
+            return listed(self.agreed("a number", list(map(freeze, values))))
+        if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
+            raise Curable(f"it uses different tensors for different lengths; {_INSTEAD}")
+        arrays = [looked_at(concrete(v._raw if isinstance(v, Tensor) else v)) for v in values]
+        return self.array(arrays, shape)
+
+    def array(self, arrays, shape):
+        """The constant that has these arrays in the runs."""
+        first = arrays[0]
+        exact = first.dtype.kind in "fc"
+        if all(one.shape == first.shape and np.array_equal(one, first, equal_nan=exact) for one in arrays):
+            return first
+        if any(one.shape != first.shape for one in arrays):
+            dims = [self.agreed("a length", list(ns)) for ns in zip(*[a.shape for a in arrays], strict=True)]
+            return _made(arrays, dims)
+        if first.dtype.kind not in "iu":
+            raise Curable(f"it uses a fraction made of lengths that are not fixed; {_INSTEAD}")
+        items = [
+            self.agreed("an operand", [int(n) for n in column])
+            for column in zip(*[one.ravel() for one in arrays], strict=True)
+        ]
+        return items if first.ndim else items[0]
+
+    def steps(self, columns):
+        """The Steps of the operations in all runs."""
+        steps = []
+        for position in range(max(map(len, columns))):
+            ops = [ops[position] if position < len(ops) else None for ops in columns]
+            here = self.recording.places.get(ops[0])
+            names = dict.fromkeys("nothing" if op is None else op.name for op in ops)
+            if len(names) > 1:
+                raise Curable(f"it runs {' or '.join(names)}, depending on lengths; {_INSTEAD}", here)
+            try:
+                steps.append(self.step(ops))
+            except NotWritable as error:
+                error.place = error.place or here
+                raise
+            steps[-1].place = here
+        return steps
+
+    def step(self, ops):
+        """The Step of one operation, given in all runs."""
+        first, made = ops[0], [op.kernel.made_of for op in ops]
+        if (
+            len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
+            or len({m and (m[0], m[1]) for m in made}) > 1
+        ):
+            raise Curable(f"it calls {first.name} in different ways for different lengths; {_INSTEAD}")
+        for symbols in zip(*[op.inputs for op in ops], strict=True):
+            self.pair(symbols)
+        for symbols in zip(*[op.outputs for op in ops], strict=True):
+            self.note_result(symbols)
+        if made[0] is None:
+            blocks = self.blocks(ops) if hasattr(first.kernel.fn, "parts") else ()
+            return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
+        op, layout, _ = made[0]
+        values = [
+            one.recorder.attributes.get(o) or o.kernel.made_of[2]
+            for one, o in zip(self.runs, ops, strict=True)
+        ]
+        attrs = {
+            name: self.agreed(f"{op.name}: {name}", list(column))
+            for name, column in zip(op.attrs, zip(*values, strict=True), strict=True)
+        }
+        return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs)
+
+    def note_result(self, symbols):
+        """Takes in a Symbol that is made here, given in all runs."""
+        for partner, other in zip(self.partners, symbols[1:], strict=True):
+            partner[symbols[0]] = other
+        self.note_shape(symbols[0])
+
+    def blocks(self, ops):
+        """The blocks of a `cond` (both branches) or `while` (test and body)."""
+        done = []
+        for parts in zip(*[op.kernel.fn.parts for op in ops], strict=True):
+            for symbols in zip(*[part.inputs for part in parts], strict=True):
+                self.note_result(symbols)
+            steps = self.steps([part.ops for part in parts])
+            for symbols in zip(*[part.results for part in parts], strict=True):
+                self.pair(symbols)
+            done.append((parts[0].inputs, steps, parts[0].results))
+        return done
+
+
+def _same(one, other):
+    """Whether two attributes are equal, NaN included."""
+    if one is other:
+        return True
+    return type(one) is type(other) and bool(one == other or (one != one and other != other))
+
+
+def _made(arrays, shape):
+    """The Filled or Ramp that arrays of different shapes are."""
+    first = arrays[0]
+    if all(a.size and uniform(a) for a in arrays) and all(
+        np.array_equal(a.flat[0], first.flat[0], equal_nan=first.dtype.kind in "fc") for a in arrays
+    ):
+        return Filled(first.flat[0].item(), first.dtype.name, shape)
+    if all(a.ndim == 1 and a.size > 1 for a in arrays) and first.dtype.kind in "if":
+        step = first[1] - first[0]
+        if all(np.allclose(a, first[0] + step * np.arange(a.size), rtol=1e-6, atol=0) for a in arrays):
+            return Ramp(first[0].item(), step.item(), first.dtype.name, shape)
+    raise Curable(f"it makes a tensor whose numbers depend on lengths that are not fixed; {_INSTEAD}")
+
+
+__all__ = ["Curable", "Merge", "Recording", "Step"]

@@ -1,0 +1,281 @@
+"""The rewriting itself: malt's converters with our statements in place of its own. Importing this module
+imports the whole of malt."""
+
+import ast
+import importlib.util  # noqa: F401  malt uses it without importing it
+import types
+import weakref
+
+import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
+from malt.converters import (
+    break_statements,
+    call_trees,
+    continue_statements,
+    control_flow,
+    functions,
+    logical_expressions,
+    return_statements,
+    variables,
+)
+from malt.core import converter, unsupported_features_checker
+from malt.pyct import anno, cfg, qual_names
+from malt.pyct import transpiler as base
+from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
+
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.state import Observing
+from paddle_jax._program.control_flow import lookups, statements
+from paddle_jax._program.control_flow.region import Undefined, Unreturned, is_traced
+from paddle_jax._program.guards.state_observer import View
+from paddle_jax._program.rewrite.code_log import CodeLog
+from paddle_jax._program.rewrite.converted_calls import converted_call, mark_converted
+from paddle_jax._program.rewrite.source import class_of, framed, maker, nested, remade
+from paddle_jax._program.rewrite.state_access import READS, NotCovered, rewritten
+from paddle_jax._program.rewrite.statement_preparation import Prepared, no_arguments, operator
+
+_STATEMENTS = (
+    "if_stmt",
+    "while_stmt",
+    "for_stmt",
+    "and_",
+    "or_",
+    "not_",
+    "if_exp",
+    "assert_stmt",
+    "guarded",
+    "tested",
+    "item",
+    "ld",
+    "ldu",
+    "put_attribute",
+    "put_item",
+)
+_OPTIONS = converter.ConversionOptions(
+    recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,)
+)
+
+
+class Scope:
+    """The frame of a converted function."""
+
+    def __init__(self, function, name, options):
+        self.name, self.callopts = name, None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+    def ret(self, value, returned):
+        """What the function returns."""
+        if isinstance(value, Undefined):
+            return None
+        if is_traced(returned):
+            raise Unsupported(
+                "a function returns nothing on one of its ways, depending on a tensor; add a return to each"
+            )
+        return value
+
+
+def _with_scope(code, name, options):
+    with Scope("lambda", name, options) as scope:
+        return code(scope)
+
+
+_OPERATORS = types.SimpleNamespace(  # what converted code calls, under the names that malt gives it
+    **{name: getattr(statements, name) for name in _STATEMENTS},
+    converted_call=converted_call,
+    **{name: getattr(lookups, name) for name in lookups.__all__},
+    FunctionScope=Scope,
+    with_function_scope=_with_scope,
+    Undefined=Undefined,
+    UndefinedReturnValue=Unreturned,
+    autograph_artifact=mark_converted,
+    ConversionOptions=converter.ConversionOptions,
+    Feature=converter.Feature,
+    STD=converter.STANDARD_OPTIONS,
+)
+
+
+class _Flow(control_flow.ControlFlowTransformer):
+    """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and
+    items that are not there are taken away again."""
+
+    def _create_state_functions(self, block_vars, *more):
+        functions = super()._create_state_functions(block_vars, *more)
+        if block_vars:
+            getters, setter = functions[0].body[-1].value.elts, functions[1].body
+            targets = setter[-1].targets[0].elts
+            for i, target in enumerate(targets):
+                if isinstance(target, ast.Subscript):
+                    getters[i].args[0].body = operator("item", target.value, target.slice)
+                if not isinstance(target, ast.Name):
+                    targets[i] = ast.Name(f"new_{i}_", ast.Store())
+                    setter.append(_stored(target, f"new_{i}_"))
+        return functions
+
+    def _get_block_composite_vars(self, modified, live_in):
+        symbols = super()._get_block_composite_vars(modified, live_in)
+        return frozenset(s for s in symbols if not any(q.has_subscript() for q in _bases(s)))
+
+
+class Transpiler(base.GenericTranspiler):
+    """Converts functions, keeping the code by the code object it was made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.codes = weakref.WeakKeyDictionary()
+
+    def transform_ast(self, node, ctx):
+        node = Prepared(ctx.user.owner).visit(node)
+        unsupported_features_checker.verify(node)
+        node = self.analysed(node, ctx, reaching_definitions)
+        anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
+        for step in (functions, break_statements, continue_statements, return_statements, call_trees):
+            node = step.transform(node, ctx)
+        node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
+        node = _Ternaries().visit(_Flow(ctx).visit(_Conditions().visit(node)))
+        if not ctx.user.observed:  # an observer has to see what is read
+            node = _Lookups().visit(node)
+        return variables.transform(logical_expressions.transform(node, ctx), ctx)
+
+    def analysed(self, node, ctx, *analyses):
+        graphs = cfg.build(node)
+        node = activity.resolve(qual_names.resolve(node), ctx, None)
+        for analysis in analyses:
+            node = analysis.resolve(node, ctx, graphs)
+        return node
+
+    def converted(self, function):
+        reads = Observing.reads if Observing.reads is not None and Observing.reads.here() else None
+        known = self.codes.setdefault(function.__code__, {})
+        if (reads is None) not in known:
+            try:
+                known[reads is None] = self.code_of(function, reads is not None)
+            except NotCovered as error:
+                reads.uncovered(f"{function.__qualname__}: {error}")
+                known[False] = self.code_of(function, False)
+        code = known[reads is None]
+        result = remade(function, code, lambda cells: (_OPERATORS, reads and View(reads, function, cells)))
+        if reads is not None:
+            reads.codes.update(nested(code))
+        return mark_converted(result)
+
+    def code_of(self, function, observed):
+        """Code that makes the converted function of the operators, in a scope with the
+        variables of its closure."""
+        program = converter.ProgramContext(options=_OPTIONS)
+        program.owner = class_of(function)
+        program.observed = observed
+        node, ctx = self.transform_function(function, program)
+        frame = framed(node, ctx.info.name, function, f"ag__, {READS}")
+        text = ast.unparse(frame)
+        CodeLog.show(function, text)
+        tree = ast.parse(text)
+        _place(
+            frame,
+            tree,
+            function.__code__.co_firstlineno,
+            lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None),
+        )
+        if observed:
+            inner = tree.body[0].body[-2].body
+            if isinstance(inner[0], ast.Assign):
+                inner[0].value = rewritten(inner[0].value, function.__code__.co_freevars)
+            else:
+                inner[0] = rewritten(inner[0], function.__code__.co_freevars)
+            ast.fix_missing_locations(tree)
+        return maker(tree, function)
+
+
+def _stored(target, name):
+    """`target = name` for an attribute or item, as a call."""
+    key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
+    put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
+    return ast.Expr(operator(put, target.value, key, ast.Name(name, ast.Load())))
+
+
+class _Conditions(ast.NodeTransformer):
+    """In the condition of a statement the parts of `and` and `or` count by their truth only."""
+
+    def visit(self, node):
+        self.generic_visit(node)
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            node.test = self._by_truth(node.test)
+        return node
+
+    def _by_truth(self, node):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node.operand = self._by_truth(node.operand)
+        elif isinstance(node, ast.BoolOp):
+            node.values = [self._part(value) for value in node.values]
+        return node
+
+    def _part(self, node):
+        if isinstance(node, ast.Compare | ast.Constant):
+            return node  # of these the truth is the value
+        is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
+        return self._by_truth(node) if is_nested else operator("tested", node)
+
+
+class _Ternaries(ast.NodeTransformer):
+    """`a if test else b` as a call."""
+
+    def visit_IfExp(self, node):
+        self.generic_visit(node)
+        return operator(
+            "if_exp",
+            node.test,
+            ast.Lambda(no_arguments(), node.body),
+            ast.Lambda(no_arguments(), node.orelse),
+        )
+
+
+_ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
+class _Lookups(ast.NodeTransformer):
+    """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be
+    made of unknown lengths."""
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        is_plain = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple | ast.JoinedStr)
+        if is_plain or not isinstance(node.ctx, ast.Load):
+            return node
+        return operator("item_at", node.value, node.slice)
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        if len(node.ops) != 1:
+            return node
+        name = _ORDERS.get(type(node.ops[0]))
+        if name is not None and any(
+            isinstance(one, ast.Tuple | ast.List) for one in (node.left, *node.comparators)
+        ):
+            return operator("ordered", ast.Constant(name), node.left, node.comparators[0])
+        if not isinstance(node.ops[0], ast.In | ast.NotIn):
+            return node
+        name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
+        return operator(name, node.comparators[0], node.left)
+
+
+def _bases(symbol):
+    """What a composite name is made of, without itself: a.b and a of a.b['c']."""
+    while symbol.is_composite():
+        symbol = symbol.parent
+        yield symbol
+
+
+def _place(before, after, line, origin_of):
+    """Gives code that was written out and read again the lines it came from, so that errors show
+    the user's lines."""
+    origin = origin_of(before)
+    line = line if origin is None else origin.loc.lineno
+    if hasattr(after, "lineno"):
+        after.lineno = after.end_lineno = line
+        after.col_offset = after.end_col_offset = 0
+    old, new = list(ast.iter_child_nodes(before)), list(ast.iter_child_nodes(after))
+    for i, child in enumerate(new):
+        _place(old[i] if len(old) == len(new) else before, child, line, origin_of)

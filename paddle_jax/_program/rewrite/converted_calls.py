@@ -1,0 +1,515 @@
+"""Calls in converted code: user's functions are converted as they are called, everything else is
+called as it is."""
+
+import contextlib
+import functools as ft
+import inspect
+import itertools
+import math
+import operator
+import sys
+import types
+
+import numpy as np
+
+from paddle_jax._core.base.caller_info import is_ours, is_users
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import Observing, local
+from paddle_jax._core.execution.python_state import content_of
+from paddle_jax._core.lazy import lengths
+from paddle_jax._core.lazy.length_expressions import FUNCTIONS
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.cond import cond, truth
+from paddle_jax._program.control_flow.host_effects import show
+from paddle_jax._program.control_flow.host_values import as_host_value, is_number, numeral
+from paddle_jax._program.control_flow.region import is_traced
+from paddle_jax._program.control_flow.statements import Range, Rows, and_, or_
+from paddle_jax._program.guards.observed_calls import Asked
+from paddle_jax._program.rewrite.source import rewrapped
+from paddle_jax.nn.layer.layers import Layer
+
+# functions of NumPy that make arrays of given lengths
+_ARRAYS = (
+    np.arange,
+    np.linspace,
+    np.zeros,
+    np.ones,
+    np.full,
+    np.empty,
+    np.eye,
+    np.identity,
+    np.tri,
+    np.array,
+    np.asarray,
+)
+_FEW = 8  # numbers made of lengths that are sorted
+
+
+class Ignored:
+    """Whose functions are called as they are. modules: names of modules, those below included; filled by
+    `paddle.jit.ignore_module`."""
+
+    modules = {
+        "malt",
+        "torch",
+        "tensorflow",
+        "pandas",
+        "matplotlib",
+        "PIL",
+        "cv2",
+        "sklearn",
+        "tqdm",
+        "pytest",
+        "_pytest",
+        "pluggy",
+        "IPython",
+        "ipykernel",
+    }
+    mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
+
+
+def ignore(modules):
+    """Leaves functions of modules (and of modules below them) as they are when converted code calls them.
+
+    Args:
+        modules: list of modules, or their names.
+    Example:
+        >>> import json
+        >>> from paddle_jax.jit.dy2static import ignore
+        >>> ignore([json])
+    """
+    Ignored.modules |= {module if isinstance(module, str) else module.__name__ for module in modules}
+
+
+def is_converted(function) -> bool:
+    """Whether a plain function is one of those that are converted: of the user, or of a library on top of
+    Paddle, and of no module left alone."""
+    module = function.__globals__.get("__name__") or ""
+    parts = module.split(".")
+    return is_users(module) and not any(
+        ".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)
+    )
+
+
+def mark_converted(function, extras=None):
+    """Marks what is converted already; gives it back."""
+    function.autograph_info__ = extras
+    return function
+
+
+def is_plain(function) -> bool:
+    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that
+    can be converted."""
+    return (
+        getattr(function, Ignored.mark, False)
+        or hasattr(function, "autograph_info__")
+        or not is_converted(function)
+        or bool(
+            function.__code__.co_flags
+            & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+        )
+        or "ag__" in function.__code__.co_freevars
+        or "ag__" in function.__code__.co_names
+    )
+
+
+def converted_call(function, args, kwargs=None, scope=None, options=None):
+    """Calls a function as converted code does."""
+    kwargs = kwargs or {}
+    reads = Observing.reads
+    if reads is None or not reads.here():
+        return _converted_call(function, args, kwargs, scope)
+    callee, positional, named = reads.prepared(function, args, kwargs)
+    if isinstance(callee, Asked):
+        return callee(*positional, **named)
+    return reads.result(function, _converted_call(function, args, kwargs, scope))
+
+
+def _converted_call(function, args, kwargs, scope):
+    if local.ctx.frame.symbolic and (lengths.has_lengths(args) or function is len):
+        of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
+        if of_lengths is not None and not kwargs:
+            found = of_lengths(*args)
+            if found is not NotImplemented:
+                return found
+        if _takes_plain_numbers(function):
+            with swapped(local.ctx.frame, for_user=True):
+                return function(*args, **kwargs)
+    if isinstance(function, types.BuiltinFunctionType | type):
+        if function is map or function is filter:
+            return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
+        if function is super or function is locals or function is globals:
+            return _of_scope(function, scope, *args, **kwargs)
+        if type(function) in (type, types.BuiltinFunctionType):  # others may compare in ways of their own
+            function = _BUILTINS.get(function, function)
+        return function(*args, **kwargs)
+    if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
+        return _call_with_functions(function, args, kwargs)
+    return lifted(function)(*args, **kwargs)
+
+
+def _takes_plain_numbers(function):
+    """Whether a function of Python or NumPy may ask for plain numbers; those that make arrays may: these are
+    compared between recordings."""
+    module = getattr(function, "__module__", None) or ""
+    return module == "math" or module.partition(".")[0] == "numpy" and function not in _ARRAYS
+
+
+def _call_with_functions(function, args, kwargs):
+    """Calls one of our functions; functions and Layers of the user among its arguments run converted (those
+    given to `recompute`, say)."""
+    with contextlib.ExitStack() as stack:
+        for arg in (*args, *kwargs.values()):
+            if isinstance(arg, Layer):
+                stack.enter_context(converted_forwards(arg))
+        args = [lifted(a) if isinstance(a, types.FunctionType) else a for a in args]
+        kwargs = {k: lifted(a) if isinstance(a, types.FunctionType) else a for k, a in kwargs.items()}
+        return lifted(function)(*args, **kwargs)
+
+
+def _called(function, *args, **kwargs):
+    return converted_call(function, args, kwargs)
+
+
+def lifted(function):
+    """A callable that runs what the user wrote as converted code; the callable itself where there is
+    nothing to convert."""
+    from paddle_jax._program.rewrite.convert import transformed
+
+    if isinstance(function, ft.partial):
+        return ft.partial(lifted(function.func), *function.args, **function.keywords)
+    if isinstance(function, types.MethodType):
+        if isinstance(function.__self__, Tensor):
+            return _tensor_method(function)
+        inner = lifted(function.__func__)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    if isinstance(function, types.FunctionType):
+        if is_plain(function):
+            return _rewired(function)
+        return transformed(function)
+    if isinstance(function, Layer):
+        return ft.partial(_call_layer, function)
+    if getattr(function, Ignored.mark, False):
+        return function
+    inner = getattr(function, "dygraph_function", None) or getattr(function, "__wrapped__", None)
+    if inner is not None and not isinstance(function, type):
+        return lifted(inner)
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType) and not is_plain(call):
+        return types.MethodType(transformed(call), function)
+    return function
+
+
+def _rewired(function):
+    """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that
+    function converted."""
+    inner = getattr(function, "__wrapped__", None)
+    if (
+        not isinstance(inner, types.FunctionType)
+        or getattr(function, Ignored.mark, False)
+        or function.__closure__ is None
+    ):
+        return function
+    new = lifted(inner) if any(content_of(cell) is inner for cell in function.__closure__) else inner
+    return function if new is inner else rewrapped(function, inner, new)
+
+
+def _call_layer(layer, *args, **kwargs):
+    """Calls a Layer, with its hooks."""
+    with converted_forwards(layer):
+        return layer(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def converted_forwards(layer):
+    """Inside the block the `forward`s that the user wrote, of a Layer and those below it, run converted."""
+    if Observing.reads is not None and Observing.reads.here():
+        yield  # Layers ask the observer for their `forward`
+        return
+    swapped = []
+    try:
+        for part in layer.sublayers(include_self=True):
+            forward = part.forward
+            if "forward" not in part.__dict__ and isinstance(forward, types.MethodType):
+                new = lifted(forward)
+                if new is not forward:
+                    swapped.append(part)
+                    part.__dict__["forward"] = new
+        yield
+    finally:
+        for part in swapped:
+            part.__dict__.pop("forward", None)
+
+
+def _tensor_method(method):
+    """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is. Where
+    all has to be compiled, `t.numpy()` is a copy without gradient."""
+    tensor = method.__self__
+    if method.__name__ == "item" and is_traced(tensor):
+        return lambda *args: (
+            numeral(tensor.detach().reshape([])) if not args and tensor.size == 1 else method(*args)
+        )
+    if method.__name__ == "numpy" and is_traced(tensor) and _is_compiled_whole():
+        return lambda *args, **kwargs: as_host_value(tensor.detach().clone())
+    return method
+
+
+def _is_compiled_whole():
+    """Whether the code must not fall back to running eagerly: for `full_graph=True`, and in programs that are
+    recorded."""
+    frame = local.ctx.frame
+    return frame.recording or (frame.capture is not None and frame.capture.once)
+
+
+# builtins ---------------------------------------------------------------------------------------------------
+
+
+def _range(*args):
+    frame = local.ctx.frame
+    if (
+        frame.recording
+        and frame.probe is None
+        and any(type(a) is int and a == -1 for a in args[:2])
+        and (len(args) < 3 or args[2] > 0)
+    ):
+        raise Unsupported(
+            "range() of -1, which a length that is not known is here; "
+            "use range(paddle.shape(x)[0]), or loop over the tensor"
+        )
+    return Range(*args) if any(map(is_traced, args)) else range(*args)
+
+
+def _print(*args, **kwargs):
+    frame = local.ctx.frame
+    # inside a capture in the order of what the program writes itself
+    later = not frame.recording and (frame.region or frame.capture is not None or any(map(is_traced, args)))
+    return (show if later else print)(*args, **kwargs)
+
+
+def _reversed(over):
+    return over.__reversed__() if isinstance(over, Range) else Rows.of(reversed, over)
+
+
+def _extreme(kind, better):
+    """`max` and `min` of traced numbers."""
+
+    def pick(*args, **kwargs):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
+        if (
+            kwargs
+            or len(values) < 2
+            or not any(map(is_traced, values))
+            or not all(isinstance(v, Tensor) or is_number(v) for v in values)
+        ):
+            return kind(*args, **kwargs)
+        return ft.reduce(lambda best, v: cond(better(v, best), lambda: v, lambda: best), values)
+
+    return pick
+
+
+def _quantor(kind, joined):
+    """`any` and `all` of traced truth values."""
+
+    def ask(values):
+        values = list(values)
+        if not any(map(is_traced, values)):
+            return kind(values)
+        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
+        if lengths.is_length(answer):
+            return lengths.truth(answer)
+        return truth(answer) if is_traced(answer) else bool(answer)
+
+    return ask
+
+
+def _number(kind):
+    def convert(*args, **kwargs):
+        if len(args) == 1 and is_traced(args[0]) and not kwargs:
+            tensor = args[0].detach()
+            if tensor.size != 1:
+                raise TypeError(
+                    f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
+                    "only one element can be converted"
+                )
+            if kind is bool:
+                return numeral(truth(tensor))
+            if kind is float and tensor.is_floating_point():
+                return numeral(tensor.reshape([]))
+            return numeral(tensor.reshape([]).astype({int: "int64", float: "float32"}[kind]))
+        return kind(*args, **kwargs)
+
+    return convert
+
+
+def _is_hashable(function):
+    return isinstance(function, types.BuiltinFunctionType | type) or type(function).__module__ == "numpy"
+
+
+def _length_number(convert):
+    """`int`, `float` or `bool` of a number made of unknown lengths."""
+    return lambda *args: convert(args[0]) if len(args) == 1 and lengths.is_length(args[0]) else NotImplemented
+
+
+def _length_extreme(name):
+    """`max` or `min` of numbers of which some are made of unknown lengths."""
+
+    def pick(*args):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+        if len(values) < 1 or not all(map(is_number, values)):
+            return NotImplemented
+        return lengths.extreme(name, values)
+
+    return pick
+
+
+def _length_function(name):
+    """A function of `math` of a number made of unknown lengths."""
+
+    def call(*args):
+        if len(args) != 1:
+            return NotImplemented
+        return lengths.function(name, args[0])
+
+    return call
+
+
+def _of_two(function):
+    """A function of two numbers of which one is made of unknown lengths."""
+    return lambda *args: function(*map(lengths.to_float, args)) if len(args) == 2 else NotImplemented
+
+
+def _logarithm(*args):
+    """`math.log`, also to a base."""
+    found = [lengths.function("log", one) if lengths.is_length(one) else math.log(one) for one in args]
+    return found[0] / found[1] if len(found) == 2 else found[0]
+
+
+def _mean(values):
+    """The mean of a list of numbers."""
+    return sum(values) / len(values)
+
+
+def _divisor(*values):
+    """`math.gcd`, by a loop in the file."""
+    from paddle_jax._program.rewrite.convert import transformed
+
+    return ft.reduce(transformed(_euclid), values, 0)
+
+
+def _euclid(a, b):
+    a = abs(a)
+    b = abs(b)
+    while b > 0:
+        rest = a % max(b, 1)  # the numbers of a recording may be any
+        a = b
+        b = rest
+    return a
+
+
+def _sorted(values):
+    """`sorted` of a few numbers."""
+    if not isinstance(values, list | tuple) or len(values) > _FEW or not all(map(is_number, values)):
+        return NotImplemented
+    found = list(values)
+    for last in range(len(found) - 1, 0, -1):
+        for at in range(last):
+            pair = found[at : at + 2]
+            found[at : at + 2] = lengths.extreme("min", pair), lengths.extreme("max", pair)
+    return found
+
+
+def _length_of(value):
+    """`len` of a Tensor."""
+    if isinstance(value, Tensor) and value.ndim and lengths.is_length(value.shape[0]):
+        return value.shape[0]
+    return NotImplemented
+
+
+def _itself(*args):
+    """The number itself, for constructors of NumPy's whole numbers."""
+    return args[0] if len(args) == 1 and isinstance(args[0], lengths.Length) else NotImplemented
+
+
+def _over_list(function):
+    """`np.prod` or `np.sum` of a list of numbers."""
+    return lambda *args: (
+        function(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else NotImplemented
+    )
+
+
+_LENGTH_FUNCTIONS = {
+    int: _length_number(lengths.to_int),
+    float: _length_number(lengths.to_float),
+    bool: _length_number(lengths.truth),
+    max: _length_extreme("max"),
+    min: _length_extreme("min"),
+    len: _length_of,
+    np.int64: _itself,
+    np.int32: _itself,
+    np.prod: _over_list(math.prod),
+    np.sum: _over_list(sum),
+    np.max: _length_extreme("max"),
+    np.min: _length_extreme("min"),
+    sorted: _sorted,
+    math.gcd: _divisor,
+    np.round: lambda x: lengths.to_float(round(x)),
+    np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
+    np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
+    np.mean: _over_list(_mean),
+    np.float32: _length_number(lengths.to_float),
+    math.fabs: lambda x: abs(lengths.to_float(x)),
+    math.pow: lambda x, y: lengths.to_float(x) ** y,
+    np.float64: _length_number(lengths.to_float),
+    **{
+        getattr(math, name): _length_function(name)
+        for name in ("sqrt", "exp", "log2", "log10", "atan", *FUNCTIONS)
+    },
+    math.log: _logarithm,
+    math.isqrt: lambda x: lengths.function("floor", lengths.function("sqrt", x)),
+    math.hypot: _of_two(lambda x, y: lengths.function("sqrt", x * x + y * y)),
+    math.exp2: lambda x: 2.0 ** lengths.to_float(x),
+    math.radians: lambda x: x * (math.pi / 180),
+    math.degrees: lambda x: x * (180 / math.pi),
+    math.fmod: _of_two(lambda x, y: x - lengths.to_float(lengths.to_int(x / y)) * y),
+}
+
+
+def _of_scope(function, scope, *args):
+    """What `super()`, `locals()` or `globals()` give in a converted function."""
+    if args:
+        return function(*args)
+    frames = list(_frames(scope))
+    if function is not super:
+        return frames[0].f_locals if function is locals else frames[0].f_globals
+    frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, frames))
+    callers = [frame for frame in frames if frame.f_code.co_argcount]
+    if not callers:
+        raise RuntimeError("super(): no arguments")
+    caller = callers[-1]  # the outermost frame of the function, which has its arguments
+    return super(caller.f_locals["__class__"], caller.f_locals[caller.f_code.co_varnames[0]])
+
+
+def _frames(scope):
+    """The frames of a converted function, the innermost first."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_locals.get(scope.name) is scope:
+            yield frame
+        frame = frame.f_back
+
+
+_BUILTINS = {
+    range: _range,
+    print: _print,
+    int: _number(int),
+    float: _number(float),
+    bool: _number(bool),
+    reversed: _reversed,
+    max: _extreme(max, operator.gt),
+    min: _extreme(min, operator.lt),
+    any: _quantor(any, or_),
+    all: _quantor(all, and_),
+    enumerate: ft.partial(Rows.of, enumerate),
+    zip: ft.partial(Rows.of, zip),
+}

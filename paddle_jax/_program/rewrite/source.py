@@ -1,0 +1,157 @@
+"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that
+runs; and functions made of changed syntax."""
+
+import __future__
+
+import ast
+import functools as ft
+import linecache
+import sys
+import types
+
+from paddle_jax._core.execution.python_state import content_of
+
+
+class NoSource(Exception):
+    """The text of a function is not there, or is not what was compiled."""
+
+
+class _File:
+    """A source file: the code objects that compiling it gives, and the functions in its
+    syntax by first line."""
+
+    def __init__(self, name, text):
+        self.tree = ast.parse(text)
+        self.codes = set(nested(compile(text, name, "exec", dont_inherit=True)))
+        self.functions = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                first = min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())]])
+                self.functions.setdefault((first, getattr(node, "name", "<lambda>")), []).append(node)
+
+
+def nested(code):
+    """A code object and those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from nested(constant)
+
+
+@ft.lru_cache(maxsize=64)
+def _parsed(name, text):
+    try:
+        return _File(name, text)
+    except (SyntaxError, ValueError) as error:
+        raise NoSource(f"{name} cannot be read: {error}") from None
+
+
+def syntax_of(function):
+    """The node of a function, which the caller must not change.
+
+    Raises:
+        NoSource: there is none, or the file has been changed since it was loaded.
+    """
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__)) or _typed(code.co_filename)
+    if not text:
+        raise NoSource(f"the source of {code.co_qualname} is not there")
+    file = _parsed(code.co_filename, text)
+    if code not in file.codes:
+        raise NoSource(f"the source of {code.co_qualname} is not what was loaded")
+    nodes = file.functions.get((code.co_firstlineno, code.co_name), [])
+    if len(nodes) > 1:
+        nodes = [node for node in nodes if _spot(node) == _spot_of(code)]
+    if len(nodes) != 1:
+        raise NoSource(f"which of several functions {code.co_qualname} is cannot be told")
+    return nodes[0]
+
+
+def expression(text, scope):
+    """A function without arguments whose result is that of `eval(text, scope)`, and whose source is there."""
+    lines = f"lambda: (\n{text}\n)"
+    name = f"<expression {hash(text):x}>"
+    linecache.cache[name] = len(lines), None, lines.splitlines(keepends=True), name
+    return eval(compile(lines, name, "eval"), scope)
+
+
+def class_of(function):
+    """The name of the class whose body a function stands in, or None."""
+    path = function.__qualname__.split(".")
+    return path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+
+
+def framed(node, name, function, parameters):
+    """A module with a changed form of a function's node, which is made anew of some objects, in a scope with
+    the variables of its closure."""
+    if isinstance(node, ast.Lambda):
+        node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
+    else:
+        node.name = name
+    free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
+    # under names that no variable of the user has: the function may read a global variable `inner`
+    tree = ast.parse(
+        f"def outer__():\n{free}    def inner__({parameters}):\n        pass\n        return "
+        f"{name}\n    return inner__"
+    )
+    tree.body[0].body[-2].body[0] = node
+    return ast.fix_missing_locations(tree)
+
+
+def maker(tree, function):
+    """The code of the inner function of such a module."""
+    code, scope = function.__code__, {"__name__": __name__}
+    exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
+    return scope["outer__"]().__code__
+
+
+def remade(function, code, objects):
+    """The changed form of a function. objects: gives what the code of its maker takes, of the
+    function's cells by name."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    copy = types.FunctionType(
+        code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars])
+    )(*objects(cells))
+    copy.__dict__.update(function.__dict__)
+    for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(copy, name, getattr(function, name))
+    return copy
+
+
+def rewrapped(wrapper, inner, other):
+    """A wrapper round a function, such as those that decorators make, round another one in its place."""
+    cells = tuple(
+        [types.CellType(other) if content_of(cell) is inner else cell for cell in wrapper.__closure__]
+    )
+    copy = types.FunctionType(
+        wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__, cells
+    )
+    copy.__kwdefaults__ = wrapper.__kwdefaults__
+    return copy
+
+
+_FUTURE = ft.reduce(
+    lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0
+)
+
+
+def _typed(name):
+    """The program given as `python -c PROGRAM`, where that is what is asked for."""
+    words = sys.orig_argv
+    at = next((i for i, word in enumerate(words) if word == "-c"), len(words))
+    return "".join(words[at + 1 : at + 2]) if name == "<string>" and sys.argv[:1] == ["-c"] else ""
+
+
+def _spot(node):
+    """Where the last expression or statement of a function ends: it tells functions that begin in the
+    same line apart."""
+    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    return body.end_lineno, body.end_col_offset
+
+
+def _spot_of(code):
+    ends = [
+        (end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None
+    ]
+    return max(ends, default=None)

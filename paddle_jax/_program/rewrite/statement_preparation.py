@@ -1,0 +1,100 @@
+"""Statements that malt does not know, in terms of those it knows."""
+
+import ast
+
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._program.rewrite.state_access import mangled
+
+
+class Prepared(ast.NodeTransformer):
+    """`assert` becomes a call, `else` of a loop an `if`; annotations go, private names get
+    their full form."""
+
+    def __init__(self, owner):
+        self.owner, self.loops = owner, 0
+
+    def visit_Assert(self, node):
+        self.generic_visit(node)
+        message = ast.Constant(None) if node.msg is None else ast.Lambda(no_arguments(), node.msg)
+        return _like(node, ast.Expr(operator("assert_stmt", node.test, message)))
+
+    def visit_Try(self, node):
+        self.generic_visit(node)
+        if node.handlers:
+            node.body = [_like(node.body[0], ast.With([ast.withitem(operator("guarded"))], node.body))]
+        return node
+
+    def visit_FunctionDef(self, node):
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node):
+        self.generic_visit(node)
+        return _like(node, ast.Pass() if node.value is None else ast.Assign([node.target], node.value))
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        node.attr = mangled(node.attr, self.owner)
+        return node
+
+    def visit_While(self, node):
+        self.generic_visit(node)
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
+            raise Unsupported("the condition of a while assigns a variable (:=); assign it in the loop")
+        return self._without_else(node)
+
+    def visit_For(self, node):
+        return self._without_else(self.generic_visit(node))
+
+    def _without_else(self, node):
+        if not node.orelse:
+            return node
+        self.loops += 1
+        name = f"left_{self.loops}_"
+        orelse, node.orelse = node.orelse, []
+        node.body = [s for old in node.body for s in _Breaks(name).listed(old)]
+        start = _like(node, ast.Assign([ast.Name(name, ast.Store())], ast.Constant(False)))
+        end = _like(node, ast.If(ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())), orelse, []))
+        return [start, node, end]
+
+    def _refused(self, node):
+        raise Unsupported(f"the statement `{type(node).__name__.lower()}` cannot be converted")
+
+    visit_Match = visit_TryStar = visit_AsyncFor = visit_AsyncWith = visit_Await = _refused
+
+
+class _Breaks(ast.NodeTransformer):
+    """Notes in a variable that a loop is left by `break`."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def listed(self, node):
+        new = self.visit(node)
+        return new if isinstance(new, list) else [new]
+
+    def visit_Break(self, node):
+        return [_like(node, ast.Assign([ast.Name(self.name, ast.Store())], ast.Constant(True))), node]
+
+    def _left_alone(self, node):
+        return node
+
+    visit_For = visit_While = visit_FunctionDef = visit_Lambda = _left_alone
+
+
+def _like(old, new):
+    return ast.fix_missing_locations(ast.copy_location(new, old))
+
+
+def no_arguments():
+    """The arguments of a function without any, as syntax."""
+    return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+def operator(name, *args):
+    """A call of one of our statements, as syntax."""
+    return ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(args), [])

@@ -1,0 +1,307 @@
+"""Shapes and dtypes of what an operation gives, found by tracing it: once for each probe of the lengths
+that are not known.
+
+Three things beyond that. Lengths that do not fit a probe (an unknown length added to a known one) are tried
+with the known lengths around. Integers that depend on shapes alone (`paddle.shape(x)[0] * 2`) are computed
+along, so that they may be lengths themselves. Operations whose result's shape depends on values (nonzero) are
+run on small samples; where these differ, the length is unknown, and the operation runs on the host.
+"""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.errors import TracedValueError, behind, translate
+from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
+from paddle_jax._core.lazy.symbol import PROBES, lengths
+
+_MAX, _TRIES, _SMALL = 1 << 14, 160, 64
+_known: dict = {}
+_fills: dict = {}
+
+
+class Inferred:
+    """many: tuple, list or None. avals: a pair for each result. host: whether it runs on the host. known: per
+    result None, or its value by probe."""
+
+    __slots__ = ("avals", "host", "known", "many")
+
+    def __init__(self, many, avals, host=False):
+        self.many, self.avals, self.host, self.known = many, avals, host, [None] * len(avals)
+
+
+class _Varies(ValueError):
+    """The number of results is not known."""
+
+
+def infer(kernel, symbols, probe=None):
+    """What a kernel gives for Symbols, under one probe or under both."""
+    if probe is not None:
+        many, outs = results_of(kernel, tuple([s.avals[probe] for s in symbols]))
+        return Inferred(many, [(o, o) for o in outs])
+    first, second = tuple([s.avals[0] for s in symbols]), tuple([s.avals[1] for s in symbols])
+    try:
+        found = _both(kernel, first, second)
+    except TracedValueError:
+        found = _with_values(kernel, symbols)
+    except _Varies:
+        raise
+    except (ValueError, TypeError, AssertionError, IndexError, RuntimeError):
+        try:
+            found = None if first == second else _fitted(kernel, symbols)
+        except TracedValueError:
+            found = _with_values(kernel, symbols)
+        if found is None:
+            raise
+    _fold(kernel, symbols, found)
+    return found
+
+
+def results_of(kernel, avals):
+    """(tuple, list or None, tuple of avals) of a kernel on operands of these avals."""
+    if getattr(kernel.fn, "once", False):
+        return _traced(kernel, kernel.fn, [a.struct for a in avals])
+    key = kernel, avals
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _MAX:
+            _known.clear()
+        found = _known[key] = _traced(kernel, kernel.fn, [a.struct for a in avals])
+    return found
+
+
+def _traced(kernel, fn, structs):
+    try:
+        out = jax.eval_shape(fn, *structs)
+    except Exception as error:
+        raise (found := translate(kernel.name, structs, error, kernel)) from behind(found, error)
+    many = type(out) if type(out) in (tuple, list) else None
+    return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
+
+
+def _both(kernel, first, second):
+    many, outs = results_of(kernel, first)
+    others = outs if first == second else results_of(kernel, second)[1]
+    return _paired(kernel, many, outs, others)
+
+
+def _paired(kernel, many, outs, others):
+    if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=False)):
+        raise _Varies(
+            f"{kernel.name}: the number of results depends on a length that is not known; "
+            "declare the input with that length"
+        )
+    return Inferred(many, list(zip(outs, others, strict=True)))
+
+
+def _fitted(kernel, symbols):
+    """As `infer`, with unknown lengths taken to be known ones that make the call possible; None
+    where none does."""
+    places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
+    lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
+    if kernel.made_of is not None:
+        lengths |= set(_ints(kernel.made_of[2]))
+    choices = itertools.islice(itertools.product((None, *sorted(lengths)), repeat=len(places)), 4096)
+    for choice in sorted(choices, key=lambda c: sum(n is not None for n in c))[1 : _TRIES + 1]:
+        pair = []
+        for probe in PROBES:
+            avals = []
+            for i, s in enumerate(symbols):
+                chosen = {
+                    axis: n for (k, axis), n in zip(places, choice, strict=True) if k == i and n is not None
+                }
+                shape = tuple(chosen.get(axis, probe if n == -1 else n) for axis, n in enumerate(s.shape))
+                avals.append(aval_of(shape, s.dtype, s.avals[0].weak))
+            pair.append(tuple(avals))
+        try:
+            return _both(kernel, *pair)
+        except (TracedValueError, _Varies):
+            raise
+        except Exception:  # noqa: S112  does not fit: the next one
+            continue
+    return None
+
+
+def _ints(value):
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _ints(item)
+    elif type(value) is int and value > 0:
+        yield value
+
+
+# values that depend on shapes -------------------------------------------------------------------------------
+
+
+def known_value(symbol, probe):
+    """The value of a small Symbol of integers under a probe, where it depends on shapes and constants
+    alone; else None."""
+    if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
+        return looked_at(concrete(symbol.value), "static.save")
+    return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
+
+
+def is_shape(kernel):
+    """Whether a kernel gives what its operand's shape says."""
+    return kernel.made_of is not None and kernel.made_of[0].name in ("shape", "numel")
+
+
+def of_shape(kernel, shape):
+    """What such a kernel gives for a shape."""
+    return np.asarray(
+        shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
+    )
+
+
+def _fold(kernel, symbols, found):
+    """Computes results that depend on shapes alone."""
+    if (
+        found.host
+        or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals)
+        or not symbols
+    ):
+        return
+    if is_shape(kernel):
+        found.known = [
+            tuple(
+                [of_shape(kernel, symbols[0].avals[p].shape).astype(found.avals[0][0].dtype) for p in (0, 1)]
+            )
+        ]
+        return
+    inputs = [[known_value(s, p) for s in symbols] for p in (0, 1)]
+    if any(v is None for values in inputs for v in values):
+        return
+    results = []
+    for values in inputs:
+        with eagerly():
+            out = kernel.fn(*map(jnp.asarray, values))
+        results.append([np.asarray(o) for o in (out if found.many else (out,))])
+    found.known = list(zip(*results, strict=True))
+
+
+def _with_values(kernel, symbols):
+    """Inference of a kernel that has to look at values: at those that depend on shapes, else at samples."""
+    results = []
+    for probe in (0, 1):
+        values = [known_value(s, probe) for s in symbols]
+        if all(v is None for v in values):
+            return _sampled(kernel, symbols)
+        open_ = [i for i, v in enumerate(values) if v is None]
+
+        def fn(*rest, values=values, open_=open_):
+            full = list(values)
+            for i, array in zip(open_, rest, strict=True):
+                full[i] = array
+            return kernel.fn(*full)
+
+        try:
+            results.append(_traced(kernel, fn, [symbols[i].avals[probe].struct for i in open_]))
+        except TracedValueError:
+            return _sampled(kernel, symbols)
+    return _paired(kernel, results[0][0], results[0][1], results[1][1])
+
+
+def varying_results(kernel, symbols, hints):
+    """(tuple, list or None, avals, avals) of a kernel whose results have shapes that depend on values, for
+    the first and second values of lengths: what varies has two lengths of its own.
+
+    hints: these two lengths.
+    """
+    samples = [Sample(s) for s in symbols]
+    found = _sampled(kernel, samples)
+    pairs = []
+    for one, other in found.avals:
+        shapes = [
+            [hints[which] if n != m else n for n, m in zip(one.shape, other.shape, strict=True)]
+            for which in (0, 1)
+        ]
+        pairs.append([aval_of(tuple(shape), one.dtype) for shape in shapes])
+    return found.many, tuple([pair[0] for pair in pairs]), tuple([pair[1] for pair in pairs])
+
+
+class Sample:
+    """A Symbol of which small samples are made: -1 for lengths that vary.
+
+    Attributes:
+        kind: str, of the Symbol.
+        dtype: NumPy dtype.
+        value: what a constant Symbol holds.
+        avals: tuple of its two Avals.
+        shape: tuple of ints.
+        is_open: bool, whether a length varies.
+    """
+
+    def __init__(self, symbol):
+        self.kind = symbol.kind
+        self.dtype = symbol.dtype
+        self.value = symbol.value
+        self.avals = symbol.avals
+        self.shape = lengths(symbol.avals)
+        self.is_open = -1 in self.shape
+
+
+def _sampled(kernel, symbols):
+    """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
+    runs, error = [], None
+    known = (
+        sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
+        if any(s.is_open for s in symbols)
+        else []
+    )
+    for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
+        arrays = [_sample(s, length, make) for s in symbols]
+        try:
+            out = kernel.fn(*map(jnp.asarray, arrays))
+        except Exception as refused:
+            error = error or refused
+            continue
+        many = type(out) if type(out) in (tuple, list) else None
+        runs.append((many, out if many else (out,)))
+    if not runs:
+        raise error
+    many, first = runs[0]
+    pairs = []
+    for k, one in enumerate(first):
+        shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
+        pair = [
+            tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
+            for probe in PROBES
+        ]
+        pairs.append(tuple([aval_of(shape, one.dtype) for shape in pair]))
+    return Inferred(many, pairs, host=True)
+
+
+def _sample(symbol, length, make):
+    known = known_value(symbol, 0)
+    if known is not None:
+        return known
+    return make(tuple(length if n == -1 else n for n in symbol.shape)).astype(symbol.dtype)
+
+
+def _count(shape):
+    return np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape) + 1
+
+
+def _mixed(shape):
+    return _count(shape) % 2
+
+
+# constants --------------------------------------------------------------------------------------------------
+
+
+def full_kernel(shape, value, dtype):
+    """The kernel that makes an array of one value; the same object for the same arguments."""
+    key = (shape, dtype, type(value), str(value))
+    found = _fills.get(key)
+    if found is None:
+        if len(_fills) >= _MAX:
+            _fills.clear()
+        found = _fills[key] = Kernel("full", lambda: jnp.full(shape, value, dtype))
+    return found
+
+
+__all__ = ["Inferred", "full_kernel", "infer", "is_shape", "known_value", "of_shape", "results_of"]

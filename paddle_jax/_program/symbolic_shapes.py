@@ -1,0 +1,240 @@
+"""Lengths of results as expressions of the lengths of operands, by JAX's symbolic dimensions."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export
+
+from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.state import Context, local
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy import length_expressions as ex
+from paddle_jax._core.lazy import lengths as ls
+from paddle_jax._core.lazy.lazy_array import aval_of
+
+_MAX = 4096
+_known: dict[Any, Any] = {}
+_kinds: dict[Any, Any] = {}
+
+
+class Call:
+    """A kernel on operands of which lengths are Lengths: calls that differ in the values of these alone have
+    the same key.
+
+    Attributes:
+        kernel: Kernel, for the first values of Lengths.
+        attrs: None, or the attributes with Lengths.
+        shapes: list of the shapes of the operands, with Lengths.
+        dtypes: list of their NumPy dtypes.
+        nodes: dict from the expression of each Length to a number.
+        pairs: dict from that number to the two values.
+        key: hashable.
+    """
+
+    def __init__(self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False):
+        """by_value: whether Lengths of equal values count as the same one."""
+        self.kernel, self.attrs, self.shapes, self.dtypes = kernel, attrs, shapes, dtypes
+        self.nodes: dict[Any, int] = {}
+        self.pairs: dict[int, Any] = {}
+        same: dict[Any, Any] = {}
+        for value in ls.lengths_in([*shapes, attrs or ()]):
+            node = same.setdefault(value.pair, value.node) if by_value else value.node
+            number = self.nodes.setdefault(value.node, self.nodes.get(node, len(self.nodes)))
+            self.pairs[number] = value.pair
+        pattern = [tuple(map(self._marked, shape)) for shape in shapes]
+        called = kernel if attrs is None else (*kernel.made_of[:2], repr(_marked(attrs, self.nodes)))
+        self.key = called, tuple(pattern), tuple(dtypes)
+
+    def found(self) -> Any:
+        """For each result its lengths as expressions of the numbers of Lengths; None where JAX cannot trace
+        the kernel for open lengths."""
+        if self.key not in _known:
+            if len(_known) >= _MAX:
+                _known.clear()
+            _known[self.key] = self._said() or _traced(
+                self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes
+            )
+        return _known[self.key]
+
+    def _said(self) -> Any:
+        """As `found` for operations whose attributes say it."""
+        made = self.kernel.made_of
+        if made is None:
+            return None
+        attrs = dict(zip(made[0].attrs, made[2] if self.attrs is None else self.attrs, strict=True))
+        if made[0].name == "take_index" and not made[1][-1]:
+            return [[self._marked(n) for n in self._cut(attrs["axes"])]]
+        size = attrs.get("output_size")
+        if made[0].name == "adaptive_avg_pool2d" and isinstance(size, tuple) and len(size) == 2:
+            shape = list(self.shapes[0])
+            for axis, n in enumerate(size, 1 if attrs["data_format"][-1] == "C" else 2):
+                shape[axis] = shape[axis] if n is None else n
+            return [[self._marked(n) for n in shape]]
+        return None
+
+    def _marked(self, n: Any) -> Any:
+        return ("open", self.nodes[n.node]) if ls.is_length(n) else n
+
+    def _cut(self, axes: tuple) -> list:
+        """The shape that an index of integers and slices gives."""
+        lengths, found = iter(self.shapes[0]), []
+        for kind in axes:
+            length = 1 if kind[0] == "n" else next(lengths)
+            if kind[0] != "i":
+                found.append(kind[1] if kind[0] == "s" else length)
+        return found
+
+    def lengths(self, avals: list) -> Any:
+        """As `found`, as expressions of the lengths of operands; None where they do not give the results.
+        avals: list of pairs, for both values of Lengths."""
+        found = self.found()
+        if found is None or not all(
+            self._gives(found, which, [pair[which] for pair in avals]) for which in (0, 1)
+        ):
+            return None
+        leaves = {number: node for node, number in reversed(self.nodes.items())}
+        return [[_filled_in(n, leaves) for n in shape] for shape in found]
+
+    def results(self, weak: tuple) -> Any:
+        """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this
+        key was seen to give what the expressions say; else None. weak: for each operand, whether its dtype
+        is weak."""
+        kinds = _kinds.get((self.key, weak))
+        if kinds is None:
+            return None
+        many, dtypes = kinds
+        shapes = [self._values(which) for which in (0, 1)]
+        if any(n < 0 for one in shapes for shape in one for n in shape):
+            return None
+        return many, *[
+            tuple(
+                [aval_of(shape, dtype, is_weak) for shape, (dtype, is_weak) in zip(one, dtypes, strict=True)]
+            )
+            for one in shapes
+        ]
+
+    def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
+        """Takes in what the kernel gives, where the expressions say the same."""
+        found = self.found()
+        if found is None or any(n is None for shape in found for n in shape):
+            return
+        if all(
+            self._values(which) == [one.shape for one in avals] for which, avals in enumerate((outs, others))
+        ):
+            if len(_kinds) >= _MAX:
+                _kinds.clear()
+            _kinds[self.key, weak] = many, [(one.dtype, one.weak) for one in outs]
+
+    def second(self, outs: tuple) -> Any:
+        """The avals for the second values of Lengths, where each length of a result is one of an operand, or
+        fixed; else None. outs: the avals for the first values."""
+        found = self.found()
+        if found is None or not all(
+            isinstance(n, int) or n is not None and n[0] == "open" for shape in found for n in shape
+        ):
+            return None
+        if self._values(0) != [one.shape for one in outs]:
+            return None
+        return tuple(
+            [aval_of(shape, one.dtype, one.weak) for shape, one in zip(self._values(1), outs, strict=True)]
+        )
+
+    def _gives(self, found: list, which: int, outs: list) -> bool:
+        """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
+        compares it with."""
+        return len(found) == len(outs) and all(
+            len(shape) == one.ndim
+            and all(n is None or self._value(n, which) == m for n, m in zip(shape, one.shape, strict=True))
+            for shape, one in zip(found, outs, strict=True)
+        )
+
+    def _values(self, which: int) -> list:
+        return [tuple([self._value(n, which) for n in shape]) for shape in self.found()]
+
+    def _value(self, node: Any, which: int) -> Any:
+        """What an expression of the numbers of Lengths has for their first or second values."""
+        return ex.value(node, lambda leaf: self.pairs[leaf[1]][which])
+
+
+def _marked(value: Any, nodes: dict) -> Any:
+    if isinstance(value, ls.Length):
+        return "open", nodes[value.node]
+    return tuple([_marked(item, nodes) for item in value]) if isinstance(value, tuple) else value
+
+
+def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict) -> Any:
+    """The lengths of the results, with ("open", number) for the leaves; None where that cannot be traced."""
+    if not nodes:
+        return None
+    names = [f"n{number}" for number in range(max(nodes.values()) + 1)]
+    dims = export.symbolic_shape(", ".join(names))
+
+    def opened(value: Any) -> Any:
+        if isinstance(value, ls.Length):
+            return dims[nodes[value.node]]
+        return tuple(map(opened, value)) if isinstance(value, tuple) else value
+
+    structs = [
+        jax.ShapeDtypeStruct(tuple(map(opened, shape)), np.dtype(dtype))
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
+    context = Context()
+    context.segment = None
+    try:
+        fn = kernel.fn
+        if attrs is not None:
+            op, layout, _ = kernel.made_of
+            fn = Kernel(op.name, op._bind(layout, tuple(map(opened, attrs)))).fn
+        with swapped(local, ctx=context):
+            out = jax.eval_shape(fn, *structs)
+    except Exception:  # the code looks at lengths in a way that JAX's symbolic dimensions do not allow
+        return None
+    results = out if isinstance(out, tuple | list) else [out]
+    return [[_expression(n, names) for n in one.shape] for one in results]
+
+
+def _expression(dim: Any, names: list) -> Any:
+    """A symbolic dimension of JAX as an expression; None where it is of an unknown kind."""
+    if isinstance(dim, int | np.integer):
+        return int(dim)
+    total: Any = 0
+    for term, factor in dim._sorted_terms:
+        product: Any = 1
+        for atom, power in term._factors:
+            part = _atom(atom, names)
+            if part is None:
+                return None
+            for _ in range(power):
+                product = ex.binary("mul", product, part, True)
+        total = ex.add(total, ex.scaled(product, factor) if isinstance(product, tuple) else product * factor)
+    return total
+
+
+_OPERATIONS = {"floordiv": "floordiv", "mod": "mod", "max": "max", "min": "min"}
+
+
+def _atom(atom: Any, names: list) -> Any:
+    if atom.var is not None:
+        return "open", names.index(atom.var)
+    if atom.operation not in _OPERATIONS:
+        return None
+    parts = [_expression(part, names) for part in atom.operands]
+    if any(part is None for part in parts):
+        return None
+    return ex.binary(_OPERATIONS[atom.operation], *parts, True)
+
+
+def _filled_in(node: Any, leaves: dict) -> Any:
+    """An expression with the leaves in place of their numbers, brought to one form again."""
+    if node is None or isinstance(node, int):
+        return node
+    if node[0] == "open":
+        return leaves[node[1]]
+    if node[0] == "lin":
+        total: Any = node[1]
+        for atom, factor in node[2]:
+            part = _filled_in(atom, leaves)
+            total = ex.add(total, part, factor)
+        return total
+    return ex.binary(node[0], *[_filled_in(part, leaves) for part in node[1:]], True)

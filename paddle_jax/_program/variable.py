@@ -1,0 +1,288 @@
+"""Variables: Tensors without a value, made while a static Program is recorded."""
+
+import copy
+import sys
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base import unique_name
+from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.size import Size
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
+
+
+def _unknown(what, instead):
+    return SymbolError(
+        f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
+        f"a program is recorded; {instead}"
+    )
+
+
+def _eager_only(name):
+    def method(self, *args, **kwargs):
+        raise NoValueError(
+            f"{name}: a Variable of a static program has no value to ask for; "
+            "run the program and fetch it, or call paddle.disable_static()"
+        )
+
+    method.__name__ = name
+    method.__doc__ = "Raises AssertionError: only eager Tensors have it."
+    return method
+
+
+def _absent(name):
+    def get(self):
+        raise AttributeError(f"'Variable' object has no attribute '{name}': eager Tensors alone have it")
+
+    return property(get, doc="Eager Tensors alone have it.")
+
+
+class Variable(Tensor):
+    """A Tensor of a static program: shape and dtype are known, the value is there when the program runs.
+
+    Programs make them: `paddle.static.data`, parameters, and the results of operations. All functions of
+    Tensors take them.
+    """
+
+    numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]
+        # hidden on purpose
+        _eager_only,
+        ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"),
+    )
+    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]
+        # hidden on purpose
+        _absent,
+        ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"),
+    )
+    __iter__ = None  # type: ignore[assignment]
+    is_parameter = False
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError(
+            "Variable: a program makes them; use paddle.static.data for an input, "
+            "paddle.static.create_parameter for a parameter"
+        )
+
+    # what is known ------------------------------------------------------------------------------------------
+
+    @property
+    def name(self):
+        """The name; that of a result is made on first use."""
+        if self._raw.name is None:
+            self._raw.name = unique_name.generate("tmp")
+        return self._raw.name
+
+    @name.setter
+    def name(self, value):
+        self._raw.name = value
+
+    @property
+    def shape(self):
+        """The lengths of the axes, -1 for those that are not known."""
+        return Size(self._raw.shape)
+
+    @property
+    def size(self):
+        """The number of elements: an int, or a Variable where a length is not known."""
+        if -1 in self._raw.shape:
+            from paddle_jax.tensor.attribute import numel
+
+            return numel(self)
+        return Tensor.size.fget(self)
+
+    @property
+    def dtype(self):
+        """The data type."""
+        return dtypes.of(self._raw)
+
+    @property
+    def place(self):
+        """The device that programs run on."""
+        return places.current()
+
+    @property
+    def block(self):
+        """The Program it belongs to, which is its only block."""
+        return self._raw.program
+
+    @property
+    def op(self):
+        """The Operation that makes it; None for inputs and parameters."""
+        return self._raw.op
+
+    def get_defining_op(self):
+        """The Operation that makes it; None for inputs and parameters."""
+        return self._raw.op
+
+    # what is not --------------------------------------------------------------------------------------------
+
+    def __bool__(self):
+        error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.frame
+        if recorder.recording and not is_ours(sys._getframe(1).f_globals):
+            recorder.refused(error)  # the user's code might catch it
+        raise error
+
+    def __float__(self):
+        raise _unknown("float", "use astype('float64')")
+
+    def __int__(self):
+        raise _unknown("int", "use astype('int64')")
+
+    def __complex__(self):
+        raise _unknown("complex", "use astype('complex64')")
+
+    def __index__(self):
+        raise _unknown("index", "use gather or slice")
+
+    def item(self, *args):
+        """Raises TypeError, as the value is not known; ValueError for more than one element."""
+        if not args and self._raw.size != 1:
+            raise ValueError(
+                f"item: got a Variable of shape {list(self.shape)}; "
+                "only one element can become a Python number"
+            )
+        raise _unknown("item", "run the program and fetch it")
+
+    def __len__(self):
+        raise TypeError("object of type 'Variable' has no len() in static graph mode; use its shape")
+
+    def __contains__(self, item):
+        raise _unknown("bool", "use paddle.isin")
+
+    def __array__(self, dtype=None, copy=None):
+        raise _unknown("array", "run the program and fetch it")
+
+    def __format__(self, spec):
+        return format(repr(self), spec)
+
+    def __repr__(self):
+        raw = self._raw
+        made = raw.kind if raw.op is None else raw.op.name
+        return (
+            f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
+            f"stop_gradient={self.stop_gradient})"
+        )
+
+    __str__ = __repr__
+
+    # copies -------------------------------------------------------------------------------------------------
+
+    def detach(self):
+        """A Variable with the same value that no gradient flows through."""
+        return variable(self._raw)
+
+    _snapshot = detach
+
+    def __copy__(self):
+        return variable(self._raw, self.stop_gradient)
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = found = variable(self._raw, self.stop_gradient)
+        return found
+
+    def __reduce__(self):
+        raise TypeError(
+            "cannot pickle a Variable: it has no value; fetch it, or save the program with paddle.static.save"
+        )
+
+    def __getitem__(self, item):
+        recorder = local.ctx.frame
+        getitem = Tensor.__getitem__
+        return recorder.composite(getitem.op, (self, item), {}) if recorder.recording else getitem(self, item)
+
+    def __setitem__(self, item, value):
+        from paddle_jax._program.recorder import set_item
+
+        set_item(self, item, value)
+
+
+class PersistentVariable(Variable):
+    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the
+    Program that is being recorded, if that has it: another one may have a Variable of the same name."""
+
+    def _get(self):
+        recorder = local.ctx.frame
+        known = recorder.recording and recorder.program.vars.get(self.name) is self
+        return (recorder.program if known else self._program).symbol_of(self)
+
+    def _set(self, symbol):
+        if not isinstance(symbol, Symbol):
+            raise TypeError(
+                f"{self._own_name}: a Variable of a program cannot be given a value; "
+                "use global_scope().find_var(name).get_tensor().set"
+            )
+        recorder = local.ctx.frame
+        (recorder.program if recorder.recording else self._program).write(self, symbol)
+
+    _raw = property(_get, _set)
+    is_data = False
+
+    @property
+    def name(self):
+        """The name in the Scope."""
+        return self._own_name
+
+    @property
+    def avals(self):
+        """Shape and dtype, as a Symbol has them."""
+        return self._avals
+
+    def get_value(self, scope=None):
+        """The value in the Scope, as an eager Tensor."""
+        from paddle_jax._program.scope import value_in
+
+        return value_in(scope, self._own_name)
+
+    def set_value(self, value, scope=None):
+        """Puts a value into the Scope."""
+        from paddle_jax._program.scope import put_into
+
+        put_into(scope, self._own_name, value, self._avals)
+
+    def __copy__(self):
+        return self
+
+
+class ParameterVariable(PersistentVariable, Parameter):
+    """A Parameter of a static program."""
+
+    is_parameter = True
+
+    def initialize(self):
+        """Raises AssertionError: running the startup program fills it."""
+        raise AssertionError(f"initialize: {self.name} is filled by running the startup program")
+
+    def __deepcopy__(self, memo):
+        """A Parameter of its own, with a new name and the same initialisation."""
+        recorder = local.ctx.frame
+        if not recorder.recording:
+            raise TypeError("deepcopy of a Parameter of a static program outside paddle.enable_static()")
+        memo[id(self)] = found = recorder.like(self)
+        found.optimize_attr = copy.copy(self.optimize_attr)
+        return found
+
+
+def variable(symbol, stop_gradient=True, kind=Variable):
+    """Makes a Variable round a Symbol."""
+    found = kind.__new__(kind)
+    found._raw = symbol
+    return _settled(found, stop_gradient, False)
+
+
+def persistent(program, name, avals, stop_gradient=True, kind=PersistentVariable):
+    """Makes a Variable that lives in the Scope."""
+    found = kind.__new__(kind)
+    found._own_name, found._avals, found._program = name, avals, program
+    return _settled(found, stop_gradient, True)
+
+
+def _settled(found, stop_gradient, persistable):
+    found.stop_gradient, found._node, found._idx, found._grad = stop_gradient, None, 0, None
+    found._alias = found._hooks = found._name = None
+    found._version, found.persistable = 0, persistable
+    return found
+
+
+__all__ = ["ParameterVariable", "PersistentVariable", "Variable", "persistent", "variable"]

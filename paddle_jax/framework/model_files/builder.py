@@ -1,0 +1,413 @@
+"""Building a PIR program: values, operations with attributes of the right kinds, and parameters."""
+
+import contextlib
+import json
+import math
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length, node_of
+from paddle_jax.framework.model_files.constant_folding import np_dtype
+from paddle_jax.framework.model_files.length_writer import written
+from paddle_jax.framework.model_files.program import TYPES, VERSION
+from paddle_jax.framework.model_files.signatures import signature
+
+_CODES = {name: code for code, name in TYPES.items()}
+_SCALARS = {
+    "bool": "0.a_bool",
+    "i32": "0.a_i32",
+    "i64": "0.a_i64",
+    "f32": "0.a_f32",
+    "f64": "0.a_f64",
+    "str": "0.a_str",
+    "dtype": "1.a_dtype",
+}
+_PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
+CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
+
+
+class Value:
+    """A value of the program: number, dtype, shape (ints and Lengths). A list of values has dtype None and
+    the items in `items`."""
+
+    __slots__ = ("dtype", "items", "number", "shape")
+
+    def __init__(self, number, dtype, shape, items=None):
+        self.number, self.dtype, self.shape, self.items = number, dtype, list(shape), items
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def type(self):
+        """(dtype, shape), to make a value like it."""
+        return self.dtype, self.shape
+
+
+class _Region:
+    """A block of control flow: the values that come in, and its JSON when it is done."""
+
+    def __init__(self, args):
+        self.args, self.document = args, None
+
+
+class NotWritable(Exception):
+    """An operation has no form in PIR; the text says why. place: `file:line` in the user's code,
+    where it is known."""
+
+    def __init__(self, text, place=None):
+        super().__init__(text)
+        self.place = place
+
+
+def _unresolved(number):
+    raise NotWritable("a length of a tensor that is not made yet")
+
+
+def _nothing_likely(number):
+    return None
+
+
+def uniform(array):
+    """Whether all numbers of an array are the same one, or NaN."""
+    first = array.flat[0]
+    return bool((array == first if first == first else array != array).all())
+
+
+def dims(shape):
+    """A shape with -1 for what is not known."""
+    return [-1 if isinstance(n, Length) else int(n) for n in shape]
+
+
+def _type(dtype, shape):
+    return {"#": "0.t_dtensor", "D": [{"#": _CODES[dtype]}, dims(shape), "NCHW", [], 0]}
+
+
+def _bools(name, values):
+    return {"N": name, "AT": {"#": "0.a_array", "D": [{"#": "0.a_bool", "D": v} for v in values]}}
+
+
+def _number(code, value):
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"#": code, "VD": "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"}
+    return {"#": code, "D": value}
+
+
+def _encoded(kind, value):
+    if kind == "place":
+        return _PLACE
+    if kind == "ints":
+        return {"#": "1.a_intarray", "D": [int(n) for n in value]}
+    if kind.endswith("s") and kind != "str":
+        cast = float if kind[0] == "f" else int
+        return {"#": "0.a_array", "D": [_number(_SCALARS[kind[:-1]], cast(v)) for v in value]}
+    cast = {"b": bool, "i": int, "f": float}.get(kind[0], str)
+    return _number(_SCALARS[kind], cast(value))
+
+
+class Builder:
+    """Collects operations; `document()` is the JSON of the program and `arrays` the parameters."""
+
+    def __init__(self):
+        self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
+        self.resolve = _unresolved  # gives the Value of a numbered Symbol of the recording
+        self.likely = _nothing_likely  # gives likely lengths of one that is not made yet, or None
+        # held: id of a Tensor in the parameter file -> (it, its Value)
+        self.blocks, self.arguments, self.held = 0, 0, {}
+        self.cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
+
+    # values -------------------------------------------------------------------------------------------------
+
+    def value(self, dtype, shape):
+        """A new value of a tensor type."""
+        self.count += 1
+        return Value(self.count, dtype, shape)
+
+    def parameter(self, name, array, trainable):
+        """A value from the parameter file."""
+        array = np.asarray(array)
+        while name in self.arrays:
+            name += "_1"
+        found = self.value(array.dtype.name, array.shape)
+        self.arrays[name] = array
+        self.parameter_ops.append(
+            {
+                "#": "p",
+                "A": [0, 1, 1, name],
+                "DA": [],
+                "O": {"%": found.number, "TT": _type(*found.type)},
+                "OA": [1, int(not trainable), int(trainable)],
+                "QA": [],
+            }
+        )
+        return found
+
+    def data(self, name, dtype, shape):
+        """An input."""
+        found = self.value(dtype, shape)
+        self._append(
+            "1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data", stop=False
+        )
+        return found
+
+    def fetch(self, value, at):
+        """Makes a value an output."""
+        found = self.value(value.dtype, value.shape)
+        self._append(
+            "1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch", stop=False
+        )
+        self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
+
+    # operations ---------------------------------------------------------------------------------------------
+
+    def op(self, name, inputs, out, **attrs):
+        """Adds an operation of pd_op. `out`: (dtype, shape) of its result, or a list of those, None for a
+        result that is not used.
+
+        Operands are Values or None. Gives a Value or a list.
+        """
+        many = isinstance(out, list)
+        outputs = [self.value(*(kind or ("float32", [0]))) for kind in (out if many else [out])]
+        self._append("1." + name, attrs, inputs, outputs, name)
+        return outputs if many else outputs[0]
+
+    def undo(self, mark):
+        """Takes back the operations after the first `mark`."""
+        gone = {out["%"] for op in self.ops[mark:] for out in op["O"]}
+        del self.ops[mark:]
+        self.cache = {key: value for key, value in self.cache.items() if value.number not in gone}
+
+    def list_op(self, name, inputs, outs, **attrs):
+        """Adds an operation whose one result is a list of tensors; gives its items."""
+        self.count += 1
+        whole = self.count
+        self._append("1." + name, attrs, inputs, [(whole, outs)], name)
+        items = [self.value(*kind) for kind in outs]
+        self._append("0.split", {}, [Value(whole, None, [])], items, None)
+        return items
+
+    def lists_op(self, name, inputs, outs, **attrs):
+        """Adds an operation of which some results are lists of tensors, given as lists of types; gives all
+        items one after the other."""
+        ends, found, lists = [], [], []
+        for kind in outs:
+            if isinstance(kind, list):
+                self.count += 1
+                ends.append((self.count, kind))
+                items = [None] * len(kind)
+                lists.append((self.count, kind, len(found)))
+                found += items
+            else:
+                ends.append(self.value(*kind))
+                found.append(ends[-1])
+        self._append("1." + name, attrs, inputs, ends, name)
+        for number, kinds, at in lists:
+            items = [self.value(*kind) for kind in kinds]
+            self._append("0.split", {}, [Value(number, None, [])], items, None)
+            found[at : at + len(items)] = items
+        return found
+
+    def combine(self, values):
+        """A list of values as one value."""
+        self.count += 1
+        found = Value(self.count, None, [], list(values))
+        self._append("0.combine", {}, values, [(found.number, [v.type for v in values])], None)
+        return found
+
+    def _append(self, full_name, attrs, inputs, outputs, name, stop=None):
+        known = signature(name)
+        unknown = set(attrs) - {a for a, _, _ in known}
+        if unknown:
+            raise NotWritable(f"{name}: attributes {sorted(unknown)} are not PIR's")
+        listed = []
+        for attr, kind, default in known:
+            value = attrs.get(attr, default)
+            if value is None and kind != "place":
+                raise NotWritable(f"{name}: attribute {attr} is missing")
+            if has_lengths(value):
+                raise NotWritable(f"{name}: {attr} depends on lengths of the inputs that are not fixed")
+            listed.append({"N": attr, "AT": _encoded(kind, value)})
+        ends, stops = [], []
+        for out in outputs:
+            if isinstance(out, Value):
+                ends.append({"%": out.number, "TT": _type(*out.type)})
+                dtype = out.dtype
+            else:
+                ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
+                dtype = out[1][0][0] if out[1] else "float32"
+            stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
+        self.ops.append(
+            {
+                "#": full_name,
+                "A": listed,
+                "I": [{"%": v.number if v is not None else 0} for v in inputs],
+                "O": ends,
+                "OA": [_bools("stop_gradient", stops)],
+            }
+        )
+
+    @contextlib.contextmanager
+    def block(self, args=()):
+        """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
+        come in, as `block.args`."""
+        outer, self.ops = self.ops, []
+        kept = dict(self.cache)
+        self.blocks += 1
+        number, made = self.blocks, []
+        found = _Region([self._argument(kind) for kind in args])
+        try:
+            yield found
+            made = self.ops
+        finally:
+            self.ops = outer
+            self.cache = kept
+        listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
+        found.document = {
+            "#": f"region_{number}",
+            "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}],
+        }
+
+    def _argument(self, kind):
+        self.arguments -= 1
+        return Value(self.arguments, *kind)
+
+    def yields(self, values):
+        """Ends a block with its results."""
+        self.ops.append({"#": "2.yield", "A": [], "I": [{"%": v.number} for v in values], "O": [], "OA": []})
+
+    def control(self, name, inputs, regions, outs):
+        """Adds `if` or `while`."""
+        outputs = [self.value(*kind) for kind in outs]
+        self._append("1." + name, {}, inputs, outputs, name)
+        self.ops[-1]["regions"] = [region.document for region in regions]
+        return outputs
+
+    def own(self, name, inputs, outs, attrs):
+        """Adds an operation that only paddle_jax knows; its attributes are one text."""
+        outputs = [self.value(*kind) for kind in outs]
+        self._append("1." + name, {}, inputs, outputs, None)
+        self.ops[-1]["A"] = [{"N": "attributes", "AT": _encoded("str", attrs)}]
+        self.foreign.add(name)
+        return outputs
+
+    def rnn(self, inputs, size, states, **attrs):
+        """The recurrent operation, of which one result is a list: (outputs, [last states])."""
+        done, mask, reserve = self.value(*size), self.value("uint8", []), self.value("float32", [0])
+        self.count += 1
+        whole = self.count
+        self._append(
+            "1.rnn",
+            {"dropout_prob": 0.0, "is_bidirec": False, **attrs},
+            inputs,
+            [done, mask, (whole, states), reserve],
+            "rnn",
+        )
+        last = [self.value(*kind) for kind in states]
+        self._append("0.split", {}, [Value(whole, None, [])], last, None)
+        return done, last
+
+    def dropout_state(self):
+        """What the recurrent operation wants for the state of its dropout, which evaluation does not use."""
+        return self.op("full", [], ("uint8", []), shape=[], value=0.0, dtype="uint8")
+
+    # numbers ------------------------------------------------------------------------------------------------
+
+    def full(self, value, dtype="float32", shape=(1,)):
+        """A tensor of one number."""
+        if is_length(value) or has_lengths(tuple(shape)):
+            raise NotWritable(
+                "a number that depends on lengths of the inputs stands where a constant has to be"
+            )
+        key = "full", float(value).hex(), dtype, tuple(shape)
+        if not math.isfinite(value):
+            return self._infinite(value, dtype, shape)
+        if key not in self.cache:
+            self.cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
+        return self.cache[key]
+
+    def _infinite(self, value, dtype, shape):
+        """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
+        name = f"constant_{value}_{dtype}"
+        if name not in self.held:
+            self.held[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
+        return self.op("expand", [self.held[name][1], self.ints(shape)], (dtype, list(shape)))
+
+    def ints(self, numbers):
+        """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
+        numbers = list(numbers)
+        if not any(map(is_length, numbers)) and all(isinstance(n, int | np.integer) for n in numbers):
+            key = "ints", tuple(numbers)
+            if key not in self.cache:
+                self.cache[key] = self.op(
+                    "full_int_array", [], ("int64", [len(numbers)]), value=numbers, dtype="int64"
+                )
+            return self.cache[key]
+        return self.combine([self._int(n) for n in numbers])
+
+    def vector(self, numbers):
+        """As `ints`, as one tensor."""
+        found = self.ints(numbers)
+        return found if found.dtype else self.op("stack", [found], ("int64", [len(found.items)]), axis=0)
+
+    def _int(self, number):
+        """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
+        if isinstance(number, tuple):
+            value, more = number
+            return self.op("add", [self.copy(value), self._int(more)], ("int64", []))
+        if isinstance(number, Value):
+            return number
+        return self.length(number) if isinstance(number, Length) else self.full(number, "int64", ())
+
+    def length(self, number):
+        """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
+        return written(self, node_of(number))
+
+    def number(self, number, dtype, shape=()):
+        """A tensor of one number, which may depend on the inputs."""
+        if not is_length(number):
+            return self.full(number, dtype, shape)
+        value = self.copy(self.length(number))
+        if value.dtype != dtype:
+            value = self.op("cast", [value], (dtype, []), dtype=dtype)
+        return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
+
+    def copy(self, value):
+        """A copy of a number: Paddle computes in place, also on what a list holds, and so does `assign`. For
+        `maximum` it has no such form."""
+        if value.dtype == "bool":
+            return self.op("any", [value], value.type, axis=[])
+        return self.op("maximum", [value, value], value.type)
+
+    def constant(self, array):
+        """A tensor of known numbers: in the program when it is small, else in the parameter file."""
+        array = np.asarray(array)
+        kind = array.dtype.name, list(array.shape)
+        if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
+            if array.size and uniform(array):
+                return self.full(array.flat[0], *kind)
+            if (
+                0 < array.size <= CONSTANT
+                and np.isfinite(array).all()
+                and kind[0] in ("float32", "float64", "int32", "int64", "bool")
+            ):
+                start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
+                return self.op(
+                    "assign_value_",
+                    [start],
+                    kind,
+                    shape=kind[1],
+                    dtype=kind[0],
+                    values=[float(v) for v in array.ravel()],
+                )
+        return self.parameter(f"constant_{len(self.arrays)}", array, False)
+
+    def document(self):
+        """The JSON bytes of the program."""
+        block = {"#": "block_0", "args": [], "ops": [*self.parameter_ops, *self.ops]}
+        return json.dumps(
+            {
+                "base_code": {"magic": "pir", "trainable": True, "version": VERSION},
+                "program": {"regions": [{"#": "region_0", "blocks": [block]}]},
+            }
+        ).encode()

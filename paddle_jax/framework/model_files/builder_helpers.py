@@ -1,0 +1,120 @@
+"""Parts that several rules for writing use: `w` is the Builder, x and y Values."""
+
+from paddle_jax._core.lazy.lengths import is_length, node_of
+from paddle_jax.framework.model_files.builder import Length, NotWritable, Value
+
+
+def cast(w, value, dtype):
+    """The value with another dtype."""
+    return value if value.dtype == dtype else w.op("cast", [value], (dtype, value.shape), dtype=dtype)
+
+
+def pair(value, n):
+    """n numbers from a number or a sequence."""
+    return [value] * n if isinstance(value, int | float | Length) else list(value)
+
+
+def positive(axis, ndim):
+    """An axis counted from the front."""
+    return axis % ndim if ndim else 0
+
+
+def axes_of(axis, ndim):
+    """All axes for None, a list of axes counted from the front otherwise."""
+    if axis is None:
+        return list(range(ndim))
+    return [positive(i, ndim) for i in (axis if isinstance(axis, tuple | list) else [axis])]
+
+
+def reshape(w, x, shape):
+    """x in another shape, which may hold Lengths: one of them is -1, more are put together from the shapes
+    of other values."""
+    shape = list(shape)
+    open_axes = [i for i, n in enumerate(shape) if isinstance(n, Length)]
+    spec = list(shape)
+    if len(open_axes) == 1:
+        spec[open_axes[0]] = -1
+    elif open_axes and x.ndim and len(shape) <= x.ndim + 8:
+        rest = [i for i in open_axes if not (i < x.ndim and same_length(x.shape[i], shape[i]))]
+        for i in open_axes:
+            if i not in rest:
+                spec[i] = 0
+        if len(rest) == 1:
+            spec[rest[0]] = -1
+    return w.op("reshape", [x, w.ints(spec)], (x.dtype, shape))
+
+
+def same_length(one, other):
+    """Whether two lengths are the same for all inputs."""
+    return node_of(one) == node_of(other)
+
+
+def same_shape(one, other):
+    """Whether two shapes are the same for all inputs."""
+    return len(one) == len(other) and all(map(same_length, one, other))
+
+
+def squeeze(w, x, axes):
+    """x without axes of length 1."""
+    return w.op("squeeze", [x, w.ints(axes)], (x.dtype, [n for i, n in enumerate(x.shape) if i not in axes]))
+
+
+def unsqueeze(w, x, axis):
+    """x with a new axis of length 1."""
+    return w.op("unsqueeze", [x, w.ints([axis])], (x.dtype, [*x.shape[:axis], 1, *x.shape[axis:]]))
+
+
+def transpose(w, x, perm):
+    """x with its axes in another order."""
+    return (
+        x
+        if list(perm) == list(range(x.ndim))
+        else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
+    )
+
+
+def scaled(w, x, factor=1.0, bias=0.0, out=None):
+    """x * factor + bias with numbers."""
+    if is_length(factor) or is_length(bias):
+        x = w.op("multiply", [x, w.number(factor, x.dtype)], x.type)
+        return w.op("add", [x, w.number(bias, x.dtype)], out or x.type)
+    return w.op("scale", [x, w.full(factor)], out or x.type, bias=bias)
+
+
+def binary(w, name, x, y, out=None):
+    """An operation on two values of one shape."""
+    return w.op(name, [x, y], out or (x.dtype, _broadcast(x.shape, y.shape)))
+
+
+def _broadcast(one, two):
+    one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
+    return [b if node_of(a) == 1 else a for a, b in zip(one, two, strict=True)]
+
+
+def reduced(w, name, x, axes, keepdim, out, **attrs):
+    """A reduction with its axes as an operand."""
+    return w.op(name, [x, w.ints(axes)], out, keepdim=keepdim, **attrs)
+
+
+def average(w, loss, reduction, out):
+    """A loss per element as it is, summed, or averaged."""
+    if reduction == "none":
+        return loss
+    return reduced(
+        w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, [])
+    )
+
+
+def constant_of(w, value):
+    """The number that a value stands for, which has to be constant."""
+    for op in w.ops:
+        if op["#"] == "1.full" and op["O"][0]["%"] == value.number:
+            return next(one["AT"]["D"] for one in op["A"] if one["N"] == "value")
+    raise NotWritable("a number that has to be constant is computed")
+
+
+def known_ints(value):
+    """The numbers of an operand that must be constant."""
+    if isinstance(value, Value):
+        raise NotWritable("an operand that has to be constant is computed")
+    return value

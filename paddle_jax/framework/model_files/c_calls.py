@@ -1,0 +1,256 @@
+"""`paddle._C_ops` and `paddle._legacy_C_ops`: operations of ours called with the positional arguments of
+Paddle's C++ functions.
+
+`c_signatures.txt` has one line per function: `name:results argument:kind=default...`. results: how many, l
+for a list, with i when arguments are changed in place. Kinds: t a Tensor, o a Tensor or None, l and lo lists
+of them, n a list of ints, s a number, d a dtype, a anything else. What a call computes is the rule that runs
+the operation in model files, a line in `c_rules.py`, or the function of the same name.
+"""
+
+import ast
+import functools as ft
+import importlib.resources
+import inspect
+import keyword
+import types
+
+import numpy as np
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.ops.op import OPS, check_inplace, freeze
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._paths import Paths
+from paddle_jax.framework.model_files import c_rules
+from paddle_jax.framework.model_files.interpreter import WRITTEN, to_tensor
+from paddle_jax.framework.model_files.reading import rule_of
+
+_TENSORS = ("t", "o", "l", "lo")
+
+
+@ft.cache
+def signatures():
+    """{name: (results, [(argument, kind, default)])}; a default of `inspect.Parameter.empty`: it
+    has to be given."""
+    found = {}
+    for line in (
+        importlib.resources.files("paddle_jax.framework.model_files")
+        .joinpath("c_signatures.txt")
+        .read_text()
+        .splitlines()
+    ):
+        head, *arguments = line.split(" ")
+        name, _, results = head.partition(":")
+        found[name] = results, [_argument(text) for text in arguments]
+    return found
+
+
+def _argument(text):
+    name, _, rest = text.partition(":")
+    kind, given, default = rest.partition("=")
+    return name, kind, ast.literal_eval(default) if given else inspect.Parameter.empty
+
+
+def names():
+    """The names of the functions that are there."""
+    return [name for name in signatures() if _rule(name) is not None]
+
+
+@ft.cache
+def find(name):
+    """The function of a name.
+
+    Raises:
+        AttributeError: there is none, here or in Paddle.
+    """
+    rule = _rule(name)
+    if rule is None:
+        raise AttributeError(f"module 'paddle._C_ops' has no attribute {name!r}")
+    return _function(name, *signatures()[name], rule)
+
+
+def _rule(name):
+    """What computes a function; that of `name_` is that of `name`."""
+    for one in (name, name.removesuffix("_")) if name in signatures() else ():
+        rule = c_rules.RULES.get(one) or rule_of(one) or _by_name(one, signatures()[name][1])
+        if rule is not None:
+            return rule
+    return None
+
+
+def _by_name(name, arguments):
+    """A rule that calls the public function of a name, if that takes the same arguments."""
+    op = OPS.get(name)
+    taken = {*inspect.signature(op.public).parameters, *op.alias} if op is not None else ()
+    names = [one for one, _, _ in arguments if one != "place"]
+    if op is None or not set(names) <= set(taken):
+        return None
+    return lambda a, *_: op.public(
+        **{one: None if getattr(a, one) == "Undefined" else getattr(a, one) for one in names}
+    )
+
+
+def _function(name, results, arguments, rule):
+    kinds = [kind for _, kind, _ in arguments]
+    tensors = sum(kind in _TENSORS for kind in kinds)
+    wanted = getattr(rule, "operands", None)  # how many operands the rule takes, None for all
+    # how many lists and numbers are operands
+    numbers = len(kinds) if wanted is None else max(0, wanted - tensors)
+    apart = getattr(rule, "attributes", ())
+    written = (c_rules.WRITTEN.get(name) or WRITTEN.get(name, {0: 0})) if results.endswith("i") else {}
+
+    def call(*args, **kwargs):
+        values = _bound(name, arguments, args, kwargs)
+        for place in written.values():
+            for target in values[place] if isinstance(values[place], list) else [values[place]]:
+                if target is not None:
+                    check_inplace(name, target, leaf=name in c_rules.OPTIMIZERS)
+        operands, left = [], numbers
+        for (one, kind, _), value in zip(arguments, values, strict=True):
+            if kind in _TENSORS:
+                operands.append(_operand(value))
+            elif kind in "ns" and left and one not in apart:
+                operands.append(_operand(value))
+                left -= 1
+        attrs = types.SimpleNamespace(
+            **{one: _attribute(kind, value) for (one, kind, _), value in zip(arguments, values, strict=True)}
+        )
+        return _given(rule(attrs, *operands), results, {k: values[place] for k, place in written.items()})
+
+    call.__name__, call.__qualname__, call.__module__ = name, name, f"{Paths.root}.base.libpaddle.pir.ops"
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [
+        inspect.Parameter(one + "_" * keyword.iskeyword(one), kind, default=default)
+        for one, _, default in _ordered(arguments)
+    ]
+    call.__signature__ = inspect.Signature(shown)
+    call.__doc__ = (
+        f"{name}({', '.join(one for one, _, _ in arguments)}) with the arguments of Paddle's C++ function."
+    )
+    return call
+
+
+def _ordered(arguments):
+    """Arguments of which none without a default follows one with a default, as Python wants it."""
+    last = max(
+        (k for k, (_, _, default) in enumerate(arguments) if default is inspect.Parameter.empty), default=-1
+    )
+    return [
+        (name, kind, inspect.Parameter.empty if k < last else default)
+        for k, (name, kind, default) in enumerate(arguments)
+    ]
+
+
+def _bound(name, arguments, args, kwargs):
+    """The values of all arguments."""
+    if len(args) > len(arguments):
+        raise ArgumentError(f"{name}() takes {len(arguments)} arguments, but {len(args)} are given")
+    values = list(args)
+    for one, kind, default in arguments[len(args) :]:
+        values.append(
+            kwargs.pop(
+                one,
+                (
+                    default
+                    if kind not in ("o", "lo")
+                    else None
+                    if default is inspect.Parameter.empty
+                    else default
+                ),
+            )
+        )
+    if kwargs:
+        raise ArgumentError(
+            f"{name}() has no argument {next(iter(kwargs))!r}; "
+            f"it has {', '.join(one for one, _, _ in arguments)}"
+        )
+    for position, ((one, kind, _), value) in enumerate(zip(arguments, values, strict=True)):
+        if value is inspect.Parameter.empty:
+            raise ArgumentError(f"{name}(): argument '{one}' (position {position}) is missing")
+        fits = _is_list(value) if "l" in kind else isinstance(value, Tensor)
+        if kind in _TENSORS and not (fits or (value is None and "o" in kind)):
+            what = "list of Tensors" if "l" in kind else "Tensor"
+            raise ArgumentError(
+                f"(InvalidArgument) {name}(): argument '{one}' (position {position}) must be "
+                f"{what}, but got {type(value).__name__}"
+            )
+    return values
+
+
+def _is_list(value):
+    return isinstance(value, list | tuple) and all(isinstance(v, Tensor) for v in value)
+
+
+def _operand(value):
+    """A value in the form that rules take."""
+    if isinstance(value, list | tuple):
+        return (
+            [_operand(v) for v in value]
+            if any(isinstance(v, Tensor) for v in value)
+            else np.array(value, np.int64)
+        )
+    return value if value is None or isinstance(value, Tensor) else np.asarray(value)
+
+
+def _attribute(kind, value):
+    """A value in the form that attributes have in model files."""
+    if kind == "d":
+        return "Undefined" if value is None or value == "undefined" else dtypes.convert(value)._key
+    if kind in _TENSORS:
+        return value
+    if kind in "ns":
+        value = freeze(value)
+        return (
+            [value]
+            if kind == "n" and not isinstance(value, tuple)
+            else list(value)
+            if isinstance(value, tuple)
+            else value
+        )
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _given(found, results, written):
+    """The results of a rule as the C++ function gives them."""
+    if results[0] != "l":
+        count = int(results.rstrip("i"))
+        found = [*(found if isinstance(found, tuple | list) else [found]), *[None] * count][:count]
+    given = [one if one is None or isinstance(one, Tensor | list) else to_tensor(one) for one in found]
+    for k, target in written.items():
+        if isinstance(target, list):
+            given[k] = [one._adopt(new) for one, new in zip(target, given[k], strict=True)]
+        elif target is not None and given[k] is not target:
+            given[k] = target._adopt(given[k])
+    return given[0] if results[0] == "1" else given if results[0] == "l" else tuple(given)
+
+
+@ft.cache
+def find_legacy(name):
+    """The function of a name with the arguments of older programs: Tensors first, then names and values of
+    attributes in turn.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    current, renamed = c_rules.LEGACY.get(name, (name, {}))
+    function = find(current)
+    _, arguments = signatures()[current]
+    tensors = [one for one, kind, _ in arguments if kind in _TENSORS]
+
+    def call(*args):
+        first = next((k for k, value in enumerate(args) if isinstance(value, str)), len(args))
+        pairs = dict(zip(args[first::2], args[first + 1 :: 2], strict=True))
+        pairs = {
+            renamed.get(one, one): c_rules.legacy_value(renamed.get(one, one), value)
+            for one, value in pairs.items()
+        }
+        known = {one: value for one, value in pairs.items() if one in [a for a, _, _ in arguments]}
+        found = function(**dict(zip(tensors, args[:first], strict=False)), **known)
+        return (found, None) if name in c_rules.WITH_SHAPE else found
+
+    call.__name__, call.__qualname__, call.__module__ = (
+        name,
+        name,
+        f"{Paths.root}.base.libpaddle.eager.ops.legacy",
+    )
+    return call

@@ -1,0 +1,246 @@
+"""What `_C_ops` has beside the operations of model files: `rule(attributes, *operands)` as
+in `reading.py`."""
+
+import numpy as np
+
+from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._core.tensors.var_type import VarType
+from paddle_jax.autograd import grad
+from paddle_jax.framework.model_files.reading import P, converting
+
+RULES = {}
+
+
+def define(rules):
+    """Adds rules; their operands are brought into the form their parameters ask for."""
+    RULES.update({name: converting(function) for names, function in rules.items() for name in names.split()})
+
+
+def _untaped(function):
+    """The rule of an operation that has no gradient."""
+    rule = converting(function)
+    untaped = no_grad()(rule)
+    untaped.operands = rule.operands
+    return untaped
+
+
+def _dtype(name):
+    return None if name == "Undefined" else name
+
+
+def _filled(x, values):
+    return P.cast(values, x.dtype).reshape(x.shape)
+
+
+# gradients --------------------------------------------------------------------------------------------------
+
+
+def _gradient(name, *differentiable):
+    """The rule of a gradient: of the operation before `_grad`, in some of its operands."""
+
+    def rule(a, *operands):
+        *inputs, last = operands
+        leaves = {k: inputs[k].detach() for k in differentiable if inputs[k] is not None}
+        for leaf in leaves.values():
+            leaf.stop_gradient = False
+        with enable_grad():
+            found = _FORWARD[name](a, *[leaves.get(k, x) for k, x in enumerate(inputs)])
+            grads = grad([found], list(leaves.values()), [last], allow_unused=True)
+        by = dict(zip(leaves, grads, strict=True))
+        return [by.get(k) for k in differentiable]
+
+    rule.operands = 0  # beside Tensors
+    return rule
+
+
+_FORWARD = {
+    "matmul": lambda a, x, y: P.matmul(x, y, a.transpose_x, a.transpose_y),
+    "gather": lambda a, x, index: P.gather(x, index, a.axis),
+    "swiglu": lambda a, x, y: P.swiglu(x, y),
+    "topk": lambda a, x, indices: P.take_along_axis(x, indices, a.axis),
+    "put_along_axis": lambda a, x, indices, values, out: P.put_along_axis(
+        x, indices, values, a.axis, a.reduce, a.include_self
+    ),
+}
+
+# optimizers: new values of what changes, in the order of the results ----------------------------------------
+
+
+def _sgd(a, param, rate, slope, master):
+    wide = P.cast(param, "float32") if master is None else master
+    new = P.cast(
+        P.subtract(wide, P.multiply(P.cast(slope, wide.dtype), P.cast(rate, wide.dtype))),
+        param.dtype if master is None else "float32",
+    )
+    return P.cast(new, param.dtype), None if master is None else new
+
+
+def _momentum(a, param, slope, velocity, rate, master):
+    wide = param if master is None else master
+    slope = P.cast(slope, wide.dtype) * a.rescale_grad
+    if a.regularization_method == "l2_decay":
+        slope = slope + wide * a.regularization_coeff
+    moved = velocity * a.mu + slope
+    step = slope + moved * a.mu if a.use_nesterov else moved
+    new = wide - step * P.cast(rate, wide.dtype)
+    return P.cast(new, param.dtype), moved, None if master is None else new
+
+
+def _adam(
+    a, param, slope, rate, first, second, most, power1, power2, master, skip, s_beta1, s_beta2, s_epsilon
+):
+    if skip is not None and bool(skip):
+        return param, first, second, most, power1, power2, master
+    wide, rate = param if master is None else master, P.cast(rate, first.dtype)
+    slope = P.cast(slope, first.dtype)
+    if getattr(a, "with_decay", False):
+        wide = wide * (1.0 - rate * a.lr_ratio * a.coeff)
+    first, second = (
+        first * s_beta1 + slope * (1.0 - s_beta1),
+        second * s_beta2 + slope * slope * (1.0 - s_beta2),
+    )
+    largest = P.maximum(second, most) if a.amsgrad else second
+    bias1, bias2 = 1.0 - power1, P.sqrt(1.0 - power2)
+    new = wide - P.cast(rate * bias2 / bias1 * first / (P.sqrt(largest) + s_epsilon * bias2), wide.dtype)
+    powers = (power1, power2) if a.use_global_beta_pow else (power1 * s_beta1, power2 * s_beta2)
+    return (
+        P.cast(new, param.dtype),
+        first,
+        second,
+        largest if a.amsgrad else most,
+        *powers,
+        None if master is None else P.cast(new, "float32"),
+    )
+
+
+def _unscale(a, xs, scale):
+    found = [x / P.cast(scale, x.dtype) for x in xs]
+    bad = P.any(P.stack([P.logical_not(P.all(P.isfinite(x))) for x in xs])).reshape([1])
+    return found, bad
+
+
+def _normalised(a, x):
+    length = P.sqrt(P.sum(P.square(x), a.axis, keepdim=True) + a.epsilon)
+    return x / length, length
+
+
+def _attention(a, q, k, v, offset, mask):
+    return P.scaled_dot_product_attention(q, k, v, mask, a.dropout, a.causal, not a.is_test), None, None, None
+
+
+def _weight_gradient(a, x, slope, weight, bias):
+    kind = "float32" if a.multi_precision else x.dtype
+    x, slope = (P.cast(t, kind).reshape([-1, t.shape[-1]]) for t in (x, slope))
+    found = P.matmul(x, slope, True), P.sum(slope, 0) if a.has_bias else None
+    return tuple(
+        new if old is None or new is None else new + P.cast(old, kind)
+        for new, old in zip(found, (weight, bias), strict=True)
+    )
+
+
+def _upper(a, x):
+    return P.softmax(x + P.triu(P.full([x.shape[-2], x.shape[-1]], -1e9, x.dtype), 1), -1)
+
+
+define(
+    {
+        "zeros": lambda a, n_shape: P.zeros(n_shape, _dtype(a.dtype)),
+        "ones": lambda a, n_shape: P.ones(n_shape, _dtype(a.dtype)),
+        "zeros_like empty_like": lambda a, x: P.zeros_like(x, _dtype(a.dtype)),
+        "ones_like": lambda a, x: P.ones_like(x, _dtype(a.dtype)),
+        "full_int_array": lambda a: wrap(from_host(np.array(a.value, a.dtype))),
+        "uniform_inplace": lambda a, x: _filled(x, P.uniform(list(x.shape), "float32", a.min, a.max, a.seed)),
+        "gaussian_inplace": lambda a, x: _filled(x, P.normal(a.mean, a.std, list(x.shape))),
+        "exponential": lambda a, x: _filled(x, P.clone(x).exponential_(a.lam)),
+        "reverse": lambda a, x, n_axis: P.flip(x, n_axis),
+        "rint": lambda a, x: P.round(x),
+        "share_data": lambda a, x: P.assign(x),
+        "view_dtype": lambda a, x: P.view(x, a.dtype),
+        "trunc_divide": lambda a, x, y: P.cast(P.trunc(P.divide(x, y)), x.dtype),
+        "fill_diagonal": lambda a, x: P.clone(x).fill_diagonal_(a.value, a.offset, a.wrap),
+        "shape": lambda a, x: wrap(from_host(np.array(list(x.shape), "int32"))),
+        "norm": _normalised,
+        "argmax": lambda a, x: P.argmax(x, a.axis, a.keepdim, a.dtype),
+        "argmin": lambda a, x: P.argmin(x, a.axis, a.keepdim, a.dtype),
+        "logsumexp": lambda a, x: P.logsumexp(x, a.axis or None, a.keepdim),
+        "variance": lambda a, x: P.var(x, a.axis or None, False, a.keepdim),
+        "clip_by_norm": lambda a, x: x * P.clip(a.max_norm / P.sqrt(P.sum(P.square(x))), max=1.0),
+        "hinge_loss": lambda a, x, y: P.relu(1.0 - (2.0 * y - 1.0) * x),
+        "fused_softmax_mask": lambda a, x, mask: P.softmax(x + mask, -1),
+        "fused_softmax_mask_upper_triangle": _upper,
+        "fused_dropout_add": lambda a, x, y, seed, s_p: (
+            P.dropout(x, s_p, training=not a.is_test, mode=a.mode) + y,
+            None,
+        ),
+        "flash_attn": _attention,
+        "fused_linear_param_grad_add": _weight_gradient,
+        "reshape_grad": lambda a, x, slope: P.reshape(slope, list(x.shape)),
+    }
+)
+RULES |= {
+    f"{name}_grad": _gradient(name, *of)
+    for name, of in (
+        ("matmul", (0, 1)),
+        ("gather", (0,)),
+        ("swiglu", (0, 1)),
+        ("topk", (0,)),
+        ("put_along_axis", (0, 2)),
+    )
+}
+RULES |= {
+    name: _untaped(rule)
+    for name, rule in (
+        ("sgd_", _sgd),
+        ("momentum_", _momentum),
+        ("adam_", _adam),
+        ("adamw_", _adam),
+        ("check_finite_and_unscale_", _unscale),
+    )
+}
+# results that are written into an operand: {function: {result: argument}}
+WRITTEN = {"sgd_": {0: 0, 1: 3}, "momentum_": {0: 0, 1: 2, 2: 4}} | dict.fromkeys(
+    ["adam_", "adamw_"], {0: 0, 1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}
+)
+OPTIMIZERS = (*WRITTEN, "check_finite_and_unscale_")
+
+# older names: {name: (today's, {attribute: today's})}
+LEGACY = {
+    "matmul_v2": ("matmul", {"trans_x": "transpose_x", "trans_y": "transpose_y"}),
+    "reshape2": ("reshape", {}),
+    "squeeze2": ("squeeze", {"axes": "axis"}),
+    "transpose2": ("transpose", {"axis": "perm"}),
+    "unsqueeze2": ("unsqueeze", {"axes": "axis"}),
+    "top_k_v2": ("topk", {}),
+    "expand_v2": ("expand", {}),
+    "cast": ("cast", {"out_dtype": "dtype"}),
+    "arg_max": ("argmax", {}),
+    "arg_min": ("argmin", {}),
+    **{
+        f"elementwise_{old}": (new, {})
+        for old, new in (
+            ("add", "add"),
+            ("sub", "subtract"),
+            ("mul", "multiply"),
+            ("div", "divide"),
+            ("max", "maximum"),
+            ("min", "minimum"),
+            ("mod", "remainder"),
+            ("floordiv", "floor_divide"),
+        )
+    },
+    **{
+        f"reduce_{kind}": (kind, {"dim": "axis", "keep_dim": "keepdim"})
+        for kind in ("sum", "mean", "max", "min", "prod", "any", "all")
+    },
+}
+WITH_SHAPE = ("reshape2", "transpose2", "squeeze2", "unsqueeze2")  # a second result is for their gradients
+
+
+def legacy_value(name, value):
+    """The value of an attribute of an older call: dtypes are numbers there."""
+    return VarType(value) if name == "dtype" and type(value) is int else value
+
+
+__all__ = ["LEGACY", "OPTIMIZERS", "RULES", "WITH_SHAPE", "WRITTEN", "define", "legacy_value"]

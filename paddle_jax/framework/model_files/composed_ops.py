@@ -1,0 +1,96 @@
+"""Operations that Paddle does not have, as calls of functions that it has: `parts` of a Form."""
+
+import functools as ft
+import types
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.kernels.op_record import Record
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax.framework.model_files.records import form
+
+
+def parts_of(kernel, attrs, tensors):
+    """A function that gives what a kernel computes by the parts of its op, or None where it has none.
+
+    Args:
+        kernel: Kernel of an op.
+        attrs: tuple of the attributes of the call, which may hold Lengths.
+        tensors: list of the operands.
+    """
+    op, layout, _ = kernel.made_of
+    function = form(op.record.code).parts
+    if function is None or op.random:
+        return None
+    attributes = types.SimpleNamespace(**dict(zip(op.attrs, attrs, strict=True)))
+    return lambda: function(attributes, *_promoted(op, _grouped(layout, tensors)))
+
+
+class OpaqueOp:
+    """An operation of Paddle that a composite is recorded as: only its results' dtypes and shapes are known
+    here.
+
+    Attributes:
+        op: Op, whose operands are one list, and whose attributes the rule for writing gets.
+    """
+
+    def __init__(self, name, write):
+        self.op = Op(_never_run, "*tensors")
+        self.op.name = name
+        self.op.record = Record(write=write)
+
+    def call(self, tensors, settings):
+        """(kernel, tuple of the attributes) for operands and a dict of settings."""
+        attrs = (tuple([(name, freeze(value)) for name, value in settings.items()]),)
+        return self.op.kernel((len(tensors),), attrs), attrs
+
+
+def _never_run(tensors, settings=()):
+    raise TracedValueError("a function that is saved")
+
+
+def is_empty(x) -> bool:
+    """Whether a Tensor is known to have no elements."""
+    return any(not is_length(n) and n == 0 for n in x.shape)
+
+
+def is_fixed(x) -> bool:
+    """Whether all lengths of a Tensor are known."""
+    return not any(map(is_length, x.shape))
+
+
+def _grouped(layout, tensors):
+    """The operands of an op from those of its kernel: Tensors, lists of them, and None."""
+    rest, found = iter(tensors), []
+    for count in layout:
+        if count == -1:
+            found.append(None)
+        elif count == -2:
+            found.append(next(rest))
+        else:
+            found.append([next(rest) for _ in range(count)])
+    return found
+
+
+def _promoted(op, operands):
+    """The operands in the dtype in which the op computes."""
+    if not op.promote:
+        return operands
+    names = op.promote if isinstance(op.promote, tuple) else op.tensors
+    chosen = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
+    tensors = [t for i in chosen for t in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    if isinstance(op.promote, str) and min(t.ndim for t in tensors) == 0:
+        common = dtypes.mixed_np(*[t._raw for t in tensors], op.promote == "wide")
+    else:
+        common = ft.reduce(dtypes.promote_np, [t._raw.dtype for t in tensors])
+
+    def same(value):
+        if isinstance(value, list):
+            return [same(one) for one in value]
+        return value if value._raw.dtype == common else value.astype(common.name)
+
+    return [same(value) if i in chosen else value for i, value in enumerate(operands)]
+
+
+__all__ = ["OpaqueOp", "is_empty", "is_fixed", "parts_of"]

@@ -1,0 +1,368 @@
+"""Linear algebra: norms, products and decompositions, in parts where Paddle has several operations."""
+
+import math
+import string
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import reshape
+from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
+from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+# norms ------------------------------------------------------------------------------------------------------
+
+
+def vector_length(x, p, axes, keepdim):
+    """The p-norm over some axes."""
+    if len(axes) == 1:
+        return P.vector_norm(x, float(p), axes[0], keepdim)
+    if p == 2:
+        size = P.abs(x)
+        return P.sqrt(P.sum(P.square(size), list(axes), keepdim=keepdim))
+    size = P.abs(x)
+    if p == 0:
+        return P.sum(P.cast(size != 0, size.dtype), list(axes), keepdim=keepdim)
+    if math.isinf(p):
+        return (P.max if p > 0 else P.min)(size, list(axes), keepdim)
+    return P.pow(P.sum(P.pow(size, float(p)), list(axes), keepdim=keepdim), 1 / p)
+
+
+def _typed(x, dtype):
+    return x if dtype is None else P.cast(x, dtype)
+
+
+def _all_axes(axis, ndim):
+    if axis is None or axis == ():
+        return list(range(ndim))
+    return [i % ndim for i in (axis if isinstance(axis, tuple | list) else [axis])]
+
+
+def matrix_length(x, p, axes, keepdim):
+    """The norm of an order of matrices on two axes."""
+    first, second = (axis % x.ndim for axis in axes)
+    if p == "fro":
+        return vector_length(x, 2, [first, second], keepdim)
+    if p in ("nuc", 2, -2):
+        kept = [i for i in range(x.ndim) if i not in (first, second)]
+        values = P.svdvals(P.transpose(x, [*kept, first, second]))
+        found = P.sum(values, -1) if p == "nuc" else (P.max if p == 2 else P.min)(values, -1)
+        return P.unsqueeze(found, sorted([first, second])) if keepdim else found
+    added, chosen = (first, second) if abs(p) == 1 else (second, first)
+    sums = P.sum(P.abs(x), added, keepdim=True)
+    found = (P.max if p > 0 else P.min)(sums, chosen, True)
+    return found if keepdim else P.squeeze(found, sorted([first, second]))
+
+
+def _vector_norm(a, x):
+    axes = _all_axes(a.axis, x.ndim)
+    if len(axes) < 2 or is_empty(x) or (len(axes) == x.ndim and a.axis is None):
+        return None
+    return vector_length(_typed(x, a.dtype), a.p, axes, a.keepdim)
+
+
+def _norm(a, x):
+    if is_empty(x) or a.p in (None, "fro") and not isinstance(a.axis, tuple):
+        return None
+    is_pair = isinstance(a.axis, tuple) and len(a.axis) == 2
+    if is_pair or a.p == "nuc":
+        axes = range(x.ndim) if a.axis is None else a.axis
+        return matrix_length(_typed(x, a.dtype), 2 if a.p is None else a.p, axes, a.keepdim)
+    axes = _all_axes(a.axis, x.ndim)
+    if len(axes) < 2 or (len(axes) == x.ndim and a.axis is None):
+        return None
+    return vector_length(_typed(x, a.dtype), 2 if a.p in (None, "fro") else a.p, axes, a.keepdim)
+
+
+def _matrix_norm(a, x):
+    if is_empty(x):
+        return None
+    x = x if x.dtype.is_floating or x.dtype.is_complex else P.cast(x, "float32")
+    return matrix_length(x, a.p, a.axis, a.keepdim)
+
+
+def _cond(a, x):
+    p = 2 if a.p is None else a.p
+    if p in (2, -2):
+        values = P.svdvals(x)
+        high, low = P.max(values, -1), P.min(values, -1)
+        return high / low if p == 2 else low / high
+    return matrix_length(x, p, (-2, -1), False) * matrix_length(P.inv(x), p, (-2, -1), False)
+
+
+def _cdist(a, x, y):
+    return P.vector_norm(P.unsqueeze(x, -2) - P.unsqueeze(y, -3), float(a.p), -1)
+
+
+def _pdist(a, x):
+    if not is_fixed(x) or x.shape[0] < 2:
+        return None
+    first, second = (P.to_tensor(one.astype(np.int64)) for one in np.triu_indices(x.shape[0], 1))
+    return P.vector_norm(P.index_select(x, first, 0) - P.index_select(x, second, 0), float(a.p), -1)
+
+
+# products ---------------------------------------------------------------------------------------------------
+
+
+def _inner(w, a, out, x, y):
+    if not x.ndim or not y.ndim:
+        return w.op("multiply", [x, y], out[0])
+    if y.ndim == 1 and x.ndim == 1:
+        return w.op("dot", [x, y], out[0])
+    if y.ndim == 1:
+        return w.op("matmul", [x, y], out[0])
+    flat = y if y.ndim == 2 else reshape(w, y, [math.prod(y.shape[:-1]), y.shape[-1]])
+    shape = [*x.shape[:-1], flat.shape[0]]
+    found = w.op("matmul", [x, flat], (out[0][0], shape), transpose_y=True)
+    return found if y.ndim == 2 else reshape(w, found, out[0][1])
+
+
+def _contract(a, x, y):
+    left, right = ([axis % t.ndim for axis in axes] for t, axes in zip((x, y), a.axes, strict=True))
+    kept = [i for i in range(x.ndim) if i not in left], [i for i in range(y.ndim) if i not in right]
+    shape = [*[x.shape[i] for i in kept[0]], *[y.shape[i] for i in kept[1]]]
+    inner = math.prod(x.shape[i] for i in left)
+    outer = math.prod(y.shape[i] for i in kept[1])
+    rows = P.reshape(P.transpose(x, [*kept[0], *left]), [-1, inner])
+    columns = P.reshape(P.transpose(y, [*right, *kept[1]]), [inner, outer])
+    return P.reshape(P.matmul(rows, columns), shape)
+
+
+def _vecdot(a, x, y):
+    return P.sum((P.conj(x) if x.dtype.is_complex else x) * y, a.axis, dtype=x.dtype)
+
+
+def _cross(w, a, out, x, y):
+    axis = x.shape.index(3) if a.axis in (9, None) else a.axis
+    return w.op("cross", [x, y], out[0], axis=axis)
+
+
+# decompositions and equations -------------------------------------------------------------------------------
+
+
+def _adjoint(x):
+    perm = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
+    return P.transpose(P.conj(x) if x.dtype.is_complex else x, perm)
+
+
+def _cholesky_inverse(a, x):
+    inverse = P.inv(x)
+    other = _adjoint(inverse)
+    return P.matmul(inverse, other) if a.upper else P.matmul(other, inverse)
+
+
+def _qr(w, a, out, x):
+    if a.mode == "r":
+        return w.op("qr", [x], [(x.dtype, [0]), out[0]], mode=a.mode)[1]
+    return w.op("qr", [x], out, mode=a.mode)
+
+
+def _read_qr(a, x):
+    found = P.qr(x, a.mode)
+    return (None, found) if a.mode == "r" else found
+
+
+def _lu(w, a, out, x):
+    return w.op("lu", [x], out, pivot=True)
+
+
+def _unpacked(w, a, out, x, pivots):
+    return w.op("lu_unpack", [x, pivots], out, unpack_ludata=True, unpack_pivots=True)
+
+
+def _least_squares(w, a, out, x, y):
+    return w.op("lstsq", [x, y, w.number(a.rcond, "float32", (1,))], out, driver="gelsd")
+
+
+def _pinv(a, x):
+    if is_empty(x):
+        return None
+    floor = max(a.rcond, float(np.finfo(x._raw.dtype).eps) * max(x.shape[-2:]))
+    if a.hermitian:
+        values, left = P.eigh(x)
+        right = _adjoint(left)
+    else:
+        left, values, right = P.svd(x, False)
+    size = P.abs(values)
+    is_kept = size > P.max(size, -1, True) * floor
+    inverse = P.where(is_kept, 1 / P.where(is_kept, values, P.ones_like(values)), P.zeros_like(values))
+    inverse = P.cast(P.unsqueeze(inverse, -2), x.dtype)
+    return P.matmul(_adjoint(right) * inverse, _adjoint(left))
+
+
+def _rank(w, a, out, x, limit, absolute, relative):
+    if limit is not None:
+        return w.op("matrix_rank_tol", [x, limit], out[0], use_default_tol=False, hermitian=a.hermitian)
+    if absolute is not None or relative is not None:
+        raise NotWritable("matrix_rank with atol or rtol has no form in PIR")
+    return w.op("matrix_rank", [x], out[0], tol=0.0, use_default_tol=True, hermitian=a.hermitian)
+
+
+def _rank_by_limits(a, x, limit, absolute, relative):
+    """With atol or rtol."""
+    if is_empty(x) or absolute is None and relative is None:
+        return None
+    values = P.abs(P.eigvalsh(x)) if a.hermitian else P.svdvals(x)
+    limit = None if relative is None else P.max(values, -1) * relative
+    if absolute is not None:
+        limit = absolute if limit is None else P.maximum(P.expand_as(absolute, limit), limit)
+    return P.sum(P.cast(values > P.unsqueeze(limit, -1), "int64"), -1)
+
+
+def reflected(x, tau):
+    """The product of Householder reflectors."""
+    rows, columns = x.shape[-2:]
+    eye = P.eye(rows, columns, x.dtype)
+    vectors = P.tril(x, -1) + eye
+    found = P.expand(eye, list(x.shape))
+    for i in reversed(range(tau.shape[-1])):
+        one = vectors[..., i : i + 1]
+        found = found - P.unsqueeze(tau[..., i : i + 1], -1) * P.matmul(one, P.matmul(_adjoint(one), found))
+    return found
+
+
+def _householder(a, x, tau):
+    return reflected(x, tau)
+
+
+def _ormqr(a, x, tau, y):
+    q = reflected(x, tau)
+    q = _adjoint(q) if a.transpose else q
+    return P.matmul(q, y) if a.left else P.matmul(y, q)
+
+
+def _solve(w, a, out, x, y):
+    if not a.left:
+        raise NotWritable("solve from the right has no form in PIR")
+    return w.op("solve", [x, y], out[0])
+
+
+def _solve_from_right(a, x, y):
+    return None if a.left else _adjoint_free(P.solve(_adjoint_free(x), _adjoint_free(y)))
+
+
+def _adjoint_free(x):
+    """The transposed matrices."""
+    return P.transpose(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
+
+
+def _matrix_exp(a, x):
+    """A series for a matrix that is halved until it is small, then squared as often."""
+    from paddle_jax.static.nn import while_loop
+
+    if is_empty(x):
+        return None
+    size = P.max(P.sum(P.abs(x), -2, keepdim=True), -1, True)
+    times = P.clip(P.ceil(P.log2(P.clip(size, 0.75) / 0.75)), 0.0, 48.0)
+    two = P.full([], 2, x.dtype)
+    small = x / P.pow(two, times)
+    powers = [P.eye(x.shape[-1], None, x.dtype), small, P.matmul(small, small)]
+    powers += [P.matmul(powers[2], small), P.matmul(powers[2], powers[2])]
+    found = powers[4] / math.factorial(16)
+    for first in (12, 8, 4, 0):
+        part = powers[0] / math.factorial(first)
+        for i in range(1, 4):
+            part = part + powers[i] / math.factorial(first + i)
+        found = part + (P.matmul(powers[4], found) if first < 12 else found)
+
+    def step(count, value):
+        return [count + 1, P.where(count < times, P.matmul(value, value), value)]
+
+    most = P.max(times)
+    start = P.full([], 0, x.dtype)
+    return while_loop(lambda count, value: count < most, step, [start, found])[1]
+
+
+vector_norm = Form(write_norm, read_norm, onnx_norm, _vector_norm)
+norm, matrix_norm = Form(write_norm, parts=_norm), Form(parts=_matrix_norm)
+cond, cdist, pdist = Form(parts=_cond), Form(parts=_cdist), Form(parts=_pdist)
+inner, contract, vecdot, cross = Form(_inner), Form(parts=_contract), Form(parts=_vecdot), Form(_cross)
+qr = Form(_qr, _read_qr)
+cholesky_inverse, lu, unpacked = Form(parts=_cholesky_inverse), Form(_lu), Form(_unpacked)
+least_squares, pinv, rank = Form(_least_squares), Form(parts=_pinv), Form(_rank, parts=_rank_by_limits)
+householder, ormqr = Form(parts=_householder), Form(parts=_ormqr)
+solve, matrix_exp = Form(_solve, parts=_solve_from_right), Form(parts=_matrix_exp)
+
+
+# sums of products -------------------------------------------------------------------------------------------
+
+
+def _terms(equation, ndims):
+    """(labels of each operand, labels of the result) with a letter for each axis, and the letters that stand
+    for dots."""
+    given, arrow, result = equation.replace(" ", "").partition("->")
+    terms = given.split(",")
+    fresh = [c for c in string.ascii_letters if c not in equation]
+    lengths = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims, strict=True) if "..." in t]
+    dots = "".join(fresh[: max(lengths, default=0)])
+    found = []
+    for term, ndim in zip(terms, ndims, strict=True):
+        count = ndim - len(term.replace("...", ""))
+        found.append(term.replace("...", dots[len(dots) - count :] if count else ""))
+    if not arrow:
+        labels = given.replace(",", "").replace(".", "")
+        result = "..." * bool(dots) + "".join(sorted(c for c in set(labels) if labels.count(c) == 1))
+    return found, result.replace("...", dots), dots
+
+
+def _einsum(a, operands):
+    """With explicit labels, one or two operands at a time, and each label once in an operand."""
+    from paddle_jax.tensor.einsum import einsum
+
+    terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
+    if len(set(result)) < len(result):
+        return None
+    xs = [_spread(x, term, terms, operands, dots) for x, term in zip(operands, terms, strict=True)]
+    for i, term in enumerate(terms):
+        xs[i], terms[i] = _without_repeats(xs[i], term)
+    while len(xs) > 2:
+        later = set(result).union(*terms[2:])
+        label = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in later)
+        xs[:2] = [einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
+        terms[:2] = [label]
+    equation = f"{','.join(terms)}->{result}"
+    return None if equation == a.equation else einsum(equation, *xs)
+
+
+def _spread(x, term, terms, operands, dots):
+    """x with the lengths that the axes behind dots have in other operands."""
+    shape = list(x.shape)
+    for axis, label in enumerate(term):
+        if label in dots and not is_length(shape[axis]) and shape[axis] == 1:
+            shape[axis] = next(
+                (
+                    n
+                    for other, y in zip(terms, operands, strict=True)
+                    for one, n in zip(other, y.shape, strict=True)
+                    if one == label and (is_length(n) or n != 1)
+                ),
+                1,
+            )
+    return x if all(n is m for n, m in zip(shape, x.shape, strict=True)) else P.expand(x, shape)
+
+
+def _without_repeats(x, term):
+    for label in dict.fromkeys(term):
+        while term.count(label) > 1:
+            first = term.index(label)
+            second = term.index(label, first + 1)
+            x = P.diagonal(x, 0, first, second)
+            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + label
+    return x, term
+
+
+def _write_einsum(w, a, out, operands):
+    terms, result, _ = _terms(a.equation, [x.ndim for x in operands])
+    if (
+        f"{','.join(terms)}->{result}" != a.equation
+        or len(terms) > 2
+        or any(len(set(labels)) < len(labels) for labels in [*terms, result])
+    ):
+        raise NotWritable(f"einsum of {a.equation!r} has no form in PIR")
+    return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
+
+
+einsum = Form(_write_einsum, parts=_einsum)

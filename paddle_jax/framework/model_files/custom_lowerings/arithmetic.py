@@ -1,0 +1,149 @@
+"""Arithmetic on elements."""
+
+import math
+
+import numpy as np
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import binary, cast, same_shape, scaled
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _arithmetic(name):
+    def write(w, a, out, x, y):
+        return w.op(name, [x, y if a.alpha == 1 else scaled(w, y, a.alpha)], out[0])
+
+    return Form(write)
+
+
+def _write_scale(w, a, out, x, factor, bias):
+    if a.act:
+        raise NotWritable("scale with an activation has no form in PIR")
+    factor, bias = cast(w, factor, x.dtype), cast(w, bias, x.dtype)
+    if a.bias_after_scale:
+        return binary(w, "add", binary(w, "multiply", x, factor, out[0]), bias, out[0])
+    return binary(w, "multiply", binary(w, "add", x, bias, out[0]), factor, out[0])
+
+
+def _activated_scale(a, x, factor, bias):
+    if not a.act:
+        return None
+    return getattr(P, a.act)(P.scale(x, factor, bias, a.bias_after_scale))
+
+
+def _divide(w, a, out, x, y):
+    if a.rounding_mode is None:
+        return w.op("divide", [cast(w, x, out[0][0]), cast(w, y, out[0][0])], out[0])
+    return w.op({"floor": "floor_divide", "trunc": "trunc_divide"}[a.rounding_mode], [x, y], out[0])
+
+
+def _read_scale(a, x, s_factor):
+    return P.scale(x, s_factor, a.bias, a.bias_after_scale)
+
+
+def _onnx_scale(g, op, x, factor):
+    factor, bias = g.number(g.numbers(factor)[0], op.kind()), g.number(op.bias, op.kind())
+    if op.bias_after_scale:
+        y = x if g.known[factor] == 1 else g.node("Mul", [x, factor])
+        return y if op.bias == 0 else g.node("Add", [y, bias])
+    return g.node("Mul", [g.node("Add", [x, bias]), factor])
+
+
+def _write_clip(w, a, out, x, low, high):
+    x = cast(w, x, out[0][0])
+    x = x if low is None else binary(w, "maximum", x, cast(w, low, x.dtype), x.type)
+    return x if high is None else binary(w, "minimum", x, cast(w, high, x.dtype), x.type)
+
+
+def _read_clip(a, x, s_low, s_high):
+    if isinstance(s_low, float) and isinstance(s_high, float) and x.dtype.is_integer:
+        limit = 2**63 - 1
+        return P.clip(x, *(int(max(-limit, min(bound, limit))) for bound in (s_low, s_high)))
+    return P.cast(P.clip(x, s_low, s_high), x.dtype)
+
+
+def _onnx_clip(g, op, x, low, high):
+    return g.node("Clip", [x, *(g.number(g.numbers(bound)[0], op.kind()) for bound in (low, high))])
+
+
+def _onnx_floor_divide(g, op, x, y):
+    if np.dtype(op.kind()).kind == "f":
+        return g.node("Floor", [g.node("Div", [x, y])])
+    return g.cast(g.node("Floor", [g.node("Div", [g.cast(x, "float64"), g.cast(y, "float64")])]), op.kind())
+
+
+def _onnx_remainder(g, op, x, y):
+    return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
+
+
+def _frac(w, a, out, x):
+    return binary(w, "subtract", x, w.op("trunc", [x], x.type), x.type)
+
+
+def _on_one_shape(name):
+    """A rule for an operation of Paddle that neither broadcasts nor casts."""
+
+    def write(w, a, out, x, y):
+        x, y = (cast(w, one, out[0][0]) for one in (x, y))
+        x, y = (
+            one
+            if same_shape(one.shape, out[0][1])
+            else w.op("expand", [one, w.ints(out[0][1])], (one.dtype, out[0][1]))
+            for one in (x, y)
+        )
+        return w.op(name, [x, y], out[0])
+
+    return Form(write)
+
+
+def _polygamma(w, a, out, x):
+    x = cast(w, x, out[0][0])
+    return w.op("digamma", [x], out[0]) if a.n == 0 else w.op("polygamma", [x], out[0], n=a.n)
+
+
+def _renorm(w, a, out, x):
+    return w.op("renorm", [x], out[0], p=float(a.p), axis=a.axis % x.ndim, max_norm=float(a.max_norm))
+
+
+def _hypot(w, a, out, x, y):
+    x, y = (cast(w, one, out[0][0]) for one in (x, y))
+    return w.op(
+        "sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])], out[0]
+    )
+
+
+def _logaddexp(w, a, out, x, y):
+    x, y = (cast(w, one, out[0][0]) for one in (x, y))
+    gap = w.op("abs", [binary(w, "subtract", x, y, out[0])], out[0])
+    tail = w.op("log1p", [w.op("exp", [scaled(w, gap, -1.0)], out[0])], out[0])
+    return binary(w, "add", binary(w, "maximum", x, y, out[0]), tail, out[0])
+
+
+def _nan_to_num(w, a, out, x):
+    top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
+    for test, number in (
+        ("nan", a.nan),
+        ("high", top if a.posinf is None else a.posinf),
+        ("low", -top if a.neginf is None else a.neginf),
+    ):
+        if test == "nan":
+            hit = w.op("isnan", [x], ("bool", x.shape))
+        else:
+            hit = w.op(
+                "equal",
+                [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())],
+                ("bool", x.shape),
+            )
+        x = w.op("where", [hit, w.op("full_like", [x, w.full(number)], x.type, dtype=x.dtype), x], x.type)
+    return x
+
+
+add, subtract = _arithmetic("add"), _arithmetic("subtract")
+scale = Form(_write_scale, _read_scale, _onnx_scale, _activated_scale)
+divide = Form(_divide)
+clip = Form(_write_clip, _read_clip, _onnx_clip)
+floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
+atan2, copysign = _on_one_shape("atan2"), _on_one_shape("copysign")
+polygamma, renorm = Form(_polygamma), Form(_renorm)
+frac, hypot, logaddexp, nan_to_num = Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)

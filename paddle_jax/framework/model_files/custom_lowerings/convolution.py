@@ -1,0 +1,191 @@
+"""Convolutions."""
+
+from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+from paddle_jax.nn.functional.windows import paddings
+
+
+def padding(a, n, last):
+    """(paddings, padding_algorithm)"""
+    value = paddings("", a.padding, n, last)
+    if isinstance(value, str):
+        return [0] * n, value
+    flat = [p for both in value for p in both]
+    return ([both[0] for both in value] if all(p == q for p, q in value) else flat), "EXPLICIT"
+
+
+def _bias(w, out, done, bias, channel):
+    """done + bias along the channel axis."""
+    if bias is None:
+        return done
+    shape = [1] * len(out[1])
+    shape[channel] = bias.shape[0]
+    return w.op("add", [done, w.op("reshape", [bias, w.ints(shape)], (bias.dtype, shape))], out)
+
+
+def _settings(a, n):
+    """Attributes that convolutions share, and whether channels are last."""
+    last = a.data_format[-1] == "C"
+    pads, how = padding(a, n, last)
+    found = {
+        "strides": pair(a.stride, n),
+        "paddings": pads,
+        "padding_algorithm": how,
+        "dilations": pair(a.dilation, n),
+        "groups": a.groups,
+    }
+    return found | {"data_format": a.data_format}, last
+
+
+def _conv(n):
+    def rule(w, a, out, x, weight, bias):
+        attrs, last = _settings(a, n)
+        name = (
+            "depthwise_conv2d"
+            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1
+            else f"conv{n}d"
+        )
+        return _bias(
+            w, out[0], w.op(name, [x, weight], out[0], **attrs), bias, len(out[0][1]) - 1 if last else 1
+        )
+
+    return rule
+
+
+def _conv_transpose(n):
+    def rule(w, a, out, x, weight, bias):
+        attrs, last = _settings(a, n)
+        extra = pair(a.output_padding, n) if a.output_padding else []
+        if n == 3:
+            attrs["data_format"] = "NHWC" if last else "NCHW"
+        name = (
+            "depthwise_conv2d_transpose"
+            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
+            else f"conv{n}d_transpose"
+        )
+        size = [] if a.output_size is None else pair(a.output_size, n)
+        operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
+        if n == 3:
+            attrs["output_size"] = size
+        done = w.op(name, operands, out[0], output_padding=extra, **attrs)
+        return _bias(w, out[0], done, bias, len(out[0][1]) - 1 if last else 1)
+
+    return rule
+
+
+def flat(rule, weighted=True):
+    """A rule for one spatial axis, made of that for two: the new axis has length 1 and comes first."""
+
+    def one(w, a, out, x, *operands):
+        last = getattr(a, "data_format", "NCL")[-1] == "C"
+        axis = 1 if last else 2
+        for name, fill in (
+            ("stride", 1),
+            ("dilation", 1),
+            ("output_padding", 0),
+            ("kernel_size", 1),
+            ("output_size", 1),
+        ):
+            value = getattr(a, name, None)
+            if value is not None:
+                setattr(a, name, [fill, *(value if isinstance(value, tuple | list) else [value])])
+        if not isinstance(getattr(a, "padding", ""), str):
+            a.padding = [0, 0, *paddings("", a.padding, 1, last)[0]]
+        a.data_format = "NHWC" if last else "NCHW"
+        if weighted:
+            operands = [unsqueeze(w, operands[0], 2), *operands[1:]]
+        outs = [(dtype, [*shape[:axis], 1, *shape[axis:]]) for dtype, shape in out]
+        found = rule(w, a, outs, unsqueeze(w, x, axis), *operands)
+        return (
+            [squeeze(w, one, [axis]) for one in found]
+            if isinstance(found, list)
+            else squeeze(w, found, [axis])
+        )
+
+    return one
+
+
+# reading and exporting --------------------------------------------------------------------------------------
+
+
+def read_padding(a):
+    """The padding argument of convolutions and pooling."""
+    return a.paddings if a.padding_algorithm == "EXPLICIT" else a.padding_algorithm
+
+
+def layout(a, name):
+    """3D operations of Paddle may say NCHW for NCDHW."""
+    return (
+        a.data_format
+        if "3d" not in name
+        else {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format)
+    )
+
+
+def _read_conv(name):
+    return lambda a, x, w: getattr(P, name)(
+        x, w, None, a.strides, read_padding(a), a.dilations, a.groups, data_format=layout(a, name)
+    )
+
+
+def _read_transpose(name):
+    def rule(a, x, w, n_size=None):
+        size = n_size or getattr(a, "output_size", None) or None
+        extra = {"output_size": size} if size else {"output_padding": a.output_padding or 0}
+        return getattr(P, name)(
+            x,
+            w,
+            None,
+            a.strides,
+            read_padding(a),
+            dilation=a.dilations,
+            groups=a.groups,
+            data_format=layout(a, name),
+            **extra,
+        )
+
+    return rule
+
+
+def onnx_pads(op, n):
+    """The attributes of a node that say how it pads n axes."""
+    pads = list(op.paddings)
+    if op.padding_algorithm == "SAME":
+        return {"auto_pad": "SAME_UPPER"}
+    if op.padding_algorithm == "VALID":
+        pads = [0] * n
+    begin, end = (pads, pads) if len(pads) == n else (pads[::2], pads[1::2])
+    return {"pads": [*begin, *end]}
+
+
+def _onnx_conv(g, op, x, w):
+    op.channels_first()
+    n = op.ndim() - 2
+    return g.node(
+        "Conv", [x, w], strides=op.strides, dilations=op.dilations, group=op.groups, **onnx_pads(op, n)
+    )
+
+
+def _onnx_transpose(g, op, x, w, size=None):
+    op.channels_first()
+    n = op.ndim() - 2
+    extra = {"output_padding": op.output_padding} if op.output_padding else {}
+    return g.node(
+        "ConvTranspose",
+        [x, w],
+        strides=op.strides,
+        dilations=op.dilations,
+        group=op.groups,
+        **extra,
+        **onnx_pads(op, n),
+    )
+
+
+conv1d, conv1d_transpose = Form(flat(_conv(2))), Form(flat(_conv_transpose(2)))
+conv2d, conv3d = (
+    Form(_conv(2), _read_conv("conv2d"), _onnx_conv),
+    Form(_conv(3), _read_conv("conv3d"), _onnx_conv),
+)
+conv2d_transpose = Form(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
+conv3d_transpose = Form(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)

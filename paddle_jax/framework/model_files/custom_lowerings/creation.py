@@ -1,0 +1,134 @@
+"""New tensors."""
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
+
+
+def _uniform(w, a, out, low, high):
+    shape = out[0][1]
+    return w.op(
+        "uniform",
+        [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])],
+        out[0],
+        shape=[],
+        dtype=out[0][0],
+    )
+
+
+def _read_uniform(a, n_shape, s_low, s_high):
+    return P.uniform(n_shape, a.dtype, s_low, s_high, a.seed)
+
+
+def _arange(w, a, out):
+    """Bounds as operands: whole numbers where all are, else float64."""
+    bounds = [a.start, a.end, a.step]
+    kind = "int64" if all(isinstance(b, int) for b in bounds) else "float64"
+    return w.op("arange", [w.number(b, kind, (1,)) for b in bounds], out[0], dtype=out[0][0])
+
+
+def _linspace(w, a, out):
+    ends = [w.number(b, "float32" if out[0][0] == "float32" else "float64", (1,)) for b in (a.start, a.stop)]
+    return w.op("linspace", [*ends, w.number(a.num, "int32", (1,))], out[0], dtype=out[0][0])
+
+
+# random numbers ---------------------------------------------------------------------------------------------
+
+
+def _normal(w, a, out):
+    return _gaussian(w, out[0])
+
+
+def _gaussian(w, kind):
+    return w.op("gaussian", [w.ints(kind[1])], kind, mean=0.0, std=1.0, dtype=kind[0])
+
+
+def _scaled_normal(w, a, out, mean, std):
+    found = _gaussian(w, out[0])
+    for name, value in (("multiply", std), ("add", mean)):
+        found = w.op(name, [found, cast(w, value, out[0][0])], out[0])
+    return found
+
+
+def _integers(w, a, out, low, high):
+    low, high = (int(constant_of(w, value)) for value in (low, high))
+    if not -(2**31) <= low < high < 2**31:
+        raise NotWritable(f"randint from {low} to {high} has no form in PIR")
+    found = w.op("randint", [w.ints(out[0][1])], ("int64", out[0][1]), low=low, high=high, dtype="int64")
+    return cast(w, found, out[0][0])
+
+
+def _permutation(w, a, out):
+    return w.op("randperm", [], out[0], n=a.n, dtype=out[0][0])
+
+
+def _bernoulli(w, a, out, x, p):
+    if not same_shape(p.shape, out[0][1]):
+        p = w.op("expand", [p, w.ints(out[0][1])], (p.dtype, out[0][1]))
+    return w.op("bernoulli", [cast(w, p, out[0][0])], out[0])
+
+
+def _classes(w, a, out, x):
+    return w.op("multinomial", [x, w.number(a.count, "int32", (1,))], out[0], replacement=a.replacement)
+
+
+def _drawn(name):
+    return Form(lambda w, a, out, *operands: w.op(name, list(operands), out[0]))
+
+
+def _binomial(w, a, out, count, share):
+    both = [cast(w, one, "float64") for one in (count, share)]
+    both = [
+        one
+        if same_shape(one.shape, out[0][1])
+        else w.op("expand", [one, w.ints(out[0][1])], ("float64", out[0][1]))
+        for one in both
+    ]
+    return w.op("binomial", both, out[0])
+
+
+def _kept(w, shape, p):
+    """Whether each element is kept."""
+    drawn = w.op(
+        "uniform",
+        [w.ints(shape), w.full(0.0), w.full(1.0)],
+        ("float32", list(shape)),
+        shape=[],
+        dtype="float32",
+    )
+    return w.op("greater_equal", [drawn, w.full(p, "float32", ())], ("bool", list(shape)))
+
+
+def _drop(w, a, out, x):
+    if a.p == 1 and a.axes is not None:
+        return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
+    if a.axes is None:  # in evaluation, as Paddle saves it
+        mode = "upscale_in_train" if a.upscale else "downgrade_in_infer"
+        return w.op("dropout", [x, None, w.full(a.p)], [x.type, ("uint8", x.shape)], is_test=True, mode=mode)[
+            0
+        ]
+    shape = [n if axis in a.axes else 1 for axis, n in enumerate(x.shape)]
+    x = scaled(w, x, 1 / (1 - a.p)) if a.upscale else x
+    return w.op("multiply", [x, cast(w, _kept(w, shape, a.p), x.dtype)], x.type)
+
+
+def _alpha_drop(w, a, out, x):
+    if a.p == 1:
+        return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
+    shape = [*x.shape[:2], *[1] * (x.ndim - 2)] if a.per_feature else x.shape
+    kept = _kept(w, shape, a.p)
+    if not same_shape(shape, x.shape):
+        kept = w.op("expand", [kept, w.ints(x.shape)], ("bool", x.shape))
+    dropped = w.op("full_like", [x, w.full(_ALPHA_DROPPED)], x.type, dtype=x.dtype)
+    scale = ((1 - a.p) * (1 + a.p * _ALPHA_DROPPED**2)) ** -0.5
+    return scaled(w, w.op("where", [kept, x, dropped], x.type), scale, -scale * _ALPHA_DROPPED * a.p)
+
+
+normal, scaled_normal, integers = Form(_normal), Form(_scaled_normal), Form(_integers)
+permutation, bernoulli, classes = Form(_permutation), Form(_bernoulli), Form(_classes)
+poisson, gamma, binomial = _drawn("poisson"), _drawn("standard_gamma"), Form(_binomial)
+drop, alpha_drop = Form(_drop), Form(_alpha_drop)
+arange, linspace = Form(_arange), Form(_linspace)
+uniform = Form(_uniform, _read_uniform)

@@ -1,0 +1,145 @@
+"""Functions of elements in parts: what Paddle computes by several operations."""
+
+import math
+
+import numpy as np
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import cast
+from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def to_dtype(w, a, out, x):
+    """As cast."""
+    return cast(w, x, out[0][0])
+
+
+def _is_complex(x):
+    return x._raw.dtype.kind == "c"
+
+
+def _is_whole(x):
+    return x._raw.dtype.kind in "iub"
+
+
+def zero_like(x):
+    """A number 0 that is broadcast against x."""
+    return P.full([], 0, x.dtype)
+
+
+def _signbit(a, x):
+    if _is_whole(x):
+        return x < 0
+    return P.copysign(P.ones_like(x), x) < 0  # of -0.0, too
+
+
+def _signed_infinity(sign):
+    def parts(a, x):
+        if _is_whole(x):
+            return P.full_like(x, False, "bool")
+        return P.logical_and(P.isinf(x), x > 0 if sign > 0 else x < 0)
+
+    return parts
+
+
+def _isreal(a, x):
+    return P.imag(x) == 0 if _is_complex(x) else P.full_like(x, True, "bool")
+
+
+def _sinc(a, x):
+    if _is_complex(x):
+        return None
+    angle = x * math.pi
+    is_zero = x == 0
+    return P.where(is_zero, P.ones_like(x), P.sin(angle) / P.where(is_zero, P.ones_like(x), angle))
+
+
+def _write_sgn(w, a, out, x):
+    if x.dtype.startswith("complex"):
+        raise NotWritable("sgn of complex numbers has no form in PIR")
+    return w.op("sign", [x], out[0])
+
+
+def _sgn(a, x):
+    if not _is_complex(x):
+        return None
+    length = P.abs(x)
+    divisor = P.where(length == 0, P.ones_like(length), length)
+    return P.complex(P.real(x) / divisor, P.imag(x) / divisor)
+
+
+def _ldexp(a, x, y):
+    dtype = "float64" if "float64" in (x._raw.dtype.name, y._raw.dtype.name) else "float32"
+    exponent = P.cast(y, dtype)
+    return P.cast(x, dtype) * P.pow(P.full_like(exponent, 2), exponent)
+
+
+def _frexp(a, x):
+    two = P.full([], 2, x.dtype)
+    is_plain = P.logical_and(P.isfinite(x), x != 0)
+    size = P.where(is_plain, P.abs(x), P.ones_like(x))
+    exponent = P.floor(P.log2(size)) + 1
+    share = size / P.pow(two, exponent - 1) / 2  # 2**128 would not be finite
+    is_large, is_small = share >= 1, share < 0.5  # a rounded logarithm
+    exponent = exponent + P.cast(is_large, x.dtype) - P.cast(is_small, x.dtype)
+    share = P.where(is_large, share / 2, P.where(is_small, share * 2, share))
+    mantissa = P.where(x < 0, -share, share)
+    return P.where(is_plain, mantissa, x), P.where(is_plain, exponent, P.zeros_like(x))
+
+
+def _gcd(a, x, y):
+    from paddle_jax.static.nn import while_loop
+
+    if _is_whole(x):
+        x, y = P.abs(x), P.abs(y)
+    x, y = P.broadcast_tensors([x, y])
+
+    def step(high, low):
+        is_done = low == 0
+        rest = P.remainder(high, P.where(is_done, P.ones_like(low), low))
+        return [P.where(is_done, high, low), P.where(is_done, low, rest)]
+
+    return while_loop(lambda high, low: P.any(low != 0), step, [x, y])[0]
+
+
+def _lcm(a, x, y):
+    divisor = P.gcd(x, y)
+    is_zero = divisor == 0
+    share = P.floor_divide(P.abs(y), P.where(is_zero, P.ones_like(divisor), divisor))
+    return P.abs(x) * share
+
+
+def _lower_gamma(a, x, y):
+    from paddle_jax.tensor.special import gammaincc
+
+    return 1 - gammaincc(x, y)
+
+
+def _multigammaln(a, x):
+    shifts = P.to_tensor(np.arange(a.p) / 2, x.dtype)
+    terms = P.lgamma(P.unsqueeze(x, -1) - shifts)
+    return P.sum(terms, -1) + a.p * (a.p - 1) / 4 * math.log(math.pi)
+
+
+def _polar(a, size, angle):
+    return P.complex(size * P.cos(angle), size * P.sin(angle))
+
+
+def _isin(a, x, values):
+    if is_empty(values):
+        found = P.full_like(x, False, "bool")
+    else:
+        row = P.reshape(values, [1] * x.ndim + [-1])
+        found = P.any(P.unsqueeze(x, -1) == row, -1)
+    return P.logical_not(found) if a.invert else found
+
+
+convert = Form(to_dtype)
+signbit, isreal, sinc = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc)
+sgn = Form(_write_sgn, parts=_sgn)
+isposinf, isneginf = Form(parts=_signed_infinity(1)), Form(parts=_signed_infinity(-1))
+ldexp, frexp, gcd, lcm = Form(parts=_ldexp), Form(parts=_frexp), Form(parts=_gcd), Form(parts=_lcm)
+lower_gamma, multigammaln, polar = Form(parts=_lower_gamma), Form(parts=_multigammaln), Form(parts=_polar)
+isin = Form(parts=_isin)

@@ -1,0 +1,209 @@
+"""Resizing, padding and windows of images."""
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import has_lengths, node_of
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.nn.functional.common import unfold
+
+
+def _resize(w, a, out, x):
+    if a.antialias:
+        raise NotWritable("interpolate with antialias has no form in PIR")
+    n = x.ndim - 2
+    spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
+    if has_lengths(a.size):
+        spatial = pair(a.size, n)
+    form = "NHWC" if a.last else "NCHW"
+    size, factors, operand = [-1] * 3, [], None
+    if a.scale_factor is not None and not a.recompute:
+        factors = [float(f) for f in pair(a.scale_factor, n)]
+        factors = factors * n if len(factors) == 1 else factors
+    elif has_lengths(spatial):
+        operand = w.op(
+            "concat",
+            [w.combine([w.number(v, "int64", (1,)) for v in spatial]), w.full(0, "int32")],
+            ("int64", [n]),
+        )
+        operand = cast(w, operand, "int32")
+    else:
+        size[3 - n :] = spatial
+    return w.op(
+        a.mode + "_interp",
+        [x, operand, None, None],
+        out[0],
+        data_format=form,
+        out_d=size[0],
+        out_h=size[1],
+        out_w=size[2],
+        scale=factors,
+        interp_method=a.mode,
+        align_corners=a.align_corners,
+        align_mode=a.align_mode,
+    )
+
+
+def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
+    dims = x.ndim - 2
+    form = {1: {"NCHW": "NCW"}, 3: {"NCHW": "NCDHW"}}.get(dims, {}).get(a.data_format, a.data_format)
+    size = [n for n in (a.out_d, a.out_h, a.out_w)[3 - dims :]]
+    if sizes is not None:
+        size = [one.reshape([]) for one in sizes]
+    elif n_size is not None:
+        size = n_size
+    scale = a.scale if s_scale is None else s_scale if isinstance(s_scale, float) else s_scale.tolist()
+    chosen = (
+        {"size": size}
+        if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale)
+        else {"scale_factor": scale}
+    )
+    return P.interpolate(
+        x,
+        mode=a.interp_method,
+        align_corners=a.align_corners,
+        align_mode=a.align_mode,
+        data_format=form,
+        **chosen,
+    )
+
+
+def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
+    op.channels_first()
+    n = op.ndim() - 2
+    given = [op.out_d, op.out_h, op.out_w][3 - n :]
+    mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
+    how = (
+        "align_corners"
+        if op.align_corners
+        else "asymmetric"
+        if op.align_mode == 1 or mode == "nearest"
+        else "pytorch_half_pixel"
+        if op.interp_method == "bilinear"  # one place lies at the beginning
+        else "half_pixel"
+    )
+    if op.interp_method == "bicubic" and how == "half_pixel" and 1 in given:
+        raise Unsupported("a bicubic resize to the length 1")
+    attrs = {
+        "mode": mode,
+        "coordinate_transformation_mode": how,
+        "cubic_coeff_a": -0.75,
+        "nearest_mode": "floor",
+    }
+    if size is not None or (all(m > 0 for m in given) and not op.scale):
+        head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
+        tail = g.ints(given) if size is None else g.cast(size, "int64")
+        return g.node("Resize", [x, None, None, g.node("Concat", [head, tail], axis=0)], **attrs)
+    if not op.scale:
+        raise Unsupported("sizes as tensors")
+    return g.node("Resize", [x, None, g.constant(np.array([1, 1, *op.scale], np.float32))], **attrs)
+
+
+def _pad(w, a, out, x):
+    pads, n = list(a.pad), x.ndim
+    spatial = n - 2
+    if a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
+        pads = [*pads, 0] if len(pads) % 2 else pads
+        if len(pads) < 2 * n or not a.pad_from_left_axis:  # the last axis comes first
+            pads = [p for i in range(len(pads) // 2)[::-1] for p in pads[2 * i : 2 * i + 2]]
+        ordered = [0] * (2 * n - len(pads)) + pads
+        if has_lengths(ordered):
+            return _joined(w, x, ordered, a.value)
+        return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
+    if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
+        raise NotWritable("this form of pad has no form in PIR")
+    last = (a.data_format or "NCW")[-1] == "C"
+    axis = 1 if last else 2
+    done = x
+    for _ in range(3 - spatial):
+        done, pads = unsqueeze(w, done, axis), [*pads, 0, 0]
+    kind = out[0][0], [*out[0][1][:axis], *[1] * (3 - spatial), *out[0][1][axis:]]
+    done = w.op(
+        "pad3d",
+        [done, w.ints(pads)],
+        kind,
+        mode=a.mode,
+        pad_value=float(a.value),
+        data_format="NDHWC" if last else "NCDHW",
+    )
+    return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
+
+
+def _joined(w, x, pads, value):
+    """x between blocks of a number, whose lengths depend on the inputs."""
+    for axis in range(x.ndim):
+        before, after = pads[2 * axis : 2 * axis + 2]
+        parts = []
+        for length in (before, None, after):
+            shape = [*x.shape[:axis], length, *x.shape[axis + 1 :]]
+            if length is None:
+                parts.append(x)
+            elif node_of(length) != 0:
+                parts.append(
+                    w.op(
+                        "full_with_tensor",
+                        [w.full(value, x.dtype), w.ints(shape)],
+                        (x.dtype, shape),
+                        dtype=x.dtype,
+                    )
+                )
+        if len(parts) > 1:
+            shape = [*x.shape[:axis], x.shape[axis] + before + after, *x.shape[axis + 1 :]]
+            x = w.op("concat", [w.combine(parts), w.full(axis, "int32")], (x.dtype, shape))
+    return x
+
+
+def _read_pad(a, x, n_pads):
+    return P.pad(x, n_pads, a.mode, a.pad_value, a.data_format)
+
+
+def _onnx_pad(g, op, x, pads):
+    if op.data_format[-1] == "C":
+        raise Unsupported("channels on the last axis")
+    if op.mode == "circular":
+        raise Unsupported("circular padding")
+    pads = g.int_list(pads)
+    ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
+    pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
+    mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
+    return g.node("Pad", [x, pads, g.number(op.pad_value, op.kind())], mode=mode)
+
+
+def _unfold(w, a, out, x):
+    pads = pair(a.paddings, 2) if not isinstance(a.paddings, int) else [a.paddings] * 2
+    pads = pads if len(pads) == 4 else [*pads, *pads]
+    sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))
+    return w.op(
+        "unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads, dilations=dilations
+    )
+
+
+def _read_unfold(a, x):
+    return unfold(x, a.kernel_sizes, a.strides, a.paddings, a.dilations)
+
+
+def _fold(w, a, out, x):
+    pads = pair(a.paddings, 2)
+    sizes, kernel, strides, dilations = (
+        pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides, a.dilations)
+    )
+    return w.op(
+        "fold",
+        [x],
+        out[0],
+        output_sizes=sizes,
+        kernel_sizes=kernel,
+        strides=strides,
+        paddings=pads if len(pads) == 4 else [*pads, *pads],
+        dilations=dilations,
+    )
+
+
+fold = Form(_fold)
+resize, pad, windows = (
+    Form(_resize, _read_resize, _onnx_resize),
+    Form(_pad, _read_pad, _onnx_pad),
+    Form(_unfold, _read_unfold),
+)

@@ -1,0 +1,96 @@
+"""Losses."""
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import average, binary, positive
+from paddle_jax.framework.model_files.custom_lowerings.score_losses import (
+    hard,
+    huber,
+    weighted_bce,
+    weighted_logits,
+)
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _loss(difference):
+    def write(w, a, out, x, label):
+        return average(w, difference(w, a, x, label), a.reduction, out)
+
+    return write
+
+
+def _square(w, a, x, label):
+    return w.op("square", [binary(w, "subtract", x, label)], x.type)
+
+
+def _distance(w, a, x, label):
+    return w.op("abs", [binary(w, "subtract", x, label)], x.type)
+
+
+def _square_error(w, a, out, x, label):
+    return _square(w, a, x, label)
+
+
+def _huber(w, a, x, label):
+    if not a.is_huber or (a.delta != 1.0):
+        raise NotWritable("this smooth_l1_loss has no form in PIR")
+    return w.op("huber_loss", [x, label], [x.type, x.type], delta=a.delta)[0]
+
+
+def _hard(w, a, out, x, label, weight):
+    if weight is not None or x.ndim - 1 != positive(a.axis, x.ndim):
+        raise NotWritable("cross entropy with weights, an ignored class or another axis has no form in PIR")
+    if not a.use_softmax:
+        raise NotWritable("cross entropy of probabilities has no form in PIR")
+    one = x.dtype, [*x.shape[:-1], 1]
+    loss = w.op(
+        "cross_entropy_with_softmax", [x, label], [x.type, one], ignore_index=a.ignore_index, axis=a.axis
+    )[1]
+    return average(w, loss, a.reduction, out)
+
+
+def _logits(w, a, out, x, label, weight, pos_weight):
+    if weight is not None or pos_weight is not None:
+        raise NotWritable("binary cross entropy with weights has no form in PIR")
+    return average(w, w.op("sigmoid_cross_entropy_with_logits", [x, label, None], x.type), a.reduction, out)
+
+
+def _bce(w, a, out, x, label, weight):
+    if weight is not None:
+        raise NotWritable("binary cross entropy with weights has no form in PIR")
+    return average(w, w.op("bce_loss", [x, label], x.type), a.reduction, out)
+
+
+# reading ----------------------------------------------------------------------------------------------------
+
+
+def _read_cross_entropy(a, x, label):
+    if not a.use_softmax:
+        loss = P.cross_entropy(x, label, None, a.ignore_index, "none", a.soft_label, a.axis, False)
+        return x, loss if loss.ndim == x.ndim else loss.unsqueeze(a.axis)
+    loss, softmax = P.softmax_with_cross_entropy(
+        x, label, a.soft_label, a.ignore_index, return_softmax=True, axis=a.axis
+    )
+    return softmax, loss
+
+
+def _read_logits(a, x, label, pos_weight=None):
+    loss = P.binary_cross_entropy_with_logits(x, label, None, "none", pos_weight)
+    kept = P.cast(P.not_equal(label, P.full_like(label, a.ignore_index)), x.dtype)
+    loss = P.multiply(loss, kept)
+    return P.divide(loss, P.clip(P.sum(kept), 1e-5)) if a.normalize else loss
+
+
+def _read_bce(a, x, label):
+    return P.binary_cross_entropy(x, label, reduction="none")
+
+
+def _read_huber(a, x, label):
+    return P.smooth_l1_loss(x, label, "none", a.delta), P.subtract(label, x)
+
+
+mse_loss, l1_loss, square_error_cost = Form(_loss(_square)), Form(_loss(_distance)), Form(_square_error)
+smooth_l1_loss = Form(_loss(_huber), _read_huber, parts=huber)
+cross_entropy = Form(_hard, _read_cross_entropy, parts=hard)
+binary_cross_entropy = Form(_bce, _read_bce, parts=weighted_bce)
+binary_cross_entropy_with_logits = Form(_logits, _read_logits, parts=weighted_logits)

@@ -1,0 +1,80 @@
+"""Linear algebra and Fourier transforms."""
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import binary, cast
+from paddle_jax.framework.model_files.custom_lowerings.spectra import has_lengths_of, resized_transform
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _outer(w, a, out, x, y):
+    return binary(
+        w,
+        "multiply",
+        w.op("reshape", [x, w.ints([-1, 1])], (x.dtype, [*out[0][1][:1], 1])),
+        w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])),
+        out[0],
+    )
+
+
+def _linear(w, a, out, x, weight, bias):
+    done = w.op("matmul", [cast(w, x, out[0][0]), cast(w, weight, out[0][0])], out[0])
+    return done if bias is None else w.op("add", [done, cast(w, bias, out[0][0])], out[0])
+
+
+def _onnx_matmul(g, op, x, y):
+    for at, flip in enumerate((op.transpose_x, op.transpose_y)):
+        if flip and op.ndim(at) > 1:
+            perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
+            x, y = (
+                (g.node("Transpose", [x], perm=perm), y)
+                if at == 0
+                else (x, g.node("Transpose", [y], perm=perm))
+            )
+    return g.node("MatMul", [x, y])
+
+
+# Fourier transforms -----------------------------------------------------------------------------------------
+
+
+def _write_fft(name):
+    def write(w, a, out, x):
+        extra = (
+            {"onesided": True}
+            if name == "fft_r2c"
+            else {"last_dim_size": out[0][1][a.axes[-1]]}
+            if name == "fft_c2r"
+            else {}
+        )
+        if not has_lengths_of(a, x, name == "fft_c2r"):
+            raise NotWritable("a Fourier transform of nothing has no form in PIR")
+        if name == "fft_c2r" and not x.dtype.startswith("complex"):
+            x = cast(w, x, "complex128" if x.dtype == "float64" else "complex64")
+        if name == "fft_c2c" and not x.dtype.startswith("complex"):
+            return w.op(
+                "fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, onesided=False
+            )
+        return w.op(name, [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, **extra)
+
+    return write
+
+
+def _read_c2c(a, x):
+    return (P.fftn if a.forward else P.ifftn)(x, axes=a.axes, norm=a.normalization)
+
+
+def _read_r2c(a, x):
+    if a.onesided:
+        return (P.rfftn if a.forward else P.ihfftn)(x, axes=a.axes, norm=a.normalization)
+    return _read_c2c(a, x)
+
+
+def _read_c2r(a, x):
+    sizes = [x.shape[axis] for axis in a.axes[:-1]] + [a.last_dim_size or 2 * (x.shape[a.axes[-1]] - 1)]
+    return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
+
+
+outer, linear, matmul = Form(_outer), Form(_linear), Form(onnx=_onnx_matmul)
+fft_c2c = Form(_write_fft("fft_c2c"), _read_c2c, parts=resized_transform("c2c"))
+fft_r2c = Form(_write_fft("fft_r2c"), _read_r2c, parts=resized_transform("r2c"))
+fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r, parts=resized_transform("c2r", True))

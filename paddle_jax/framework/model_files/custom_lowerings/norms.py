@@ -1,0 +1,192 @@
+"""Normalization of layers."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax.framework.model_files.builder import Length, NotWritable
+from paddle_jax.framework.model_files.builder_helpers import (
+    binary,
+    reduced,
+    reshape,
+    scaled,
+    squeeze,
+    unsqueeze,
+)
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _weights(w, weight, bias, count, dtype):
+    """Scale and shift, filled in where they are missing."""
+    return weight or w.full(1.0, dtype, (count,)), bias or w.full(0.0, dtype, (count,))
+
+
+def _batch_norm(w, a, out, x, mean, variance, weight, bias):
+    last = a.data_format[-1] == "C" and a.data_format != "NC"
+    weight, bias = _weights(w, weight, bias, mean.shape[0], mean.dtype)
+    kinds = [out[0], mean.type, mean.type, mean.type, mean.type, None]
+    return w.op(
+        "batch_norm_",
+        [x, mean, variance, weight, bias],
+        kinds,
+        momentum=0.9,
+        epsilon=a.epsilon,
+        data_format="NHWC" if last else "NCHW",
+    )[0]
+
+
+def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
+    """As in evaluation: Paddle saves it like that."""
+    return [_batch_norm(w, a, out, x, mean, variance, weight, bias), mean, variance]
+
+
+def _layer_norm(w, a, out, x, weight, bias):
+    count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
+    begin = x.ndim - count
+    weight, bias = (
+        None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
+        for one in (weight, bias)
+    )
+    return w.op(
+        "layer_norm",
+        [x, weight, bias],
+        [out[0], ("float32", x.shape[:begin]), ("float32", x.shape[:begin])],
+        epsilon=a.epsilon,
+        begin_norm_axis=begin,
+    )[0]
+
+
+def _group_norm(w, a, out, x, weight, bias):
+    last = a.data_format[-1] == "C" and a.data_format != "NC"
+    groups = ("float32", [x.shape[0], a.num_groups])
+    return w.op(
+        "group_norm",
+        [x, weight, bias],
+        [out[0], groups, groups],
+        epsilon=a.epsilon,
+        groups=a.num_groups,
+        data_format="NHWC" if last else "NCHW",
+    )[0]
+
+
+def _instance_norm(w, a, out, x, mean, variance, weight, bias):
+    return w.op("instance_norm", [x, weight, bias], [out[0], None, None], epsilon=a.eps)[0]
+
+
+def _rms_norm(w, a, out, x, weight):
+    count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
+    axes = list(range(x.ndim - count, x.ndim))
+    kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
+    mean = reduced(w, "mean", w.op("square", [x], x.type), axes, True, kept)
+    done = binary(w, "multiply", x, w.op("rsqrt", [scaled(w, mean, 1.0, a.eps)], kept), x.type)
+    return done if weight is None else binary(w, "multiply", done, weight, out[0])
+
+
+def _response_by_parts(a, x):
+    """Of other than 4 axes, or with the channels last."""
+    last = a.data_format[-1] == "C"
+    if x.ndim == 4 and not last and not is_length(x.shape[1]):
+        return None
+    squares, before, after = P.square(x), a.size // 2, (a.size - 1) // 2
+    if last:
+        flat = P.reshape(squares, [x.shape[0], 1, -1, x.shape[-1]])
+        mean = P.avg_pool2d(P.pad(flat, [before, after, 0, 0]), [1, a.size], 1)
+    else:
+        flat = P.reshape(squares, [x.shape[0], 1, x.shape[1], -1])
+        mean = P.avg_pool2d(P.pad(flat, [0, 0, before, after]), [a.size, 1], 1)
+    return x / P.pow(P.reshape(mean, list(x.shape)) * a.alpha + a.k, a.beta)
+
+
+def _local_response_norm(w, a, out, x):
+    channel = x.ndim - 1 if a.data_format[-1] == "C" else 1
+    if channel != 1 or x.ndim != 4 or isinstance(x.shape[1], Length):
+        raise NotWritable("local_response_norm of this shape has no form in PIR")
+    squares = unsqueeze(w, w.op("square", [x], x.type), 1)
+    pads = [0, 0, 0, 0, a.size // 2, (a.size - 1) // 2]
+    wide = [*squares.shape[:2], squares.shape[2] + a.size - 1, *squares.shape[3:]]
+    padded = w.op("pad3d", [squares, w.ints(pads)], (x.dtype, wide), mode="constant", pad_value=0.0)
+    mean = w.op(
+        "pool3d",
+        [padded],
+        squares.type,
+        kernel_size=[a.size, 1, 1],
+        strides=[1, 1, 1],
+        paddings=[0, 0, 0],
+        pooling_type="avg",
+    )
+    power = w.op("pow", [scaled(w, squeeze(w, mean, [1]), a.alpha, a.k)], x.type, y=a.beta)
+    return binary(w, "divide", x, power, out[0])
+
+
+# reading and exporting --------------------------------------------------------------------------------------
+
+
+def _read_batch_norm(a, x, mean, var, w, b):
+    training = not (a.is_test or a.use_global_stats)
+    if training:
+        mean, var = P.assign(mean), P.assign(var)
+    done = P.batch_norm(x, mean, var, w, b, training, a.momentum, a.epsilon, a.data_format, not training)
+    return done, mean, var, None, None, None
+
+
+def _read_layer_norm(a, x, w, b):
+    shape = list(x.shape[a.begin_norm_axis :])
+    return P.layer_norm(x, shape, *(None if one is None else one.reshape(shape) for one in (w, b)), a.epsilon)
+
+
+def _read_group_norm(a, x, w, b):
+    return P.group_norm(x, a.groups, a.epsilon, w, b, a.data_format)
+
+
+def _read_instance_norm(a, x, w, b):
+    return P.instance_norm(x, weight=w, bias=b, eps=a.epsilon)
+
+
+def _onnx_batch_norm(g, op, x, mean, var, w, b):
+    op.channels_first()
+    return [
+        g.node("BatchNormalization", [x, w, b, mean, var], epsilon=op.epsilon),
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
+def _onnx_layer_norm(g, op, x, w, b):
+    axis = op.begin_norm_axis
+    shape = [int(n) for n in op.lengths()[axis:]]
+    w = g.constant(np.ones(shape, op.kind())) if w is None else g.node("Reshape", [w, g.ints(shape)])
+    b = None if b is None else g.node("Reshape", [b, g.ints(shape)])
+    return [g.node("LayerNormalization", [x, w, b], axis=axis, epsilon=op.epsilon), None, None]
+
+
+def _onnx_instance_norm(g, op, x, w, b):
+    channels = op.lengths()[1]
+    w = g.constant(np.ones(channels, op.kind())) if w is None else w
+    b = g.constant(np.zeros(channels, op.kind())) if b is None else b
+    return [g.node("InstanceNormalization", [x, w, b], epsilon=op.epsilon), None, None]
+
+
+def _onnx_group_norm(g, op, x, w, b):
+    op.channels_first()
+    ones, n = np.ones(op.groups, op.kind()), op.ndim()
+    folded = g.node("Reshape", [x, g.ints([0, op.groups, -1])])
+    y = g.node("InstanceNormalization", [folded, g.constant(ones), g.constant(0 * ones)], epsilon=op.epsilon)
+    y = g.node("Reshape", [y, g.node("Shape", [x])])
+    for kind, one in (("Mul", w), ("Add", b)):
+        if one is not None:
+            y = g.node(kind, [y, g.node("Reshape", [one, g.ints([-1] + [1] * (n - 2))])])
+    return [y, None, None]
+
+
+batch_norm = Form(_batch_norm, _read_batch_norm, _onnx_batch_norm)
+batch_norm_train = Form(_batch_norm_train)
+layer_norm = Form(_layer_norm, _read_layer_norm, _onnx_layer_norm)
+group_norm = Form(_group_norm, _read_group_norm, _onnx_group_norm)
+instance_norm = Form(_instance_norm, _read_instance_norm, _onnx_instance_norm)
+rms_norm = Form(_rms_norm)
+local_response_norm = Form(_local_response_norm, parts=_response_by_parts)

@@ -1,0 +1,205 @@
+"""Taking, moving and writing elements, in parts."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax.framework.model_files.builder_helpers import cast
+from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _rot90(a, x):
+    first, second = (axis % x.ndim for axis in a.axes)
+    perm = list(range(x.ndim))
+    perm[first], perm[second] = second, first
+    turns = a.k % 4
+    if turns == 0:
+        return P.assign(x)
+    if turns == 2:
+        return P.flip(x, [first, second])
+    return P.transpose(P.flip(x, [second]), perm) if turns == 1 else P.flip(P.transpose(x, perm), [second])
+
+
+def cut(x, axis, start=None, stop=None):
+    """x[start:stop] along an axis."""
+    return x[(*[slice(None)] * (axis % x.ndim), slice(start, stop))]
+
+
+def _diff(a, x, before, after):
+    given = [one for one in (before, x, after) if one is not None]
+    x = P.concat(given, a.axis) if len(given) > 1 else x
+    for _ in range(a.n):
+        left, right = cut(x, a.axis, None, -1), cut(x, a.axis, 1)
+        x = P.logical_xor(right, left) if x._raw.dtype == bool else right - left
+    return x
+
+
+def _panels(a, y, x, width):
+    axis = a.axis % y.ndim
+    if x is not None:
+        width = cut(x, -1 if x.ndim == 1 else axis, 1) - cut(x, -1 if x.ndim == 1 else axis, None, -1)
+        if x.ndim == 1:
+            width = P.reshape(width, [-1 if i == axis else 1 for i in range(y.ndim)])
+    areas = (cut(y, axis, None, -1) + cut(y, axis, 1)) / 2
+    return areas if width is None else areas * P.cast(width, y.dtype)
+
+
+def _trapezoid(a, y, x, width):
+    return P.sum(_panels(a, y, x, width), a.axis)
+
+
+def _running_trapezoid(a, y, x, width):
+    return P.cumsum(_panels(a, y, x, width), a.axis)
+
+
+def _vander(a, x):
+    size = x.shape[0] if a.n is None else a.n
+    column = P.unsqueeze(x, 1)
+    if not is_length(size) and size < 2:
+        return P.ones_like(column) if size else column[:, :0]
+    powers = P.cumprod(P.concat([P.ones_like(column), P.expand(column, [-1, size - 1])], 1), 1)
+    return powers if a.increasing else P.flip(powers, [1])
+
+
+def _block_diagonal(a, blocks):
+    blocks = [P.reshape(b, [1] * (2 - b.ndim) + list(b.shape)) for b in blocks]
+    widths = [b.shape[1] for b in blocks]
+    rows = []
+    for i, block in enumerate(blocks):
+        sides = [(sum(widths[:i]), 0), (sum(widths[i + 1 :]), 1)]
+        row = [block]
+        for width, place in sides:
+            if is_length(width) or width:
+                row.insert(len(row) * place, P.zeros([block.shape[0], width], block.dtype))
+        rows.append(P.concat(row, 1) if len(row) > 1 else block)
+    return P.concat(rows, 0)
+
+
+def _products(a, xs):
+    if len(xs) == 1:
+        return P.assign(xs[0])
+    return P.stack([P.reshape(grid, [-1]) for grid in P.meshgrid(*xs)], 1)
+
+
+def _diagflat(a, x):
+    return P.diag(P.flatten(x), a.offset)
+
+
+def _put_diagonal(w, a, out, x, y):
+    y = cast(w, y, x.dtype)
+    if x.ndim == 2:
+        y = w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *y.shape]))
+    return w.op("fill_diagonal_tensor", [x, y], out[0], offset=a.offset, dim1=a.first, dim2=a.second)
+
+
+def _take(a, x, index):
+    if is_empty(index):
+        return None
+    size = math.prod(x.shape)
+    index = P.cast(index, "int64")
+    if a.mode == "raise":
+        index = P.where(index < 0, index + size, index)
+    elif a.mode == "wrap":
+        index = P.remainder(index, P.full([], size, "int64"))
+    else:
+        index = P.minimum(P.maximum(index, P.full([], 0, "int64")), P.full([], size - 1, "int64"))
+    taken = P.index_select(P.flatten(x), P.flatten(index), 0)
+    return P.reshape(taken, list(index.shape))
+
+
+def _picked(x, places):
+    """Elements of x in the shape of an array of places."""
+    taken = P.index_select(P.flatten(x), P.to_tensor(places.ravel().astype(np.int64)), 0)
+    return P.reshape(taken, list(places.shape))
+
+
+def _as_strided(a, x):
+    if not is_fixed(x) or is_empty(a):
+        return None
+    places = np.asarray(a.offset // x._raw.dtype.itemsize)
+    for size, step in zip(a.shape, a.stride, strict=True):
+        places = places[..., None] + np.arange(size) * step
+    return _picked(x, places)
+
+
+def _unfold(a, x):
+    """Windows of an axis, as a new last axis."""
+    axis = a.axis % max(x.ndim, 1)
+    if not x.ndim or is_empty(x) or is_length(x.shape[axis]):
+        return None
+    places = np.arange(0, x.shape[axis] - a.size + 1, a.step)[:, None] + np.arange(a.size)
+    taken = P.index_select(x, P.to_tensor(places.ravel()), axis)
+    taken = P.reshape(taken, [*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]])
+    return P.moveaxis(taken, axis + 1, -1)
+
+
+def _view_as(a, x, other):
+    return P.reshape(x, list(other.shape))
+
+
+def _leading(a, x):
+    return x[tuple(slice(None, n) for n in a.shape)]
+
+
+def _change_slices(a, x, index, value):
+    if a.how == "add":
+        return None
+    perm = list(range(x.ndim))
+    perm[0], perm[a.axis] = a.axis, 0
+    if a.axis == 0:
+        return P.index_put(x, [index], value)
+    return P.transpose(P.index_put(P.transpose(x, perm), [index], value), perm)
+
+
+def _put_where(a, x, mask, value):
+    mask = P.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)])
+    return P.where(mask, x + value if a.accumulate else P.expand_as(P.cast(value, x.dtype), x), x)
+
+
+def _fill_in_order(a, x, mask, value):
+    if is_empty(value) or is_empty(x):
+        return None
+    x, mask = P.broadcast_tensors([x, P.cast(mask, x.dtype)])
+    mask = P.cast(mask, "bool")
+    places = P.cumsum(P.cast(P.flatten(mask), "int64"), 0) - 1
+    last = P.full([], math.prod(value.shape) - 1, "int64")
+    places = P.minimum(P.maximum(places, P.full([], 0, "int64")), last)
+    filled = P.reshape(P.index_select(P.flatten(value), places, 0), list(x.shape))
+    return P.where(mask, filled, x)
+
+
+def _localize(w, a, out, x):
+    count = (2**31 - 1) // (a.size + 1)  # of shards: as many as int32 can number
+    return w.op(
+        "shard_index",
+        [x],
+        out[0],
+        index_num=count * a.size,
+        nshards=count,
+        shard_id=a.shard_id,
+        ignore_value=a.ignore_value,
+    )
+
+
+def _fftshift(sign):
+    def parts(a, x):
+        axes = range(x.ndim) if a.axes is None else a.axes if isinstance(a.axes, tuple) else (a.axes,)
+        if not axes:
+            return P.assign(x)
+        axes = [axis % x.ndim for axis in axes]
+        return P.roll(x, [x.shape[k] // 2 if sign > 0 else -(x.shape[k] // 2) for k in axes], axes)
+
+    return parts
+
+
+rot90, diff, vander = Form(parts=_rot90), Form(parts=_diff), Form(parts=_vander)
+trapezoid, running_trapezoid = Form(parts=_trapezoid), Form(parts=_running_trapezoid)
+block_diagonal, products = Form(parts=_block_diagonal), Form(parts=_products)
+diagflat, put_diagonal, take = Form(parts=_diagflat), Form(_put_diagonal), Form(parts=_take)
+as_strided, unfold, view_as = Form(parts=_as_strided), Form(parts=_unfold), Form(parts=_view_as)
+leading, change_slices = Form(parts=_leading), Form(parts=_change_slices)
+localize, put_where, fill_in_order = Form(_localize), Form(parts=_put_where), Form(parts=_fill_in_order)
+fftshift, ifftshift = Form(parts=_fftshift(1)), Form(parts=_fftshift(-1))

@@ -1,0 +1,251 @@
+"""Pooling."""
+
+import math
+
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
+from paddle_jax.framework.model_files.custom_lowerings.convolution import (
+    flat,
+    layout,
+    onnx_pads,
+    padding,
+    read_padding,
+)
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form, Unsupported
+
+
+def _pool(n, kind):
+    def rule(w, a, out, x):
+        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        if getattr(a, "divisor_override", None) is not None:
+            raise NotWritable("avg_pool with divisor_override has no form in PIR")
+        pads, how = padding(a, n, form[-1] == "C")
+        size = pair(a.kernel_size, n)
+        stride = size if a.stride in (None, 0) else pair(a.stride, n)
+        if getattr(a, "return_mask", False):
+            return w.op(
+                f"max_pool{n}d_with_index",
+                [x],
+                out,
+                kernel_size=size,
+                strides=stride,
+                paddings=pads[:n],
+                ceil_mode=a.ceil_mode,
+            )
+        attrs = {
+            "strides": stride,
+            "paddings": pads,
+            "padding_algorithm": how,
+            "ceil_mode": a.ceil_mode,
+            "data_format": form,
+            "pooling_type": kind,
+        }
+        return _pooled(w, n, x, size, out[0], exclusive=getattr(a, "exclusive", True), **attrs)
+
+    return rule
+
+
+def _pooled(w, n, x, size, out, **attrs):
+    if n == 2:
+        return w.op("pool2d", [x, w.ints(size)], out, **attrs)
+    return w.op("pool3d", [x], out, kernel_size=size, **attrs)
+
+
+def _adaptive(n, kind):
+    def rule(w, a, out, x):
+        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        if form not in ("NCHW", "NHWC", "NCDHW", "NDHWC"):
+            form = "NCHW" if n == 2 else "NCDHW"
+        sizes = [out[0][1][i] for i, c in enumerate(form) if c not in "NC"]
+        if kind == "max":
+            both = [out[0], ("int32", out[0][1])]
+            found = w.op(
+                f"max_pool{n}d_with_index",
+                [x],
+                both,
+                kernel_size=sizes,
+                strides=[1] * n,
+                paddings=[0] * n,
+                adaptive=True,
+            )
+            return found if a.return_mask else found[0]
+        return _pooled(
+            w,
+            n,
+            x,
+            sizes,
+            out[0],
+            strides=[1] * n,
+            paddings=[0] * n,
+            data_format=form,
+            pooling_type=kind,
+            adaptive=True,
+        )
+
+    return rule
+
+
+def _scatter_back(w, a, out, x, indices):
+    """The reverse of a pooling. Paddle computes with the lengths of the result alone; windows that give them
+    are written beside."""
+    sizes, n = list(a.sizes), len(a.sizes)
+    if n == 1:
+        x, indices = unsqueeze(w, x, 2), unsqueeze(w, indices, 2)
+        sizes, out = [1, *sizes], [(x.dtype, [*x.shape[:2], 1, *sizes])]
+    kernel, strides, pads = zip(*map(_window, x.shape[2:], sizes), strict=True)
+    if n == 3:
+        return w.op(
+            "unpool3d", [x, indices], out[0], ksize=kernel, strides=strides, paddings=pads, output_size=sizes
+        )
+    found = w.op("unpool", [x, indices, w.ints(sizes)], out[0], ksize=kernel, strides=strides, padding=pads)
+    return squeeze(w, found, [2]) if n == 1 else found
+
+
+def _window(length, size):
+    """(kernel, stride, padding) of windows that make `length` places of `size`."""
+    if is_length(length) or is_length(size):
+        return 1, 1, 0
+    stride = max(1, size // length)
+    rest = size - (length - 1) * stride
+    padding = max(0, (2 - rest) // 2)
+    return rest + 2 * padding, stride, padding
+
+
+def _fractional(w, a, out, x, tables):
+    """Drawn again in each run where no share is given, which 0 stands for."""
+    n = x.ndim - 2
+    if a.sizes is None:
+        raise NotWritable("a fractional pooling without its sizes has no form in PIR")
+    found = w.op(
+        f"fractional_max_pool{n}d",
+        [x],
+        [out[0], ("int32", out[0][1])],
+        output_size=list(a.sizes),
+        kernel_size=list(a.kernel or [0] * n),
+        random_u=a.share or 0.0,
+        return_mask=a.return_mask,
+    )
+    return found if a.return_mask else found[0]
+
+
+def _divided_pool(n):
+    """Parts of an average over a given number."""
+
+    def parts(a, x):
+        if a.divisor_override is None:
+            return None
+        size = pair(a.kernel_size, n)
+        found = getattr(P, f"avg_pool{n}d")(
+            x, size, a.stride, a.padding, a.ceil_mode, a.exclusive, data_format=a.data_format
+        )
+        return found * (math.prod(size) / a.divisor_override)
+
+    return parts
+
+
+def _lp_pool(w, a, out, x):
+    pads, how = padding(a, 2, a.data_format[-1] == "C")
+    size = pair(a.kernel_size, 2)
+    stride = size if a.stride is None else pair(a.stride, 2)
+    return w.op(
+        "lp_pool2d",
+        [x],
+        out[0],
+        kernel_size=size,
+        strides=stride,
+        paddings=pads,
+        padding_algorithm=how,
+        ceil_mode=a.ceil_mode,
+        data_format=a.data_format,
+        pooling_type="lp",
+        norm_type=float(a.norm_type),
+    )
+
+
+def _read_pool(dims):
+    def rule(a, x, n_size=None):
+        size = list(a.kernel_size if n_size is None else n_size)
+        form, kind = layout(a, f"{dims}d"), a.pooling_type
+        if a.adaptive:
+            if kind == "max":
+                return getattr(P, f"adaptive_max_pool{dims}d")(x, size)
+            return getattr(P, f"adaptive_avg_pool{dims}d")(x, size, data_format=form)
+        padding = read_padding(a)
+        if a.global_pooling:
+            size, padding = [n for n, c in zip(x.shape, form, strict=True) if c not in "NC"], 0
+        if kind == "max":
+            return getattr(P, f"max_pool{dims}d")(
+                x, size, a.strides, padding, ceil_mode=a.ceil_mode, data_format=form
+            )
+        return getattr(P, f"avg_pool{dims}d")(
+            x, size, a.strides, padding, a.ceil_mode, a.exclusive, data_format=form
+        )
+
+    return rule
+
+
+def _read_max(dims):
+    def rule(a, x):
+        if a.adaptive:
+            return getattr(P, f"adaptive_max_pool{dims}d")(x, a.kernel_size, True)
+        size = list(x.shape[2:]) if a.global_pooling else a.kernel_size
+        return getattr(P, f"max_pool{dims}d")(
+            x, size, a.strides, 0 if a.global_pooling else a.paddings, True, a.ceil_mode
+        )
+
+    return rule
+
+
+def _read_lp(a, x):
+    return P.lp_pool2d(x, a.norm_type, a.kernel_size, a.strides, read_padding(a), a.ceil_mode, a.data_format)
+
+
+def _onnx_pool(g, op, x, size=None):
+    op.channels_first()
+    size, n = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)], op.ndim() - 2
+    kind = "Average" if op.pooling_type == "avg" else "Max"
+    if op.global_pooling or (op.adaptive and all(s == 1 for s in size)):
+        return g.node(f"Global{kind}Pool", [x])
+    strides = op.strides
+    if op.adaptive:
+        lengths = op.lengths()[2:]
+        if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
+            raise Unsupported("adaptive pooling to lengths that do not divide those of the input")
+        size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
+        return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides)
+    extra = {"count_include_pad": int(not op.exclusive)} if kind == "Average" else {}
+    return g.node(
+        f"{kind}Pool",
+        [x],
+        kernel_shape=size,
+        strides=strides,
+        ceil_mode=int(op.ceil_mode),
+        **extra,
+        **onnx_pads(op, n),
+    )
+
+
+def _onnx_max(g, op, x):
+    op.pooling_type, op.padding_algorithm, op.data_format, op.exclusive = "max", "EXPLICIT", "NCHW", True
+    return [_onnx_pool(g, op, x), None]
+
+
+avg_pool1d, max_pool1d = Form(flat(_pool(2, "avg"), False)), Form(flat(_pool(2, "max"), False))
+avg_pool2d, avg_pool3d = (
+    Form(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
+    Form(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)),
+)
+scatter_back, fractional = Form(_scatter_back), Form(_fractional)
+max_pool2d, max_pool3d = (
+    Form(_pool(2, "max"), _read_max(2), _onnx_max),
+    Form(_pool(3, "max"), _read_max(3), _onnx_max),
+)
+adaptive_avg_pool1d, adaptive_max_pool1d = (
+    Form(flat(_adaptive(2, "avg"), False)),
+    Form(flat(_adaptive(2, "max"), False)),
+)
+adaptive_avg_pool2d, adaptive_avg_pool3d = Form(_adaptive(2, "avg")), Form(_adaptive(3, "avg"))
+adaptive_max_pool2d, adaptive_max_pool3d = Form(_adaptive(2, "max")), Form(_adaptive(3, "max"))
+lp_pool2d, lp_pool1d = Form(_lp_pool, _read_lp), Form(flat(_lp_pool, False))

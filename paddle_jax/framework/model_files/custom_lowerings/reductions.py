@@ -1,0 +1,274 @@
+"""Reductions, sorting, running sums and norms."""
+
+import math
+
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import (
+    axes_of,
+    binary,
+    cast,
+    positive,
+    reduced,
+    same_shape,
+    scaled,
+    squeeze,
+)
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form, Unsupported
+
+
+def _listed(axis):
+    return [] if axis is None else list(axis) if isinstance(axis, tuple) else [axis]
+
+
+def _onnx_reduced(kind):
+    def onnx(g, op, x, axes):
+        axes = [int(a) for a in g.numbers(axes)] or list(range(op.ndim()))
+        if not axes:
+            return g.node("Identity", [x])
+        if kind == "ReduceSum":
+            x = g.cast(x, op.out[0]) if op.kind() != op.out[0] else x
+            return g.node(kind, [x, g.ints(axes)], keepdims=int(op.keepdim))
+        return g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
+
+    return Form(onnx=onnx)
+
+
+def _onnx_listed(kind):
+    def onnx(g, op, x):
+        return g.node(
+            kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())), keepdims=int(op.keepdim)
+        )
+
+    return Form(onnx=onnx)
+
+
+def _onnx_truth(kind):
+    def onnx(g, op, x):
+        x = g.node("Identity", [x]) if op.kind() == "bool" else g.cast(x, "bool")
+        axes = [int(a) for a in op.axis] or list(range(op.ndim()))
+        if not axes:
+            return x
+        return g.cast(g.node(kind, [g.cast(x, "int32")], axes=axes, keepdims=int(op.keepdim)), "bool")
+
+    return Form(onnx=onnx)
+
+
+def _without_nan(w, x):
+    nan = w.op("isnan", [x], ("bool", x.shape))
+    return w.op("where", [nan, w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype), x], x.type)
+
+
+def _nansum(w, a, out, x):
+    dtype = out[0][0] if out[0][0] != x.dtype else "Undefined(ALL_DTYPE)"
+    return reduced(w, "sum", _without_nan(w, x), _listed(a.axis), a.keepdim, out[0], dtype=dtype)
+
+
+def _nanmean(w, a, out, x):
+    x = cast(w, x, out[0][0])
+    present = cast(
+        w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)), x.dtype
+    )
+    total, count = (
+        reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0]) for v in (_without_nan(w, x), present)
+    )
+    return binary(w, "divide", total, count, out[0])
+
+
+def _count_nonzero(w, a, out, x):
+    different = w.op("not_equal", [x, w.full(0, x.dtype, ())], ("bool", x.shape))
+    return reduced(w, "sum", cast(w, different, "int64"), _listed(a.axis), a.keepdim, out[0], dtype="int64")
+
+
+def _variance(w, a, x):
+    """(variance with the reduced axes kept, these axes)"""
+    if not x.dtype.startswith("float"):
+        raise NotWritable("var of whole numbers has no form in PIR")
+    axes = axes_of(a.axis or None if isinstance(a.axis, tuple) else a.axis, x.ndim)
+    kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
+    if any(not isinstance(x.shape[i], int) for i in axes):
+        raise NotWritable("var over an axis whose length is not fixed")
+    count, correction = math.prod(x.shape[i] for i in axes), _correction(a)
+    centred = binary(w, "subtract", x, reduced(w, "mean", x, axes, True, kept), x.type)
+    total = reduced(w, "sum", w.op("square", [centred], x.type), axes, True, kept)
+    return scaled(w, total, 1.0 / max(count - correction, 0) if count > correction else math.nan), axes
+
+
+def _correction(a):
+    unbiased = getattr(a, "unbiased", None)
+    return getattr(a, "correction", 1) if unbiased is None else int(unbiased)
+
+
+def _var(w, a, out, x):
+    found, axes = _variance(w, a, x)
+    return found if a.keepdim else squeeze(w, found, axes)
+
+
+def _std(w, a, out, x):
+    found, axes = _variance(w, a, x)
+    found = w.op("sqrt", [found], found.type)
+    return found if a.keepdim else squeeze(w, found, axes)
+
+
+# norms ------------------------------------------------------------------------------------------------------
+
+
+def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
+    return w.op(
+        "p_norm",
+        [x],
+        out,
+        porder=p,
+        axis=-1 if axis is None else axis,
+        epsilon=epsilon,
+        keepdim=keepdim,
+        asvector=axis is None,
+    )
+
+
+def write_norm(w, a, out, x):
+    """A vector norm as `p_norm`."""
+    axis = a.axis[0] if isinstance(a.axis, tuple) and len(a.axis) == 1 else a.axis
+    p = 2.0 if a.p in (None, "fro") else a.p
+    if not isinstance(p, int | float):
+        raise NotWritable(f"norm with p={p!r} has no form in PIR")
+    if isinstance(axis, tuple):
+        if sorted(axes_of(axis, x.ndim)) != list(range(x.ndim)) or p != 2:
+            raise NotWritable("norm over some of the axes has no form in PIR")
+        axis = None
+    if x.dtype.startswith("complex"):
+        x = w.op("abs", [x], ("float32" if x.dtype == "complex64" else "float64", x.shape))
+    return _p_norm(w, cast(w, x, out[0][0]), float(p), axis, a.keepdim, out[0])
+
+
+def read_norm(a, x):
+    """A `p_norm` as a vector norm."""
+    return P.vector_norm(x, a.porder, None if a.asvector else a.axis, a.keepdim)
+
+
+def onnx_norm(g, op, x):
+    """A vector norm as ReduceL1 or ReduceL2."""
+    if op.porder not in (1, 2):
+        raise Unsupported(f"norm of order {op.porder}")
+    axes = list(range(op.ndim())) if op.asvector else [op.axis]
+    return g.node(f"ReduceL{int(op.porder)}", [x], axes=axes, keepdims=int(op.keepdim))
+
+
+def _normalized(w, a, out, x):
+    axis = positive(a.axis, x.ndim)
+    size = x.dtype, [1 if i == axis else n for i, n in enumerate(x.shape)]
+    length = _p_norm(w, x, float(a.p), axis, True, size, a.epsilon)
+    return binary(w, "divide", x, binary(w, "maximum", length, w.full(a.epsilon, x.dtype, ()), size), out[0])
+
+
+def _pairwise(w, a, out, x, y):
+    gap = scaled(w, binary(w, "subtract", x, y), 1.0, a.epsilon)
+    return w.op("p_norm", [gap], out[0], porder=a.p, axis=-1, epsilon=0.0, keepdim=a.keepdim, asvector=False)
+
+
+def _cosine(w, a, out, x, y):
+    kind = out[0]
+    both = binary(w, "multiply", x, y)
+    x, y = (
+        v if same_shape(v.shape, both.shape) else w.op("expand", [v, w.ints(both.shape)], both.type)
+        for v in (x, y)
+    )
+    axes = [positive(a.axis, both.ndim)]
+    top = reduced(w, "sum", both, axes, False, kind)
+    norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
+    bottom = w.op(
+        "sqrt",
+        [binary(w, "maximum", binary(w, "multiply", *norms, kind), w.full(a.eps * a.eps, x.dtype, ()), kind)],
+        kind,
+    )
+    return binary(w, "divide", top, bottom, kind)
+
+
+# sorting and running sums -----------------------------------------------------------------------------------
+
+
+def _onnx_argument(kind):
+    def onnx(g, op, x, axis):
+        if op.flatten:
+            x = g.node("Reshape", [x, g.ints([-1])])
+        y = g.node(
+            kind,
+            [x],
+            axis=0 if op.flatten else int(g.numbers(axis)[0]),
+            keepdims=int(op.keepdims and not op.flatten),
+        )
+        return y if op.dtype == "int64" else g.cast(y, op.dtype)
+
+    return Form(onnx=onnx)
+
+
+def _onnx_topk(g, op, x, k):
+    count = g.node("Reshape", [g.cast(k, "int64"), g.ints([1])])
+    return g.node("TopK", [x, count], 2, axis=op.axis, largest=int(op.largest), sorted=1)
+
+
+def _read_argsort(a, x):
+    order = P.argsort(x, a.axis, a.descending, a.stable)
+    return (P.take_along_axis(x, order, a.axis) if x.ndim else x), order
+
+
+def _onnx_argsort(g, op, x):
+    axis = op.axis % op.ndim()
+    length = g.node("Slice", [g.node("Shape", [x]), g.ints([axis]), g.ints([axis + 1])])
+    return g.node("TopK", [x, length], 2, axis=axis, largest=int(op.descending), sorted=1)
+
+
+def _read_cumsum(a, x, s_axis):
+    if a.flatten:
+        x, s_axis = P.flatten(x), 0
+    if a.reverse:
+        x = P.flip(x, [s_axis])
+    total = P.cumsum(x, s_axis)
+    total = P.subtract(total, x) if a.exclusive else total
+    return P.flip(total, [s_axis]) if a.reverse else total
+
+
+def _onnx_cumsum(g, op, x, axis):
+    if op.flatten:
+        x, axis = g.node("Reshape", [x, g.ints([-1])]), g.number(0, "int32")
+    else:
+        axis = g.number(int(g.numbers(axis)[0]), "int32")
+    return g.node("CumSum", [x, axis], exclusive=int(op.exclusive), reverse=int(op.reverse))
+
+
+def _flat_running(name):
+    """Parts of a running product or extreme over all elements."""
+
+    def parts(a, x):
+        axis = a.dim if name == "cumprod" else a.axis
+        if axis is not None and x.ndim:
+            return None
+        flat = P.flatten(x)
+        if name == "cumprod":
+            found = P.cumprod(flat, 0, dtype=a.dtype)
+            return P.reshape(found, list(x.shape)) if not x.ndim and axis is not None else found
+        found = getattr(P, name)(flat, 0, a.dtype)
+        return [P.reshape(one, []) for one in found] if not x.ndim and axis is not None else found
+
+    return Form(parts=parts)
+
+
+any_true, all_true = _onnx_truth("ReduceMax"), _onnx_truth("ReduceMin")
+cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _flat_running("cummin")
+total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
+largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
+amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
+nansum, nanmean, count_nonzero, var, std = (
+    Form(_nansum),
+    Form(_nanmean),
+    Form(_count_nonzero),
+    Form(_var),
+    Form(_std),
+)
+normalized, pairwise_distance, cosine_similarity = Form(_normalized), Form(_pairwise), Form(_cosine)
+argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
+topk, argsort, cumsum = (
+    Form(onnx=_onnx_topk),
+    Form(read=_read_argsort, onnx=_onnx_argsort),
+    Form(read=_read_cumsum, onnx=_onnx_cumsum),
+)

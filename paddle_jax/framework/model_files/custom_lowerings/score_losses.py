@@ -1,0 +1,270 @@
+"""Losses in parts: what Paddle computes by several operations."""
+
+import math
+
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _mean(loss, reduction):
+    """A loss per element as it is, summed, or averaged."""
+    return loss if reduction == "none" else P.sum(loss) if reduction == "sum" else P.mean(loss)
+
+
+def _hinge(x):
+    return P.relu(x)
+
+
+def _softplus(x):
+    """log(1 + exp(x))"""
+    return -P.log_sigmoid(-x)
+
+
+def _only(is_meant, loss):
+    return P.where(is_meant, loss, P.zeros_like(loss))
+
+
+def _ranking(a, x, other, label):
+    return _mean(_hinge((other - x) * label + a.margin), a.reduction)
+
+
+def _hinge_embedding(a, x, label):
+    x, label = P.broadcast_tensors([x, P.cast(label, x.dtype)])
+    return _mean(_only(label == 1, x) + _only(label == -1, _hinge(a.margin - x)), a.reduction)
+
+
+def _cosine_embedding(a, x, y, label):
+    lengths = (P.sum(P.square(x), -1) + 1e-12) * (P.sum(P.square(y), -1) + 1e-12)
+    cosine = P.sum(x * y, -1) / P.sqrt(lengths)
+    loss = _only(label == 1, 1 - cosine) + _only(label == -1, _hinge(cosine - a.margin))
+    return _mean(loss, a.reduction)
+
+
+def _triplet(a, x, near, far):
+    def distance(one, other):
+        return P.vector_norm(one - other + a.epsilon, float(a.p), -1)
+
+    closer, further = distance(x, near), distance(x, far)
+    further = P.minimum(further, distance(near, far)) if a.swap else further
+    return _mean(_hinge(closer - further + a.margin), a.reduction)
+
+
+def _distances(a, near, far, other):
+    far = far if other is None else P.minimum(far, other)
+    return _mean(_hinge(near - far + a.margin), a.reduction)
+
+
+def _soft_margin(a, x, label):
+    return _mean(_softplus(-P.cast(label, x.dtype) * x), a.reduction)
+
+
+def _labels_soft_margin(a, x, label, weight):
+    loss = label * _softplus(-x) + (1 - label) * _softplus(x)
+    return _mean(P.mean(loss if weight is None else loss * weight, -1), a.reduction)
+
+
+def _labels_margin(a, x, label):
+    classes = x.shape[1]
+    is_listed = P.cast(P.cumprod(P.cast(label >= 0, "int64"), 1), "bool")
+    target = _only(is_listed, label)
+    is_target = P.any(P.logical_and(P.one_hot(target, classes) > 0, P.unsqueeze(is_listed, -1)), 1)
+    gaps = 1 - (P.unsqueeze(P.take_along_axis(x, target, 1), 2) - P.unsqueeze(x, 1))
+    is_counted = P.logical_and(P.unsqueeze(is_listed, 2), P.logical_not(P.unsqueeze(is_target, 1)))
+    return _mean(P.sum(_only(is_counted, _hinge(gaps)), [1, 2]) / classes, a.reduction)
+
+
+def _class_margin(a, x, label, weight):
+    own = P.take_along_axis(x, P.unsqueeze(label, 1), 1)
+    gaps = P.pow(_hinge(a.margin - own + x), a.p)
+    is_own = P.one_hot(label, x.shape[1]) > 0
+    loss = P.sum(P.where(is_own, P.zeros_like(gaps), gaps), 1)
+    if a.margin < 0:
+        loss = loss - a.margin**a.p
+    if weight is not None:
+        loss = loss * P.gather(weight, label)
+    return _mean(loss / x.shape[1], a.reduction)
+
+
+def _pairs(a, anchor, positive, labels):
+    rows, columns = P.reshape(labels, [-1, 1]), P.reshape(labels, [1, -1])
+    is_same = P.cast(rows == columns, anchor.dtype)
+    target = is_same / P.sum(is_same, 1, keepdim=True)
+    penalty = P.mean(P.sum(P.square(anchor), 1)) + P.mean(P.sum(P.square(positive), 1))
+    logs = P.log_softmax(P.matmul(anchor, positive, False, True), -1)
+    loss = -P.sum(target * logs, 1, keepdim=True)
+    return penalty * (0.25 * a.l2_reg) + P.mean(P.sum(target * loss, 0))
+
+
+def huber(a, x, label):
+    """The parts of a smooth L1 loss that is not plain."""
+    if a.is_huber and a.delta == 1.0:
+        return None
+    gap = P.abs(x - label)
+    loss = P.where(gap < a.delta, P.square(gap) * 0.5, (gap - 0.5 * a.delta) * a.delta)
+    return _mean(loss if a.is_huber else loss / a.delta, a.reduction)
+
+
+def weighted_bce(a, x, label, weight):
+    """The parts of a binary cross entropy with weights."""
+    if weight is None:
+        return None
+    return _mean(P.binary_cross_entropy(x, label, None, "none") * weight, a.reduction)
+
+
+def weighted_logits(a, x, label, weight, pos_weight):
+    """The parts of a binary cross entropy of logits with weights."""
+    if weight is None and pos_weight is None:
+        return None
+    loss = P.binary_cross_entropy_with_logits(x, label, None, "none")
+    if pos_weight is not None:
+        loss = loss + (pos_weight - 1) * label * _softplus(-x)
+    return _mean(loss if weight is None else loss * weight, a.reduction)
+
+
+def _focal(a, x, label, normalizer):
+    share = P.sigmoid(x)
+    wrong = share * (1 - label) + (1 - share) * label
+    loss = P.binary_cross_entropy_with_logits(x, label, None, "none") * P.pow(wrong, a.gamma)
+    loss = loss * (a.alpha * label + (1 - a.alpha) * (1 - label))
+    return _mean(loss if normalizer is None else loss / P.reshape(normalizer, []), a.reduction)
+
+
+def _dice(a, x, label):
+    target = P.cast(P.one_hot(P.squeeze(label, -1), x.shape[-1]), x.dtype)
+    axes = list(range(1, x.ndim))
+    overlap = P.sum(x * target, axes)
+    return P.mean(1 - 2 * overlap / (P.sum(x, axes) + P.sum(target, axes) + a.epsilon))
+
+
+def _gaussian(a, x, label, variance):
+    variance = P.maximum(variance, P.full([], a.epsilon, variance.dtype))
+    loss = (P.log(variance) + P.square(x - label) / variance) * 0.5
+    return _mean(loss + 0.5 * math.log(2 * math.pi) if a.full else loss, a.reduction)
+
+
+def _poisson(a, x, label):
+    loss = P.exp(x) - label * x if a.log_input else x - label * P.log(x + a.epsilon)
+    if a.full:
+        stirling = label * P.log(label) - label + P.log(label * (2 * math.pi)) * 0.5
+        loss = loss + _only(label > 1, stirling)
+    return _mean(loss, a.reduction)
+
+
+# scores of classes ------------------------------------------------------------------------------------------
+
+
+def _wide(x):
+    return P.cast(x, "float32") if x._raw.dtype.name in ("float16", "bfloat16") else x
+
+
+def _average(loss, weights, reduction):
+    """The mean over weights."""
+    if reduction != "mean" or weights is None:
+        return _mean(loss, reduction)
+    count = P.sum(weights)
+    return P.sum(loss) / P.where(count == 0, P.ones_like(count), count)
+
+
+def _logs(x, axis, use_softmax):
+    return P.log_softmax(x, axis) if use_softmax else P.log(P.maximum(x, P.full([], 1e-12, x.dtype)))
+
+
+def _of_labels(logs, label, axis, ignore_index):
+    """(-log of the share of each label, 0 where it is ignored; whether it is)"""
+    is_ignored = label == ignore_index
+    own = P.take_along_axis(logs, P.where(is_ignored, P.zeros_like(label), label), axis)
+    return P.where(is_ignored, P.zeros_like(own), -own), is_ignored
+
+
+def _class_weights(weight, label, is_ignored, dtype):
+    found = P.reshape(P.gather(weight, P.flatten(_only(P.logical_not(is_ignored), label))), list(label.shape))
+    return _only(P.logical_not(is_ignored), P.cast(found, dtype))
+
+
+def hard(a, x, label, weight):
+    """The parts of a cross entropy with class numbers that Paddle's operation does not take."""
+    is_plain = a.use_softmax and a.axis % x.ndim == x.ndim - 1
+    if weight is None and is_plain and (a.ignore_index < 0 or a.reduction != "mean"):
+        return None
+    wide = _wide(x)
+    loss, is_ignored = _of_labels(_logs(wide, a.axis, a.use_softmax), label, a.axis, a.ignore_index)
+    weights = None
+    if weight is not None:
+        weights = _class_weights(weight, label, is_ignored, loss.dtype)
+        loss = loss * weights
+    elif a.ignore_index >= 0:
+        weights = P.cast(P.logical_not(is_ignored), loss.dtype)
+    return P.cast(_average(loss, weights, a.reduction), x.dtype)
+
+
+def _soft(a, x, label, weight):
+    wide, axis = _wide(x), a.axis % x.ndim
+    count = x.shape[axis]
+    if a.one_hot:
+        target = P.cast(P.one_hot(label, count), wide.dtype)
+        target = target if axis == x.ndim - 1 else P.moveaxis(target, -1, axis)
+    else:
+        target = P.cast(label, wide.dtype)
+    if a.smoothing:
+        target = target * (1 - a.smoothing) + a.smoothing / count
+    loss = -P.sum(target * _logs(wide, axis, a.use_softmax), axis, keepdim=True)
+    weights = None
+    if weight is not None:
+        each = P.reshape(P.cast(weight, wide.dtype), [-1 if k == axis else 1 for k in range(x.ndim)])
+        weights = P.sum(target * each, axis, keepdim=True)
+        loss = loss * weights
+    return P.cast(_average(loss, weights, a.reduction), x.dtype)
+
+
+def _likelihood(w, a, out, x, label, weight):
+    both = [out[0], (x.dtype, [])]
+    return w.op("nll_loss", [x, label, weight], both, ignore_index=a.ignore_index, reduction=a.reduction)[0]
+
+
+def _flat_likelihood(a, x, label, weight):
+    """Of other than 2 or 4 axes."""
+    from paddle_jax.nn.functional.classification import negative_log_likelihood
+
+    if x.ndim in (2, 4):
+        return None
+    flat = P.reshape(x, [x.shape[0], x.shape[1], 1, -1])
+    labels = P.reshape(label, [x.shape[0], 1, -1])
+    loss = negative_log_likelihood(flat, labels, weight, a.ignore_index, a.reduction)
+    return P.reshape(loss, list(label.shape)) if a.reduction == "none" else loss
+
+
+def _clusters(a, x, label, weight, bias, tails):
+    """Scores of rare classes by clusters of their own."""
+    logs = P.matmul(x, weight)
+    logs = P.log_softmax(logs if bias is None else logs + bias, -1)
+    few = a.cutoffs[0]
+
+    def own(table, place, count):
+        place = P.clip(place, 0, count - 1)
+        return P.squeeze(P.take_along_axis(table, P.unsqueeze(place, 1), 1), 1)
+
+    found = own(logs, label, few)
+    for k, (first, end) in enumerate(zip(a.cutoffs, a.cutoffs[1:], strict=False)):
+        inner = P.log_softmax(P.matmul(P.matmul(x, tails[2 * k]), tails[2 * k + 1]), -1)
+        is_here = P.logical_and(label >= first, label < end)
+        found = P.where(is_here, own(inner, label - first, end - first) + logs[:, few + k], found)
+    return found, -P.mean(found)
+
+
+def _sphere(a, x, label):
+    is_own = P.one_hot(P.reshape(label, [-1]), x.shape[1]) > 0
+    cosine = P.clip(_only(is_own, x), -1.0, 1.0)
+    moved = P.cos(P.acos(cosine) * a.margin1 + a.margin2) - a.margin3
+    logs = P.log_softmax(P.where(is_own, moved, x) * a.scale, -1)
+    loss = -P.sum(_only(is_own, logs), 1, keepdim=True)
+    return _mean(loss, "none" if a.reduction is None else a.reduction), P.exp(logs)
+
+
+ranking, hinge_embedding, triplet = Form(parts=_ranking), Form(parts=_hinge_embedding), Form(parts=_triplet)
+cosine_embedding, distances = Form(parts=_cosine_embedding), Form(parts=_distances)
+soft_margin, labels_soft_margin = Form(parts=_soft_margin), Form(parts=_labels_soft_margin)
+labels_margin, class_margin = Form(parts=_labels_margin), Form(parts=_class_margin)
+pairs, focal, dice = Form(parts=_pairs), Form(parts=_focal), Form(parts=_dice)
+gaussian, poisson, soft = Form(parts=_gaussian), Form(parts=_poisson), Form(parts=_soft)
+clusters, sphere = Form(parts=_clusters), Form(parts=_sphere)
+likelihood = Form(_likelihood, parts=_flat_likelihood)

@@ -1,0 +1,147 @@
+"""Functions that pick elements by their values: Paddle has an operation for each, whose results have lengths
+that depend on values."""
+
+from paddle_jax._core.ops.op import OPS
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.framework.model_files.composed_ops import OpaqueOp
+from paddle_jax.framework.model_files.records import Form
+
+
+def _plain(name: str) -> OpaqueOp:
+    """An OpaqueOp that is written with its settings as the attributes."""
+    return OpaqueOp(name, lambda w, a, out, tensors: w.op(name, list(tensors), out, **dict(a.settings)))
+
+
+def _with_number(name: str, kind: str, *empty: None) -> OpaqueOp:
+    """An OpaqueOp whose last operand is the number `number` among its settings. empty: operands before."""
+
+    def write(w, a, out, tensors):
+        settings = dict(a.settings)
+        number = settings.pop("number")
+        given = [*tensors, *empty][: len(tensors) + len(empty)]
+        return w.op(name, [*given, w.full(number, kind)], out, **settings)
+
+    return OpaqueOp(name, write)
+
+
+_NONZERO, _MASKED, _SUPPRESSED = _plain("nonzero"), _plain("masked_select"), _plain("nms")
+_UNIQUE, _RUNS = _plain("unique"), _plain("unique_consecutive")
+_REPEATED = _plain("repeat_interleave_with_tensor_index")
+_COUNTED, _COUNTED_PLAINLY = _with_number("bincount", "int32"), _with_number("bincount", "int32", None)
+_MASK = _with_number("sequence_mask", "int32")
+
+
+def _nonzero(add, x, as_tuple=False):
+    if x.ndim == 0:
+        return None  # which is refused
+    found = add(_NONZERO, [x], [("int64", [None, x.ndim])])[0]
+    return tuple([found[:, axis] for axis in range(x.ndim)]) if as_tuple else found
+
+
+def _masked_select(add, x, mask, name=None):
+    if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
+        return None
+    return add(_MASKED, [x, mask], [(x.dtype, [None])])[0]
+
+
+def _slices(x, axis):
+    """(the lengths of what is picked among, how many there are) for `axis` of unique."""
+    if axis is None:
+        return [None], x.size
+    axis = axis % x.ndim
+    shape = list(x.shape)
+    count = shape[axis]
+    shape[axis] = None
+    return shape, count
+
+
+def _unique(
+    add,
+    x,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    dtype="int64",
+    sorted=True,
+    name=None,
+):
+    if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
+        return None
+    shape, count = _slices(x, axis)
+    out, *more = add(
+        _UNIQUE,
+        [x],
+        [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=[] if axis is None else [axis],
+        dtype=dtype,
+        is_sorted=True,
+    )
+    chosen = [
+        one for one, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted
+    ]
+    return (out, *chosen) if chosen else out
+
+
+def _unique_consecutive(
+    add, x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None
+):
+    if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
+        return None
+    shape, count = _slices(x, axis)
+    out, *more = add(
+        _RUNS,
+        [x],
+        [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
+        return_inverse=True,
+        return_counts=True,
+        axis=[] if axis is None else [axis],
+        dtype=dtype,
+    )
+    chosen = [one for one, wanted in zip(more, (return_inverse, return_counts), strict=True) if wanted]
+    return (out, *chosen) if chosen else out
+
+
+def _bincount(add, x, weights=None, minlength=0, name=None):
+    if x._raw.dtype.name not in ("int32", "int64") or x.ndim != 1:
+        return None
+    if weights is None:
+        return add(_COUNTED_PLAINLY, [x], [("int64", [None])], number=minlength)[0]
+    kind = weights.dtype if weights.is_floating_point() else "float64"
+    return add(_COUNTED, [x, weights], [(kind, [None])], number=minlength)[0]
+
+
+def _nms(add, boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
+    if category_idxs is not None or boxes.ndim != 2:
+        return None
+    if scores is None:
+        return add(_SUPPRESSED, [boxes], [("int64", [None])], threshold=iou_threshold)[0]
+    order = OPS["argsort"].public(scores, descending=True)
+    gather = OPS["gather"].public
+    kept = add(_SUPPRESSED, [gather(boxes, order)], [("int64", [None])], threshold=iou_threshold)[0]
+    return gather(order, kept)
+
+
+def _repeat_interleave(add, x, repeats, axis=None, name=None, *, output_size=None):
+    if not isinstance(repeats, Tensor) or output_size is not None:
+        return None
+    if axis is None:
+        x, axis = x.reshape([-1]), 0
+    shape = list(x.shape)
+    shape[axis] = None
+    return add(_REPEATED, [x, repeats], [(x.dtype, shape)], axis=axis, output_size=-1)[0]
+
+
+def _sequence_mask(add, x, maxlen=None, dtype="int64", name=None):
+    if maxlen is not None:
+        return None
+    return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
+
+
+nonzero, masked_select, nms = Form(whole=_nonzero), Form(whole=_masked_select), Form(whole=_nms)
+unique, unique_consecutive = Form(whole=_unique), Form(whole=_unique_consecutive)
+bincount, repeat_interleave = Form(whole=_bincount), Form(whole=_repeat_interleave)
+sequence_mask = Form(whole=_sequence_mask)

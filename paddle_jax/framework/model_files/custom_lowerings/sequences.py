@@ -1,0 +1,198 @@
+"""Attention, embedding and recurrent networks."""
+
+import math
+
+import numpy as np
+
+from paddle_jax.framework.model_files.builder import Length, NotWritable
+from paddle_jax.framework.model_files.builder_helpers import (
+    cast,
+    same_shape,
+    scaled,
+    squeeze,
+    transpose,
+    unsqueeze,
+)
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
+
+
+def _attend(w, a, out, q, k, v, mask):
+    if a.extra is not None:
+        raise NotWritable("attention that returns its weights has no form in PIR")
+    q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
+    shape = [*q.shape[:3], k.shape[2]]
+    factor = 1 / math.sqrt(q.shape[3]) if a.scale is None else a.scale
+    scores = w.op("matmul", [scaled(w, q, factor), k], (q.dtype, shape), transpose_y=True)
+    if mask is not None:
+        scores = _masked(w, scores, mask)
+    if a.causal:
+        if isinstance(shape[2], Length) or isinstance(shape[3], Length):
+            ones = w.op("full_like", [scores, w.full(1.0)], scores.type, dtype=scores.dtype)
+            later = w.op("triu", [ones], scores.type, diagonal=1)
+            scores = _masked(
+                w, scores, w.op("equal", [later, w.full(0.0, scores.dtype, ())], ("bool", shape))
+            )
+        else:
+            scores = _masked(w, scores, w.constant(np.tril(np.ones(shape[2:], bool))))
+    weights = w.op("softmax", [scores], scores.type, axis=-1)
+    return transpose(w, w.op("matmul", [weights, v], (q.dtype, [*shape[:3], v.shape[3]])), [0, 2, 1, 3])
+
+
+def _attend_groups(a, q, k, v, mask):
+    """With as many heads of keys and values as of queries."""
+    from paddle_jax.nn.functional.sdpa import attend
+
+    if q.shape[2] == k.shape[2] or a.extra is not None:
+        return None
+    k, v = (P.repeat_interleave(one, q.shape[2] // k.shape[2], 2) for one in (k, v))
+    return attend(q, k, v, mask, a.causal, a.scale, None)
+
+
+def _masked(w, scores, mask):
+    if mask.dtype != "bool":
+        return w.op("add", [scores, cast(w, mask, scores.dtype)], scores.type)
+    if not same_shape(mask.shape, scores.shape):
+        mask = w.op("expand", [mask, w.ints(scores.shape)], ("bool", scores.shape))
+    return w.op(
+        "where",
+        [mask, scores, w.op("full_like", [scores, w.full(-math.inf)], scores.type, dtype=scores.dtype)],
+        scores.type,
+    )
+
+
+def _recurrent(mode, count):
+    """One layer in one direction: the rnn operation runs over [time, batch, ...]; backwards on the
+    reversed sequence."""
+
+    def rule(w, a, out, x, *operands):
+        states, (w_ih, w_hh, b_ih, b_hh), rest = (
+            operands[:count],
+            operands[count : count + 4],
+            operands[count + 4 :],
+        )
+        if any(one is not None for one in rest) or (getattr(a, "activation", "tanh") not in ("tanh", "relu")):
+            raise NotWritable("a recurrent network with projections or sequence lengths has no form in PIR")
+        gates, hidden = w_hh.shape
+        b_ih, b_hh = (one or w.full(0.0, x.dtype, (gates,)) for one in (b_ih, b_hh))
+        x = x if a.time_major else transpose(w, x, [1, 0, 2])
+        x = w.op("flip", [x], x.type, axis=[0]) if a.reverse else x
+        start = w.combine([unsqueeze(w, one, 0) for one in states])
+        name = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[a.activation] if mode == "RNN" else mode
+        done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name)
+        done = w.op("flip", [done], done.type, axis=[0]) if a.reverse else done
+        return [
+            done if a.time_major else transpose(w, done, [1, 0, 2]),
+            *[squeeze(w, one, [0]) for one in end],
+        ]
+
+    return rule
+
+
+def _cell(mode, count):
+    """One step of a recurrent network, as a sequence of one."""
+    whole = _recurrent(mode, count)
+
+    def rule(w, a, out, x, *operands):
+        a.time_major, a.reverse = True, False
+        kinds = [(dtype, [1, *shape]) for dtype, shape in out]
+        found = whole(w, a, [kinds[0], *out], unsqueeze(w, x, 0), *operands)
+        return found[1:]
+
+    return rule
+
+
+def _rnn(w, x, start, weights, hidden, mode):
+    size = x.dtype, [*x.shape[:2], hidden]
+    state = x.dtype, [1, x.shape[1], hidden]
+    mask = w.dropout_state()
+    operands = [x, start, w.combine(weights), None, mask]
+    return w.rnn(
+        operands,
+        size,
+        [state] * len(start.items),
+        input_size=x.shape[2],
+        hidden_size=hidden,
+        num_layers=1,
+        mode=mode,
+    )
+
+
+def _read_rnn(a, x, states, weights, length=None, *_):
+    kind, lines = {"LSTM": lstm, "GRU": gru}.get(a.mode, simple_rnn), 2 if a.is_bidirec else 1
+    extra = {"activation": "relu" if a.mode == "RNN_RELU" else "tanh"} if kind is simple_rnn else {}
+    biases, last = weights[len(weights) // 2 :], [[] for _ in states]
+    for layer in range(a.num_layers):
+        outs = []
+        for line in range(lines):
+            at = layer * lines + line
+            start = [s[at] for s in states]
+            own = [*weights[2 * at : 2 * at + 2], *biases[2 * at : 2 * at + 2]]
+            out, *end = kind(x, *start, *own, length=length, reverse=bool(line), time_major=True, **extra)
+            outs.append(out)
+            for rows, one in zip(last, end, strict=True):
+                rows.append(one)
+        x = outs[0] if lines == 1 else P.concat(outs, -1)
+        if a.dropout_prob and not a.is_test and layer + 1 < a.num_layers:
+            x = P.dropout(x, a.dropout_prob)
+    return x, None, [P.stack(rows, 0) for rows in last], None
+
+
+def _onnx_rnn(g, op, x, states, weights, length, mask):
+    """One layer in one direction, which is what paddle_jax writes; gates are put into the order of ONNX."""
+    if op.num_layers != 1 or op.is_bidirec or length is not None:
+        raise Unsupported("several layers or directions in one operation")
+    order = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2)}.get(op.mode, (0,))
+    w_ih, w_hh, b_ih, b_hh = (_reordered(g, one, order, op.hidden_size) for one in weights)
+    both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
+    w_ih, w_hh = (g.node("Unsqueeze", [one, g.ints([0])]) for one in (w_ih, w_hh))
+    kind = op.mode if op.mode in ("LSTM", "GRU") else "RNN"
+    extra = (
+        {"linear_before_reset": 1}
+        if kind == "GRU"
+        else {"activations": ["Relu"]}
+        if op.mode == "RNN_RELU"
+        else {}
+    )
+    out, *last = g.node(
+        kind, [x, w_ih, w_hh, both, None, *states], 1 + len(states), hidden_size=op.hidden_size, **extra
+    )
+    return [g.node("Squeeze", [out, g.ints([1])]), None, last, None]
+
+
+def _reordered(g, weight, order, hidden):
+    if len(order) == 1:
+        return weight
+    parts = [
+        g.node("Slice", [weight, g.ints([i * hidden]), g.ints([(i + 1) * hidden]), g.ints([0])])
+        for i in order
+    ]
+    return g.node("Concat", parts, axis=0)
+
+
+def _onnx_embedding(g, op, x, w):
+    y = g.node("Gather", [w, x], axis=0)
+    if op.padding_idx < 0:
+        return y
+    kept = g.cast(g.node("Not", [g.node("Equal", [x, g.number(op.padding_idx, op.kind())])]), op.kind(1))
+    return g.node("Mul", [y, g.node("Unsqueeze", [kept, g.ints([-1])])])
+
+
+def _embedding(w, a, out, x, weight):
+    name = "embedding_with_scaled_gradient" if a.by_frequency else "embedding"
+    return w.op(name, [x, weight], out[0], padding_idx=a.padding_idx)
+
+
+attend, embedding = Form(_attend, parts=_attend_groups), Form(onnx=_onnx_embedding)
+lookup = Form(_embedding)
+long_memory, gated, recurrent = (
+    Form(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
+    Form(_recurrent("GRU", 1)),
+    Form(_recurrent("RNN", 1)),
+)
+long_memory_cell, gated_cell, recurrent_cell = (
+    Form(_cell("LSTM", 2)),
+    Form(_cell("GRU", 1)),
+    Form(_cell("RNN", 1)),
+)

@@ -1,0 +1,129 @@
+"""Shapes, joining and splitting."""
+
+import itertools
+import math
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import has_lengths
+from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import reshape, transpose
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _read_shape(a, x):
+    if any(n < 0 for n in x.shape):  # while a program is recorded
+        return P.shape(x)
+    return np.array(x.shape, np.int64)
+
+
+def _reshape(w, a, out, x):
+    if has_lengths(a.shape):  # as the user says it: one length may be what is left
+        return w.op("reshape", [x, w.ints(a.shape)], out[0])
+    return reshape(w, x, out[0][1])
+
+
+def _view(w, a, out, x):
+    if out[0][0] != x.dtype:
+        raise NotWritable("a view in another dtype has no form in PIR")
+    return reshape(w, x, out[0][1])
+
+
+def _split_at(w, a, out, x):
+    edges = [0, *a.bounds, x.shape[a.axis]]
+    sizes = [end - start for start, end in itertools.pairwise(edges)]
+    return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
+
+
+def _pieces(a, x):
+    return [x[(*[slice(None)] * a.axis, slice(low, high))] for low, high in a.bounds]
+
+
+def _onnx_split(g, op, x, sizes, axis):
+    count = len(sizes) if isinstance(sizes, list) else len(g.numbers(sizes))
+    found = g.node("Split", [x, g.int_list(sizes)], count, axis=int(g.numbers(axis)[0]))
+    return found if isinstance(found, list) else [found]
+
+
+def _onnx_unbind(g, op, x):
+    length = op.lengths()[op.axis]
+    found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
+    return [
+        g.node("Squeeze", [piece, g.ints([op.axis])])
+        for piece in (found if isinstance(found, list) else [found])
+    ]
+
+
+def _onnx_stack(g, op, xs):
+    return g.node("Concat", [g.node("Unsqueeze", [x, g.ints([op.axis])]) for x in xs], axis=op.axis)
+
+
+def _onnx_expand(g, op, x, shape):
+    shape = g.int_list(shape)
+    return g.node(
+        "Expand",
+        [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]), g.number(1, "int64"), shape])],
+    )
+
+
+def _onnx_flatten(g, op, x):
+    shape = op.lengths()
+    if not shape:
+        return g.node("Reshape", [x, g.ints([1])])
+    start, stop = op.start_axis % len(shape), op.stop_axis % len(shape)
+    head = [0] * start
+    if all(n > 0 for n in shape[stop + 1 :]):
+        return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
+    return g.node(
+        "Reshape", [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])]
+    )
+
+
+def _onnx_flip(g, op, x):
+    count = len(op.axis)
+    return g.node(
+        "Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis), g.ints([-1] * count)]
+    )
+
+
+def _onnx_meshgrid(g, op, xs):
+    shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
+    rows = [
+        g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])])
+        for i, x in enumerate(xs)
+    ]
+    return [g.node("Expand", [row, shape]) for row in rows]
+
+
+def _grid(a, xs):
+    """With the first two axes of the grids swapped."""
+    if a.indexing == "ij" or len(xs) < 2:
+        return None
+    from paddle_jax.tensor.matrices import grid
+
+    perm = [1, 0, *range(2, len(xs))]
+    return [P.transpose(one, perm) for one in grid(xs, "ij")]
+
+
+grid = Form(parts=_grid)
+shape = Form(read=_read_shape)
+reshape_form, view = (
+    Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
+    Form(_view),
+)
+transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
+matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
+expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
+rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
+split, split_at, pieces = Form(onnx=_onnx_split), Form(_split_at), Form(parts=_pieces)
+stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
+unstack = Form(
+    lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind
+)
+expand, flatten, flip, meshgrid = (
+    Form(onnx=_onnx_expand),
+    Form(onnx=_onnx_flatten),
+    Form(onnx=_onnx_flip),
+    Form(onnx=_onnx_meshgrid),
+)

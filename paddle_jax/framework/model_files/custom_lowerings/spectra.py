@@ -1,0 +1,106 @@
+"""Fourier transforms that cut or pad, and transforms of frames, in parts."""
+
+import numpy as np
+
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax.framework.model_files.builder_helpers import same_length
+from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _resized(x, axes, lengths):
+    """x cut or filled with zeros to lengths."""
+    for axis, length in zip(axes, lengths, strict=True):
+        axis %= x.ndim
+        given = x.shape[axis]
+        is_open = is_length(given) or is_length(length)
+        if is_open or given < length:
+            missing = length if is_open else length - given
+            shape = [missing if k == axis else n for k, n in enumerate(x.shape)]
+            x = P.concat([x, P.zeros(shape, x.dtype)], axis)
+        if is_open or given > length:
+            x = x[(*[slice(None)] * axis, slice(0, length))]
+    return x
+
+
+def has_lengths_of(a, x, real_result):
+    """Whether a transform neither cuts nor pads x."""
+    if a.lengths is None:
+        return True
+    wanted = [*a.lengths[:-1], a.lengths[-1] // 2 + 1] if real_result else a.lengths
+    return all(same_length(x.shape[axis], length) for axis, length in zip(a.axes, wanted, strict=True))
+
+
+def resized_transform(name, real_result=False):
+    """Parts of a transform with lengths: cut or pad first. real_result: the last length is that of the
+    result."""
+
+    def parts(a, x):
+        from paddle_jax.tensor import fourier
+
+        if has_lengths_of(a, x, real_result) or is_empty(x):
+            return None
+        lengths = list(a.lengths)
+        wanted = [*lengths[:-1], lengths[-1] // 2 + 1] if real_result else lengths
+        resized = _resized(x, a.axes, wanted)
+        return getattr(fourier, name)(
+            resized, tuple(lengths) if real_result else None, a.axes, a.forward, a.norm
+        )
+
+    return parts
+
+
+def _centred(window, length, size, dtype):
+    """A window of a length in the middle of `size` numbers."""
+    before = (size - length) // 2
+    if window is None:
+        return P.to_tensor(np.pad(np.ones(length), (before, size - length - before)), dtype)
+    window = P.cast(window, dtype)
+    after = size - length - before
+    if not before and not after:
+        return window
+    return P.concat([P.zeros([before], dtype), window, P.zeros([after], dtype)])
+
+
+def _stft(a, x, window):
+    if x._raw.dtype.name in ("float16", "bfloat16"):
+        x = P.cast(x, "float32")
+    if a.pad_mode is not None:
+        half = a.n_fft // 2
+        flat = P.reshape(x, [1, -1, x.shape[-1]])
+        if x.dtype.is_complex:
+            flat = P.complex(_padded(P.real(flat), half, a.pad_mode), _padded(P.imag(flat), half, a.pad_mode))
+        else:
+            flat = _padded(flat, half, a.pad_mode)
+        x = P.reshape(flat, [*x.shape[:-1], flat.shape[-1]])
+    frames = P.moveaxis(P.frame(x, a.n_fft, a.hop_length), -1, -2)
+    if window is not None or a.win_length < a.n_fft:
+        frames = frames * _centred(window, a.win_length, a.n_fft, frames.dtype)
+    found = P.rfft(frames, norm=a.norm) if a.onesided else P.fft(frames, norm=a.norm)
+    return P.moveaxis(found, -1, -2)
+
+
+def _padded(x, half, mode):
+    return P.pad(x, [half, half], mode, data_format="NCL")
+
+
+def _istft(a, x, window):
+    x = P.moveaxis(x if x.dtype.is_complex else P.complex(x, P.zeros_like(x)), -1, -2)
+    if a.real:
+        frames = P.irfft(x[..., : a.n_fft // 2 + 1], a.n_fft, norm=a.norm)
+    else:
+        frames = P.ifft(x, norm=a.norm)
+    dtype = frames.dtype
+    if window is not None and (window.dtype.is_complex or window._raw.dtype.itemsize > dtype.np.itemsize):
+        dtype = window.dtype
+        frames = P.cast(frames, dtype)
+    window = _centred(window, a.win_length, a.n_fft, dtype)
+    square = P.unsqueeze(window * window, 1)
+    count = x.shape[-2]
+    total = P.overlap_add(P.expand(square, [a.n_fft, count]), a.hop_length)
+    done = P.overlap_add(P.moveaxis(frames * window, -1, -2), a.hop_length)
+    return done[..., a.start : a.stop] / total[a.start : a.stop]
+
+
+stft, istft = Form(parts=_stft), Form(parts=_istft)

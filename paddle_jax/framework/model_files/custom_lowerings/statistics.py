@@ -1,0 +1,142 @@
+"""Medians, quantiles, histograms and covariances."""
+
+import math
+
+from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.records import Form
+
+
+def _median(w, a, out, x):
+    name = "nanmedian" if a.ignore_nan else "median"
+    axes = [] if len(a.axes) == x.ndim else a.axes
+    return w.op(name, [x], out, axis=axes, keepdim=a.keepdim, mode=a.mode)
+
+
+def _one_dimension_last(x, axes):
+    """x with all of these axes as one, the last."""
+    kept = [i for i in range(x.ndim) if i not in axes]
+    if list(axes) == [x.ndim - 1]:
+        return x
+    if len(axes) == 1:
+        return P.transpose(x, [*kept, *axes])
+    return P.reshape(P.transpose(x, [*kept, *axes]), [*[x.shape[i] for i in kept], -1])
+
+
+def _quantile(a, x):
+    if is_empty(x):
+        return None
+    if not x.dtype.is_floating:
+        x = P.cast(x, "float32")
+    rows = _one_dimension_last(x, a.axes)
+    is_nan = P.isnan(rows)
+    count = P.sum(P.logical_not(is_nan), -1, keepdim=True)
+    # NaN come last
+    rows = P.sort(P.where(is_nan, P.full_like(rows, math.inf), rows), -1)
+    is_bad = count == 0 if a.ignore_nan else P.any(is_nan, -1, True)
+    last = P.cast(P.maximum(count - 1, P.full([], 0, count.dtype)), "float64")
+    found = [
+        P.where(is_bad, P.full_like(one, math.nan), one)
+        for one in [_between(rows, last * share, a.interpolation) for share in a.q]
+    ]
+    found = [P.squeeze(one, -1) for one in found]
+    if a.keepdim:
+        found = [P.unsqueeze(one, sorted(a.axes)) for one in found]
+    return found[0] if len(found) == 1 else P.stack(found)
+
+
+def _between(rows, at, interpolation):
+    """Values of sorted rows at fractional places."""
+
+    def taken(place):
+        return P.take_along_axis(rows, P.cast(place, "int64"), -1)
+
+    low, high = P.floor(at), P.ceil(at)
+    if interpolation in ("lower", "higher", "nearest"):
+        return taken({"lower": low, "higher": high}.get(interpolation, P.round(at)))
+    first, second = taken(low), taken(high)
+    if interpolation == "midpoint":
+        return (first + second) / 2
+    return P.lerp(first, second, P.cast(at - low, rows.dtype))
+
+
+def _covariance(x, rowvar, ddof, counts=None, weights=None):
+    x = P.unsqueeze(x, 0) if x.ndim == 1 else x if rowvar else P.transpose(x, [1, 0])
+    both = [P.cast(one, x.dtype) for one in (counts, weights) if one is not None]
+    each = both[0] * both[1] if len(both) == 2 else both[0] if both else P.ones_like(x[0])
+    total = P.sum(each)
+    centred = x - P.unsqueeze(P.sum(x * each, 1) / total, 1)
+    if ddof:
+        divisor = total - (1 if weights is None else P.sum(each * both[-1]) / total)
+    else:
+        divisor = total
+    return P.matmul(centred * each, P.conj(P.transpose(centred, [1, 0]))) / divisor
+
+
+def _cov(a, x, counts, weights):
+    found = _covariance(x, a.rowvar, a.ddof, counts, weights)
+    return P.squeeze(found) if x.ndim == 1 else found
+
+
+def _corrcoef(a, x):
+    spread = _covariance(x, a.rowvar, True)
+    scale = P.sqrt(P.diag(spread))
+    found = P.clip(spread / P.unsqueeze(scale, 1) / P.unsqueeze(scale, 0), -1.0, 1.0)
+    return P.squeeze(found) if x.ndim == 1 else found
+
+
+def _limits(x, low, high, dtype):
+    """The first and last edge of a histogram."""
+    if low != high:
+        return P.full([], low, dtype), P.full([], high, dtype)
+    low, high = P.cast(P.min(x), dtype), P.cast(P.max(x), dtype)
+    is_one = low == high
+    return P.where(is_one, low - 0.5, low), P.where(is_one, high + 0.5, high)
+
+
+def _edges(low, high, count, dtype):
+    steps = P.arange(0, count, 1, dtype)
+    return P.concat([low + steps * ((high - low) / count), P.unsqueeze(high, 0)])  # the last one exactly
+
+
+def _bin_edges(a, x):
+    if is_empty(x):
+        return None
+    if a.min == a.max and a.min != 0:
+        low, high = P.full([], a.min - 0.5, "float32"), P.full([], a.max + 0.5, "float32")
+    else:
+        low, high = _limits(x, a.min, a.max, "float32")
+    return _edges(low, high, a.bins, "float32")
+
+
+def _histograms(a, x, weights):
+    """Counts of points in boxes, and the edges of these."""
+    if is_empty(x):
+        return None
+    points = P.reshape(x, [-1, x.shape[-1]])
+    edges, place, is_inside = [], None, None
+    for i, count in enumerate(a.bins):
+        value = points[:, i]
+        low, high = _limits(value, *(a.ranges[2 * i : 2 * i + 2] if a.ranges else (0, 0)), x.dtype)
+        edge = _edges(low, high, count, x.dtype)
+        fits = P.logical_and(value >= edge[0], value <= edge[-1])
+        at = P.clip(P.searchsorted(edge, value, False, True) - 1, 0, count - 1)
+        place = at if place is None else place * count + at
+        is_inside = fits if is_inside is None else P.logical_and(is_inside, fits)
+        edges.append(edge)
+    amount = P.cast(is_inside, x.dtype)
+    if weights is not None:
+        amount = amount * P.reshape(weights, [-1])
+    boxes = P.zeros([math.prod(a.bins)], x.dtype)
+    counts = P.reshape(P.scatter_nd_add(boxes, P.unsqueeze(place, -1), amount), list(a.bins))
+    if a.density:
+        counts = counts / P.sum(counts)
+        for i, edge in enumerate(edges):
+            width = edge[1:] - edge[:-1]
+            counts = counts / P.reshape(width, [-1 if k == i else 1 for k in range(len(a.bins))])
+    return [counts, *edges]
+
+
+median, quantile = Form(_median), Form(parts=_quantile)
+cov, corrcoef = Form(parts=_cov), Form(parts=_corrcoef)
+bin_edges, histograms = Form(parts=_bin_edges), Form(parts=_histograms)

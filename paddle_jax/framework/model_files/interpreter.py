@@ -1,0 +1,310 @@
+"""Running a PIR program: every operation is looked up in the rules and dispatched to our own operations.
+
+Values are Tensors (on the tape, traceable by JAX), ndarrays where they are known on the host, or lists of
+either. Results are the same whether a program runs operation by operation or, as `Runner` does, as one
+compiled kernel per input shape.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.base.state import Context, local
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel, compute
+from paddle_jax._core.lazy.lazy_array import concrete, from_host, kept
+from paddle_jax._core.runner.new_shapes import NewShapes
+from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax.framework.model_files import extension_ops
+from paddle_jax.framework.model_files.constant_folding import HOST, fold, known
+from paddle_jax.framework.model_files.reading import rule_of, tensor
+from paddle_jax.framework.pickle_names import CorruptFileError, shortened
+
+# result -> operand it is written into; else the first into the first
+WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
+_SKIP = ("parameter", "data", "fetch")
+_CONTROL = ("if", "while", "pylayer")
+_MAX_KERNELS = 128  # of one program, for as many shapes of its inputs
+
+
+class UnknownOpError(NotImplementedError, ValueError):
+    """A program holds operations that cannot be run here. Also a ValueError: the name of an operation may
+    have been damaged."""
+
+
+def walk(block):
+    """All operations of a block and of those inside it."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from walk(inner)
+
+
+def check(program):
+    """Raises UnknownOpError naming all operations of a program that have no rule."""
+    ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
+    ops = {name for name in ops if extension_ops.find(name) is None}
+    unknown = sorted(
+        name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_")))
+    )
+    if unknown:
+        raise UnknownOpError(
+            f"{program.file}: the model uses operations that are not known here: "
+            f"{shortened(', '.join(unknown))}"
+        )
+
+
+def is_random(program) -> bool:
+    """Whether a program draws random numbers."""
+    from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
+
+    own = (extension_ops.find(op.name) for op in walk(program.block))
+    return any(op.random for op in own if op is not None) or any(
+        op.name in RANDOM for op in walk(program.block)
+    )
+
+
+def to_tensor(value):
+    """A Tensor of a value of a program; a list of one stands for its item."""
+    if isinstance(value, list) and len(value) == 1:
+        return to_tensor(value[0])
+    return value if isinstance(value, Tensor) else wrap(from_host(np.asarray(value)))
+
+
+def run_block(block, env):
+    """Runs the operations of a block; `env` is {number: value} and is filled. Returns what
+    the block yields."""
+    for op in block.ops:
+        if op.name in _SKIP:
+            continue
+        operands = [env[n] if n else None for n in op.inputs]
+        if op.name == "cf.yield":
+            return operands
+        results = _CONTROLS[op.name](op, operands, env) if op.name in _CONTROL else _apply(op, operands)
+        for number, value in zip(op.outputs, results, strict=False):
+            env[number] = value
+        if op.name.endswith("_") and op.outputs:
+            for result, operand in WRITTEN.get(op.name, {0: 0}).items():
+                if op.inputs[operand]:
+                    env[op.inputs[operand]] = env[op.outputs[result]]
+    return None
+
+
+class MissingAttributeError(CorruptFileError, AttributeError):
+    """An operation of a program lacks an attribute."""
+
+
+class _Attributes:
+    """The attributes of an operation by name."""
+
+    def __init__(self, op):
+        self.__dict__.update(op.attrs, _name=op.name)
+
+    def __getattr__(self, name):
+        raise MissingAttributeError(
+            f"operation {self._name} has no attribute {name!r}; the model is damaged, or of another version"
+        )
+
+
+def _apply(op, operands):
+    attrs = _Attributes(op)
+    folded = fold(op, attrs, operands)
+    if folded is not None:
+        return [folded]
+    own = extension_ops.find(op.name)
+    if own is not None:
+        found = extension_ops.call(own, attrs.attributes, operands, tensor)
+    else:
+        found = (rule_of(op.name) or rule_of(op.name.removesuffix("_")))(attrs, *operands)
+    if len(op.outputs) == 1:
+        return [found]
+    return found if isinstance(found, tuple | list) else [found]
+
+
+def _if(op, operands, env):
+    test, (yes, no) = operands[0], op.blocks
+    if known(test) or not isinstance(test._raw, jax.core.Tracer):
+        taken = yes if bool(test if known(test) else on_host(test, "pd_op.if")) else no
+        return run_block(taken, env) or []
+
+    written = _written(op, env)
+
+    def branch(block):
+        def traced():
+            inside = dict(env)
+            found = run_block(block, inside) or []
+            return [_array(value) for value in [*found, *[inside[n] for n in written]]]
+
+        return traced
+
+    try:
+        arrays = jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))
+    except TypeError as error:
+        raise TracedValueError("pd_op.if", "its branches give other shapes") from error
+    found = [_wrap(array) for array in arrays]
+    env.update(zip(written, found[len(found) - len(written) :], strict=True))
+    return found[: len(found) - len(written)]
+
+
+def _while(op, operands, env):
+    test, values, body = operands[0], operands[1:], op.blocks[0]
+    while known(test) or not isinstance(test._raw, jax.core.Tracer):
+        if not bool(test if known(test) else on_host(test, "pd_op.while")):
+            return values
+        env.update(zip(body.args, values, strict=True))
+        test, *found = run_block(body, env)
+        values = [_shaped_as(old, new) for old, new in zip(values, found, strict=True)]
+    written = _written(op, env)
+    values = [*values, *[env[n] for n in written]]
+    _no_lists("while", values)
+    types_of = [np.asarray(value).dtype if known(value) else value._raw.dtype for value in values]
+
+    def step(state):
+        inside = dict(env)
+        inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
+        found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
+        return [
+            found[0].reshape(()),
+            *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)],
+        ]
+
+    start = [_array(test).reshape(()), *[_array(value) for value in values]]
+    try:
+        _, *arrays = jax.lax.while_loop(lambda state: state[0], step, start)
+    except TypeError as error:
+        raise TracedValueError("pd_op.while", "its variables change their shapes") from error
+    found = [_wrap(array) for array in arrays]
+    env.update(zip(written, found[len(body.args) :], strict=True))
+    return found[: len(body.args)]
+
+
+def _shaped_as(old, new):
+    """The new value of a variable of a loop, in the shape of the old one where both have one element."""
+    if isinstance(old, list) or isinstance(new, list) or np.size(old) != 1 or np.size(new) != 1:
+        return new
+    return new if new.ndim == old.ndim else new.reshape(old.shape)
+
+
+def _pylayer(op, operands, env):
+    """The forward part; derivatives are its own."""
+    return run_block(op.blocks[0], env)
+
+
+_CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
+
+
+def _written(op, env):
+    """Numbers of the values from outside that the blocks of an operation write into."""
+    ops = [one for block in op.blocks for one in walk(block)]
+    inputs = [
+        one.inputs[k]
+        for one in ops
+        if one.name.endswith("_")
+        for k in WRITTEN.get(one.name, {0: 0}).values()
+        if k < len(one.inputs)
+    ]
+    found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
+    _no_lists(op.name, [env[n] for n in found])
+    return found
+
+
+def _no_lists(name, values):
+    if any(isinstance(value, list) for value in values):
+        raise TracedValueError(name, "a list of tensors that changes there runs operation by operation only")
+
+
+def _array(value):
+    return concrete(value._raw) if isinstance(value, Tensor) else jnp.asarray(value)
+
+
+def _wrap(array):
+    return wrap(array, array.dtype.kind not in "fcV")
+
+
+class Runner:
+    """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of
+    Tensors, on the tape.
+
+    New shapes of inputs run operation by operation; shapes that come again and again are compiled whole. A
+    program whose shapes depend on values, or that draws random numbers, always runs operation by operation.
+
+    Attributes:
+        program: what is run.
+        kernels: the compiled forms by shapes of the inputs; None: nothing is compiled.
+        new_shapes: counts the calls with other shapes.
+    """
+
+    def __init__(self, program):
+        check(program)
+        self.program = program
+        self.kernels: dict | None = None if is_random(program) else {}
+        self.new_shapes = NewShapes()
+        self._names = list(program.parameters)
+
+    def __call__(self, parameters, inputs):
+        operands = [*(parameters[name] for name in self._names), *inputs]
+        if self.kernels is None or local.ctx.frame.single_steps:
+            return self.steps(operands)
+        shapes = tuple([one._raw.shape for one in inputs])
+        kernel = self._compiled(shapes)
+        if kernel is None:
+            return self.new_shapes.run(shapes, lambda: self.steps(operands))
+        try:
+            return list(run(kernel, operands))
+        except TracedValueError:
+            self.kernels = None
+            return self.steps(operands)
+
+    def arrays(self, parameters, inputs):
+        """The results as arrays, without the tape: parameters and inputs are arrays."""
+        operands = [*(parameters[name] for name in self._names), *inputs]
+        if self.kernels is not None:
+            shapes = tuple([one.shape for one in inputs])
+            kernel = self._compiled(shapes)
+            if kernel is None:
+                return self.new_shapes.run(shapes, lambda: self._array_steps(operands))
+            try:
+                return compute(kernel, operands)
+            except TracedValueError:
+                self.kernels = None
+        return self._array_steps(operands)
+
+    def steps(self, operands):
+        """Runs operation by operation."""
+        numbers = [
+            *(self.program.parameters[name][0] for name in self._names),
+            *(feed[1] for feed in self.program.feeds),
+        ]
+        env = dict.fromkeys(self.program.absent)
+        env.update(zip(numbers, operands, strict=True))
+        run_block(self.program.block, env)
+        return [to_tensor(env[fetch[1]]) for fetch in self.program.fetches]
+
+    def _array_steps(self, operands):
+        with no_grad():
+            tensors = [wrap(kept(one) if type(one) is np.ndarray else one) for one in operands]
+            return [_array(value) for value in self.steps(tensors)]
+
+    def _compiled(self, shapes):
+        """The kernel for these shapes of inputs; None where they run operation by operation."""
+        kernel = self.kernels.get(shapes)
+        if kernel is None and not self.new_shapes.waits(shapes):
+            kernel = Kernel("run_program", self._pure)
+            # compiled on its own, not once more together with what surrounds it
+            kernel.deferrable = False
+            self.kernels[shapes] = kernel
+            if len(self.kernels) > _MAX_KERNELS:
+                self.kernels.pop(next(iter(self.kernels)), None)
+        return kernel
+
+    def _pure(self, *arrays):
+        """The program as a function of arrays, for compiling: operations run at once inside the trace,
+        whatever the thread's modes are."""
+        outer, local.ctx = local.ctx, Context()
+        local.ctx.segment = local.ctx.frame.executor = None
+        try:
+            return tuple([_array(value) for value in self.steps([_wrap(a) for a in arrays])])
+        finally:
+            local.ctx = outer

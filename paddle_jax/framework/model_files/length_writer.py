@@ -1,0 +1,196 @@
+"""Writing expressions of unknown lengths as operations on tensors without axes: whole numbers are int64,
+floats are float64."""
+
+from paddle_jax._core.lazy.length_expressions import FUNCTIONS
+
+
+def written(w, node):
+    """The Value of an expression. w: the Builder."""
+    if isinstance(node, bool):
+        return w.full(int(node), "bool", ())
+    if isinstance(node, int):
+        return w.full(node, "int64", ())
+    if isinstance(node, float):
+        return w.full(node, "float64", ())
+    key = "expression", node
+    if key not in w.cache:
+        w.cache[key] = _WRITERS[node[0]](w, *node[1:])
+    return w.cache[key]
+
+
+# leaves -----------------------------------------------------------------------------------------------------
+
+
+def _dim(w, number, axis):
+    likely = w.likely(number)
+    if likely is not None and likely[axis] is not None:
+        return written(w, likely[axis])
+    value = w.resolve(number)
+    key = "shape", value.number
+    if key not in w.cache:
+        w.cache[key] = w.op("shape64", [value], ("int64", [value.ndim]))
+    return _element(w, w.cache[key], axis)
+
+
+def _element(w, vector, position):
+    return w.op(
+        "slice",
+        [vector, w.ints([position]), w.ints([position + 1])],
+        (vector.dtype, []),
+        axes=[0],
+        infer_flags=[1],
+        decrease_axis=[0],
+    )
+
+
+def _item(w, number, position):
+    value = w.resolve(number)
+    if value.ndim:
+        value = _element(w, w.op("reshape", [value, w.ints([-1])], (value.dtype, [-1])), position)
+    if value.dtype == "bool":
+        return value
+    return _cast(w, value, "float64" if value.dtype.startswith(("float", "bfloat")) else "int64")
+
+
+def _cast(w, value, dtype):
+    return value if value.dtype == dtype else w.op("cast", [value], (dtype, []), dtype=dtype)
+
+
+# whole numbers ----------------------------------------------------------------------------------------------
+
+
+def _sum(w, constant, terms):
+    total = None
+    for atom, factor in terms:
+        term = written(w, atom)
+        if factor != 1:
+            term = _operation(w, "multiply", term, written(w, factor))
+        total = term if total is None else _operation(w, "add", total, term)
+    return _operation(w, "add", total, written(w, constant)) if constant else total
+
+
+def _operation(w, name, left, right):
+    """An operation on two Values of one dtype. Paddle may compute in place on the first one: it is copied."""
+    return w.op(name, [w.copy(left), right], (left.dtype, []))
+
+
+def _whole(name):
+    return lambda w, left, right: _operation(w, name, written(w, left), written(w, right))
+
+
+def _abs(w, node):
+    value = w.copy(written(w, node))
+    return w.op("abs", [value], value.type)
+
+
+def _rounded(name):
+    """floor, ceil or trunc of a float as a whole number."""
+
+    def write(w, node):
+        value = _float(w, node)
+        return _cast(w, w.op(name, [value], value.type), "int64")
+
+    return write
+
+
+def _round(w, node):
+    """The nearest whole number; of two the even one, as Python rounds."""
+    value = _float(w, node)
+    up = w.op("floor", [_operation(w, "add", value, written(w, 0.5))], value.type)
+    tie = w.op("equal", [_operation(w, "subtract", up, value), written(w, 0.5)], ("bool", []))
+    odd = w.op("equal", [_operation(w, "remainder", up, written(w, 2.0)), written(w, 1.0)], ("bool", []))
+    down = w.op("logical_and", [tie, odd], ("bool", []))
+    return _cast(w, _operation(w, "subtract", up, _cast(w, down, "float64")), "int64")
+
+
+# floats -----------------------------------------------------------------------------------------------------
+
+
+def _float(w, node):
+    return _cast(w, written(w, node), "float64")
+
+
+def _floats(name):
+    return lambda w, left, right: _operation(w, name, _float(w, left), _float(w, right))
+
+
+def _function(name):
+    def write(w, node):
+        value = _float(w, node)
+        return w.op(name, [value], value.type)
+
+    return write
+
+
+def _negative(w, node):
+    return _operation(w, "subtract", written(w, 0.0), _float(w, node))
+
+
+# answers ----------------------------------------------------------------------------------------------------
+
+
+def _compared(name, convert):
+    return lambda w, left, right: w.op(name, [convert(w, left), convert(w, right)], ("bool", []))
+
+
+def _compared_to_zero(name):
+    return lambda w, node: w.op(name, [written(w, node), written(w, 0)], ("bool", []))
+
+
+def _logical(name):
+    return lambda w, left, right: w.op(name, [written(w, left), written(w, right)], ("bool", []))
+
+
+def _not(w, node):
+    return w.op("logical_not", [written(w, node)], ("bool", []))
+
+
+def _where(w, answer, yes, no):
+    values = [written(w, yes), written(w, no)]
+    if values[0].dtype != values[1].dtype:
+        values = [_cast(w, value, "float64") for value in values]
+    return w.op("where", [written(w, answer), w.copy(values[0]), values[1]], values[0].type)
+
+
+_WRITERS = {
+    "dim": _dim,
+    "item": _item,
+    "lin": _sum,
+    "mul": _whole("multiply"),
+    "floordiv": _whole("floor_divide"),
+    "mod": _whole("remainder"),
+    "pow": _whole("elementwise_pow"),
+    "min": _whole("minimum"),
+    "max": _whole("maximum"),
+    "bitand": _whole("bitwise_and"),
+    "abs": _abs,
+    "int": lambda w, node: _cast(w, written(w, node), "int64"),
+    "floor": _rounded("floor"),
+    "ceil": _rounded("ceil"),
+    "trunc": _rounded("trunc"),
+    "round": _round,
+    "float": _float,
+    "div": _floats("divide"),
+    "fadd": _floats("add"),
+    "fsub": _floats("subtract"),
+    "fmul": _floats("multiply"),
+    "ffloordiv": _floats("floor_divide"),
+    "fmod": _floats("remainder"),
+    "fpow": _floats("elementwise_pow"),
+    "fmin": _floats("minimum"),
+    "fmax": _floats("maximum"),
+    "fabs": _function("abs"),
+    "fneg": _negative,
+    "pos": _compared_to_zero("greater_than"),
+    "zero": _compared_to_zero("equal"),
+    "flt": _compared("less_than", _float),
+    "fle": _compared("less_equal", _float),
+    "feq": _compared("equal", _float),
+    "not": _not,
+    "and": _logical("logical_and"),
+    "or": _logical("logical_or"),
+    "where": _where,
+    **{name: _function(name) for name in ("sqrt", "exp", "log", "log2", "log10", "atan", *FUNCTIONS)},
+}
+
+__all__ = ["written"]

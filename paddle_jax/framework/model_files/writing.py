@@ -1,0 +1,178 @@
+"""How each of our operations is written in PIR: `rule(w, a, out, *operands)` adds operations to the Builder
+`w` and gives the Value of the result, or a list of them.
+
+a: the attributes; out: (dtype, shape) of each result; operands: Values, lists of Values, or
+None where left out.
+"""
+
+import functools as ft
+import types
+
+import numpy as np
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.lazy.lengths import has_lengths, is_length
+from paddle_jax.framework.model_files.builder import NotWritable, Value
+from paddle_jax.framework.model_files.builder_helpers import cast
+from paddle_jax.framework.model_files.extension_ops import PREFIX, encode, find, identity
+from paddle_jax.framework.model_files.records import TENSORS, form, row
+
+
+def write_row(op, w, attrs, out, *operands):
+    """Writes an op as the text of its record says."""
+    known = row(op)
+    if known.operands is None:
+        given = [
+            w.combine(value) if isinstance(value, list) else value
+            for value in _as_floats(op, w, known, out, operands)
+        ]
+    else:
+        tensors = _by_name(op, known, operands)
+        given = [_operand(one, op, w, attrs, out, tensors) for one in known.operands]
+    values = {one.name: _attribute(one, op, attrs, out) for one in known.attributes}
+    _refuse_others(op, known, attrs)
+    name, ours = known.names[0], iter(out)
+    values = {name: value for name, value in values.items() if value is not None}
+    if known.results == ["[]"]:
+        return w.list_op(name, given, out, **values)
+    if known.results is None:
+        return w.op(name, given, out if len(out) > 1 else out[0], **values)
+    types_of = {
+        one: value.type for one, value in zip(op.tensors, operands, strict=True) if isinstance(value, Value)
+    }
+    found = w.op(
+        name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results], **values
+    )
+    return [value for value, one in zip(found, known.results, strict=True) if one == "out"]
+
+
+# whole numbers stay what they are
+_OF_WHOLE = {"cast", "one_hot", "full_like", "bernoulli"}
+
+
+def _as_floats(op, w, known, out, operands):
+    """The operands of a function: whole numbers as floats, of which Paddle's has floats as results."""
+    if len(op.tensors) != 1 or not isinstance(operands[0], Value) or known.names[0] in _OF_WHOLE:
+        return operands
+    is_whole = operands[0].dtype.startswith(("int", "uint", "bool"))
+    return [cast(w, operands[0], out[0][0])] if is_whole and out[0][0].startswith("float") else operands
+
+
+def _by_name(op, known, operands):
+    """{name in the text: operand of ours}; an op inside another one may call its operands otherwise,
+    in the same order."""
+    names = [one.name for one in known.operands if one.kind in TENSORS and one.name != "_"]
+    if {*names} <= {*op.tensors}:
+        left = dict(zip(op.tensors, operands, strict=True))
+    else:
+        left = dict(zip(names, operands, strict=False)) | {k: v for k, v in enumerate(operands[len(names) :])}
+    for name in {*left} - {*names}:
+        if left[name] is not None:
+            raise NotWritable(f"{op.name} with {name} has no form in PIR")
+    return left
+
+
+def _operand(one, op, w, attrs, out, tensors):
+    if one.kind in TENSORS:
+        value = tensors.get(one.name)
+        if value is not None and one.kind == "out":
+            value = (
+                [cast(w, v, out[0][0]) for v in value]
+                if isinstance(value, list)
+                else cast(w, value, out[0][0])
+            )
+        return w.combine(value) if isinstance(value, list) else value
+    if one.kind == "size":
+        given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
+        return w.ints(given if isinstance(given, tuple) and has_lengths(given) else out[0][1])
+    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    if one.kind == "ints":
+        return w.ints(value)
+    if is_length(value):
+        return w.number(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:], (1,))
+    if not isinstance(value, int | float):
+        raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
+    return w.full(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:])
+
+
+def _attribute(one, op, attrs, out):
+    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    if one.kind == "dtype" and value is None:
+        return out[0][0]
+    if isinstance(value, tuple | list) and not one.kind.endswith("s"):
+        raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
+    return value
+
+
+def _refuse_others(op, known, attrs):
+    """Refuses attributes that the text does not have; one named dtype is in the result where an operand
+    is cast to that."""
+    listed = {one.ours for one in [*(known.operands or ()), *known.attributes]}
+    if any(one.kind == "out" for one in known.operands or ()):
+        listed.add("dtype")
+    for left in {*op.attrs} - listed:
+        if getattr(attrs, left) != op.signature.parameters[left].default:
+            raise NotWritable(f"{op.name} with {left}={getattr(attrs, left)!r} has no form in PIR")
+
+
+def rule_of(op):
+    """The rule that writes an op: code, or what its record says; None where Paddle has no such operation."""
+    record = op.record
+    return record.write or form(record.code).write or (ft.partial(write_row, op) if record.pir else None)
+
+
+def apply(w, op, attrs, operands, out):
+    """Adds one of our operations to the program: as operations of Paddle where there is a rule, else as one
+    of our own, which only paddle_jax reads.
+
+    Raises:
+        NotWritable: its attributes cannot be written.
+    """
+    rule, mark, refusal = rule_of(op), len(w.ops), None
+    if rule is not None:
+        try:
+            found = rule(
+                w,
+                types.SimpleNamespace(**attrs),
+                out,
+                *(_promoted(w, op, operands) if op.promote else operands),
+            )
+            return found if isinstance(found, list) else [found]
+        except NotWritable as error:
+            refusal = error
+            w.undo(mark)
+    name = PREFIX + identity(op)
+    if find(name) is not op:
+        raise refusal or NotWritable(f"{op.name} has no form in a file")
+    inputs = []
+    for value in operands:
+        if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
+            value = w.op(
+                "stack", [w.combine([w.number(v, "int64") for v in value])], ("int64", [len(value)]), axis=0
+            )
+        inputs.append(w.combine(value) if isinstance(value, list) else value)
+    text, numbers = encode(attrs)
+    return w.own(name, [*inputs, *map(w.length, numbers)], out, text)
+
+
+def _promoted(w, op, operands):
+    names = op.promote if isinstance(op.promote, tuple) else op.tensors
+    at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
+    values = [v for i in at for v in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    if isinstance(op.promote, str) and min(v.ndim for v in values) == 0:
+        common = dtypes.mixed_np(*map(_like, values), op.promote == "wide")
+    else:
+        common = ft.reduce(dtypes.promote_np, [dtypes.convert(v.dtype).np for v in values])
+    done, name = list(operands), np.dtype(common).name
+    for i in at:
+        done[i] = [cast(w, v, name) for v in done[i]] if isinstance(done[i], list) else cast(w, done[i], name)
+    return done
+
+
+class _Like:
+    def __init__(self, dtype, ndim):
+        self.dtype, self.ndim, self.shape = dtype, ndim, (1,) * ndim
+
+
+def _like(value):
+    return _Like(dtypes.convert(value.dtype).np, value.ndim)
