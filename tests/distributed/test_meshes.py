@@ -79,7 +79,7 @@ def test_what_schedulers_tell(monkeypatch, kind, wanted):
     for name in ("PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ID", "PADDLE_MASTER"):
         monkeypatch.setenv(name, "")  # so that what is set is taken back
         monkeypatch.delenv(name)
-    monkeypatch.setenv(schedulers.gate.MARK, "1")
+    monkeypatch.setenv(schedulers.startup_barrier.MARK, "1")
     for name, value in told(kind, 1, 70).items():
         monkeypatch.setenv(name, value)
     who = schedulers.adopt()

@@ -177,11 +177,11 @@ def originals():
         (owner, name): vars(owner)[name]
         for owner, name in (
             (probes.kernels, "compute"),
-            (probes.flush, "interpreted"),
-            (probes.flush, "_run"),
+            (probes.run_segment, "interpreted"),
+            (probes.run_segment, "_run"),
             (probes.programs.Program, "__call__"),
             (probes.compiled.Program, "__call__"),
-            (probes.tape, "backward"),
+            (probes.backward, "backward"),
             (probes.Layer, "__call__"),
             (probes.Optimizer, "_step_group"),
             (probes._DataLoaderIterBase, "__next__"),
