@@ -10,6 +10,9 @@ What is more than `size` is left out, what is missing is filled up, so the shape
 import jax.numpy as jnp
 
 from paddle_jax._core.ops.op import op
+from paddle_jax.sparse.bounded import convolved_far, of_dense, pooled_far, summed, together
+from paddle_jax.sparse.coo import SparseCooTensor
+from paddle_jax.sparse.nn.functional import pooling, products
 
 __all__ = [
     "coalesce",
@@ -121,8 +124,6 @@ def to_sparse_coo(x, sparse_dim, nnz):
         >>> x.indices().tolist(), x.values().tolist(), x.to_dense().tolist()
         ([[0, 0], [1, 1]], [2.0, 0.0], [[0.0, 2.0], [0.0, 0.0]])
     """
-    from paddle_jax.sparse.bounded import of_dense
-
     if not 0 < sparse_dim <= x.ndim:
         raise ValueError(
             f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; "
@@ -172,9 +173,6 @@ def sparse_add(x, y, nnz):
 
 
 def _together(name, nnz, *tensors):
-    from paddle_jax.sparse.bounded import together
-    from paddle_jax.sparse.coo import SparseCooTensor
-
     for x in tensors:
         if not isinstance(x, SparseCooTensor):
             raise NotImplementedError(f"bounded.{name}: got {type(x).__name__}; give a SparseCooTensor")
@@ -205,8 +203,6 @@ def sparse_sum(x, axis, nnz, keepdim=False):
         >>> paddle.bounded.sparse_sum(x, 0, nnz=2).to_dense().tolist()
         [2.0, 0.0, 5.0]
     """
-    from paddle_jax.sparse.bounded import summed
-
     _need_sparse("sparse_sum", x)
     axes = [axis] if isinstance(axis, int) else list(axis)
     if any(not -x.ndim <= a < x.ndim for a in axes):
@@ -279,25 +275,17 @@ def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
         >>> paddle.bounded.sparse_max_pool3d(x, 2, nnz=2).values().tolist()
         [[-1.0], [0.0]]
     """
-    from paddle_jax.sparse.bounded import pooled_far
-    from paddle_jax.sparse.nn.functional.pooling import window_of
-
     _need_sparse("sparse_max_pool3d", x)
-    window, space = window_of("bounded.sparse_max_pool3d", x, kernel_size, stride, padding)
+    window, space = pooling.window_of("bounded.sparse_max_pool3d", x, kernel_size, stride, padding)
     return pooled_far("sparse_max_pool3d", x, window, space, _checked("sparse_max_pool3d", nnz))
 
 
 def _need_sparse(name, x):
-    from paddle_jax.sparse.coo import SparseCooTensor
-
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"bounded.{name}: x: got {type(x).__name__}; give a SparseCooTensor")
 
 
 def _convolved(name, x, weight, nnz, bias, stride, padding, dilation, axes):
-    from paddle_jax.sparse.bounded import convolved_far
-    from paddle_jax.sparse.nn.functional.products import window_of
-
     _need_sparse(name, x)
-    window, space = window_of(f"bounded.{name}", x, weight, stride, padding, dilation, axes)
+    window, space = products.window_of(f"bounded.{name}", x, weight, stride, padding, dilation, axes)
     return convolved_far(name, x, weight, bias, window, space, _checked(name, nnz))

@@ -14,6 +14,7 @@ from paddle_jax._core.tensors import place as _place
 from paddle_jax._core.tensors import var_type
 from paddle_jax._core.tensors.tensor import Parameter, wrap
 from paddle_jax._core.tensors.tensor import Tensor as Variable
+from paddle_jax._program.program import Program, default_main_program, default_startup_program
 from paddle_jax.base.core import CPUPlace, Place, VarDesc, globals
 from paddle_jax.base.dygraph.tracer import TRACER
 from paddle_jax.framework.mode import (
@@ -220,17 +221,10 @@ def _create_tensor(
     return made
 
 
-def __getattr__(name):
-    if name == "Block":  # a Program is the block of its operations
-        from paddle_jax._program.program import Program
-
-        return Program
-    raise AttributeError(name)
+Block = Program  # a Program is the block of its operations
 
 
 def _get_var(name, program=None):
-    from paddle_jax._program.program import default_main_program
-
     return (program or default_main_program()).global_block().var(name)
 
 
@@ -244,9 +238,8 @@ def switch_main_program(program):
     Args:
         program: paddle.static.Program.
     """
-    from paddle_jax._program.program import default_main_program
-
-    before, Programs.main = default_main_program(), program
+    before = default_main_program()
+    Programs.main = program
     return before
 
 
@@ -256,9 +249,8 @@ def switch_startup_program(program):
     Args:
         program: paddle.static.Program.
     """
-    from paddle_jax._program.program import default_startup_program
-
-    before, Programs.startup = default_startup_program(), program
+    before = default_startup_program()
+    Programs.startup = program
     return before
 
 

@@ -1,5 +1,7 @@
 """ParamAttr: what a layer is told about one of its parameters."""
 
+from paddle_jax.nn.initializer.initializer import Initializer
+
 
 class ParamAttr:
     """Settings of a parameter that a layer creates.
@@ -48,7 +50,6 @@ class ParamAttr:
             return arg
         if isinstance(arg, str):
             return ParamAttr(name=arg)
-        from paddle_jax.nn.initializer.initializer import Initializer
 
         if isinstance(arg, Initializer):
             return ParamAttr(initializer=arg)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import paddle_jax
 from paddle_jax.compare.recorder import RANDOM, array_of
 
 # how far floats may be apart, relative to the largest number of the array
@@ -132,8 +133,6 @@ class Checking:
 
 def _typed(value, tensor):
     """An array in a form that `set_value` of this Tensor takes."""
-    import paddle_jax
-
     return paddle_jax.to_tensor(value).astype(tensor.dtype)
 
 

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 
+from paddle_jax.alias import install_as_paddle
 from paddle_jax.compare.checking import Checking, Difference
 from paddle_jax.compare.recorder import Recorder, Recording
 from paddle_jax.compare.stream import Reader, Writer
@@ -23,7 +24,6 @@ def main(engine, record, factor, script, *args):
         with Writer(record) as writer:
             _run(Recording(writer), script, args)
         return
-    from paddle_jax.alias import install_as_paddle
 
     install_as_paddle()
     difference = None

@@ -10,6 +10,7 @@ from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.process_group import schedulers, startup_barrier
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import default_group, made
+from paddle_jax.distributed.data_parallel import same_everywhere
 
 __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
 
@@ -175,8 +176,6 @@ def sync_params_buffers(
     Raises:
         RuntimeError: there is no group of all processes. ValueError: src_rank is not in the group.
     """
-    from paddle_jax.distributed.data_parallel import same_everywhere
-
     group = default_group() if comm_group is None else comm_group
     if group.is_member():
         tensors = [*model.parameters(), *model.buffers()]

@@ -16,6 +16,7 @@ from multiprocessing.reduction import ForkingPickler
 from paddle_jax import _paths
 from paddle_jax._core.process_group import failure_detector
 from paddle_jax._core.process_group.startup_barrier import MARK
+from paddle_jax.alias import install_as_paddle
 
 __all__ = ["MultiprocessContext", "spawn"]
 
@@ -223,8 +224,6 @@ def _run(payload, main, alias, errors):
     """Runs in a new process."""
     try:
         if alias:
-            from paddle_jax.alias import install_as_paddle
-
             install_as_paddle()
         if "name" in main:
             multiprocessing.spawn._fixup_main_from_name(main["name"])

@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.nn.functional import sigmoid, softmax
 from paddle_jax.tensor.attribute import broadcast_shapes, is_floating_point
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.ops import exp
@@ -119,8 +120,6 @@ class Distribution:
 
     def _logits_to_probs(self, logits, is_binary=False):
         """Probabilities of logarithms of odds, or of unnormalised log-probabilities."""
-        from paddle_jax.nn.functional import sigmoid, softmax
-
         return sigmoid(logits) if is_binary else softmax(logits, -1)
 
     def _broadcast_all(self, *args):

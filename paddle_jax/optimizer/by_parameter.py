@@ -10,6 +10,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.runner.run_segment import boundary
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import held, wrap
+from paddle_jax._program.program import default_main_program
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW
 from paddle_jax.regularizer import L1Decay
@@ -34,8 +35,6 @@ class ByParameter:
     def _update_pairs(self, pairs, settings, clip):
         """Updates parameters one after the other with what the class defines. settings: None, or those of the
         group, which the class gets in a dict."""
-        from paddle_jax._program.program import default_main_program
-
         if not pairs or (self._skip is not None and bool(wrap(self._skip))):
             return
         block = default_main_program().global_block()

@@ -10,6 +10,7 @@ import pathlib
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.recording import COMPILE, OP, PROGRAM, Event, merged
 from paddle_jax.profiler.shares import shares
+from paddle_jax.version import full_version
 
 _MARK = "paddle_jax profile"
 _VERSION = 1
@@ -120,8 +121,6 @@ class ProfilerResult:
             target.write_bytes(gzip.compress(json.dumps(self._record()).encode(), mtime=0))
 
     def _trace(self):
-        from paddle_jax.version import full_version
-
         parts = [self._trace_event(event) for event in self.events]
         for thread, name in self.threads.items():
             parts.append(

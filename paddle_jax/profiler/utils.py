@@ -7,6 +7,7 @@ import time
 
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.recording import Recording, range_of
+from paddle_jax.profiler.result import read
 
 __all__ = []
 
@@ -85,6 +86,4 @@ def load_profiler_result(filename):
         >>> [event.name for event in paddle.profiler.load_profiler_result(path).find("range")]
         ['range']
     """
-    from paddle_jax.profiler.result import read
-
     return read(filename)

@@ -7,6 +7,8 @@ import queue
 import random
 import threading
 
+from paddle_jax.io import DataLoader
+
 __all__ = []
 
 
@@ -219,7 +221,6 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
         )
 
     def merged():
-        from paddle_jax.io import DataLoader
         from paddle_jax.reader.processes import Several, as_it_is
 
         ahead = max(1, queue_size // len(readers))

@@ -2,6 +2,7 @@
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
+from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 
@@ -56,7 +57,6 @@ class SparseCsrTensor(SparseTensor):
         Args:
             sparse_dim: number of axes, those of this Tensor.
         """
-        from paddle_jax.sparse.coo import SparseCooTensor
         from paddle_jax.sparse.pattern import coordinates
 
         if sparse_dim != self.ndim:

@@ -16,6 +16,7 @@ from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import chosen, extreme, has_lengths, is_length, node_of
 from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax.tensor.search import nonzero
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 INT, ALL, NEW = ("i",), (":",), ("n",)
@@ -341,8 +342,6 @@ def _add_mask(found, item, axis, shape):
 
 def _add_recorded_mask(found, mask, axis, shape):
     """Takes in a mask whose values are known when the program runs: the positions of what it picks."""
-    from paddle_jax.tensor.search import nonzero
-
     pairs = zip(mask.shape, shape[axis : axis + mask.ndim], strict=True)
     if any(known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
         raise IndexError(

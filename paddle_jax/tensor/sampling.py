@@ -21,6 +21,7 @@ from paddle_jax.tensor.random import (
     normal,
     rand,
     standard_normal,
+    uniform,
 )
 
 X = {"input": "x"}
@@ -347,8 +348,6 @@ def uniform_(x, min=0, max=1.0, seed=0, name=None, **names):
         >>> paddle.zeros([2]).uniform_(2.0, 3.0).shape
         paddle.Size([2])
     """
-    from paddle_jax.tensor.random import uniform
-
     _ready("uniform_", x)
     low, high = names.get("from", min), names.get("to", max)
     if not float(low) < float(high):

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.place import put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 __all__ = ["from_dlpack", "to_dlpack"]
@@ -109,7 +110,5 @@ def from_dlpack(dlpack, *, device=None, copy=None):
         if foreign and copy is None:
             value = jax.block_until_ready(jax.numpy.array(value, copy=True))  # read before its owner goes on
     if device is not None:
-        from paddle_jax._core.tensors.place import put
-
         value = put(value, device)
     return wrap(value)

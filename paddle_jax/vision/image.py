@@ -1,6 +1,7 @@
 """Which library reads image files, and reading one."""
 
 from paddle_jax._core.base.state import Images
+from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.utils import try_import
 
 __all__ = ["set_image_backend", "get_image_backend", "image_load"]
@@ -78,7 +79,5 @@ def image_load(path, backend=None):
     if backend == "pil":
         return image
     import numpy as np
-
-    from paddle_jax.tensor.creation import to_tensor
 
     return to_tensor(np.asarray(image.convert("RGB")).transpose(2, 0, 1).copy())

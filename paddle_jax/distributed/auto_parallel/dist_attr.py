@@ -1,6 +1,7 @@
 """The older way to say how a Tensor lies on a mesh: a name of a mesh dimension, or None, for
 each of its axes."""
 
+from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
 
@@ -53,8 +54,6 @@ class DistAttr:
     def placements(self):
         """The same as a list of placements, one for each dimension of the mesh, which
         `shard_tensor` takes."""
-        from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
-
         return [
             Shard(self._specs.index(name)) if name in self._specs else Replicate()
             for name in self.process_mesh.dim_names

@@ -9,6 +9,7 @@ from jax.sharding import Mesh
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import Once
 from paddle_jax._core.lazy.lazy_array import Several
+from paddle_jax.distributed.parallel import get_rank
 
 
 class ProcessMesh:
@@ -141,8 +142,6 @@ class ProcessMesh:
     def get_submesh_with_dim(self, dim_name):
         """The devices along one dimension among which this process is (the first device,
         if it is in none)."""
-        from paddle_jax.distributed.parallel import get_rank
-
         if dim_name not in self._names:
             raise CheckError(f"get_submesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
         at, here = self._names.index(dim_name), np.argwhere(self._mesh == get_rank())

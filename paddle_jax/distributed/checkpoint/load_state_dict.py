@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax._core.lazy.lazy_array import Several, uploaded
 from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
+from paddle_jax.distributed.checkpoint.save_state_dict import wait
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
 
 
@@ -52,8 +53,6 @@ def load_state_dict(
         >>> state["w"].tolist()
         [1.0, 1.0]
     """
-    from paddle_jax.distributed.checkpoint.save_state_dict import wait
-
     if aoa_config is not None:
         raise ValueError(
             "load_state_dict: aoa_config: names are not translated; "

@@ -16,6 +16,7 @@ from paddle_jax._core.lazy.lazy_array import looked_at, observed
 from paddle_jax._core.tensors.tensor import Tensor, held
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
+from paddle_jax.distributed.communication import all_gather_object, barrier
 from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.framework.atomic import replace_file
 
@@ -154,8 +155,6 @@ def _write(folder, file, unique_id, described, pieces, rank, coordinator):
 def _gathered(folder, unique_id, described, rank):
     """What all processes have written. A Tensor that each holds by itself is taken from the
     first that has it."""
-    from paddle_jax.distributed.communication import all_gather_object
-
     parts = []
     all_gather_object(parts, described)
     whole = {}
@@ -169,6 +168,4 @@ def _gathered(folder, unique_id, described, rank):
 
 def _together():
     if launch_variables.size() > 1:
-        from paddle_jax.distributed.communication import barrier
-
         barrier()

@@ -4,6 +4,8 @@ are cut by hand are saved."""
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.tensor.creation import zeros
 
 
 class ShardedWeight:
@@ -116,8 +118,6 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
         >>> list(paddle.distributed.build_sharded_state_dict({"w": paddle.ones([2])}, prefix="net."))
         ['net.w']
     """
-    from paddle_jax.distributed.communication.group import default_group
-
     rules, found = shard_rules or {}, {}
     for name, tensor in state_dict.items():
         key = f"{prefix}{name}"
@@ -154,7 +154,6 @@ def load_merged_state_dict(
     from paddle_jax.distributed.checkpoint.load_state_dict import load_state_dict
     from paddle_jax.distributed.checkpoint.metadata import described
     from paddle_jax.distributed.checkpoint.save_state_dict import wait
-    from paddle_jax.tensor.creation import zeros
 
     wait()
     saved = {

@@ -4,6 +4,7 @@ import datetime
 import warnings
 
 from paddle_jax._core.process_group import startup_barrier
+from paddle_jax._core.process_group.collectives import Wire
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -234,8 +235,6 @@ def seconds(timeout):
 def made(number, ranks, timeout, name):
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
-
-    from paddle_jax._core.process_group.collectives import Wire
 
     here = jax.process_index() if startup_barrier.joined() else 0
     if len(ranks) > 1 and here in ranks:

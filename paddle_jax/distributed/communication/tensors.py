@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import uploaded
-from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import default_group
 
 
@@ -89,8 +89,6 @@ def fill(call, name, tensor, array):
 
 def fill_list(call, name, tensors, arrays):
     """Puts arrays into a list: of as many Tensors, or an empty one, which gets new Tensors."""
-    from paddle_jax._core.tensors.tensor import wrap
-
     if not isinstance(tensors, list):
         raise ValueError(f"{call}: {name}: got {type(tensors).__name__}; it must be a list")
     if not tensors:

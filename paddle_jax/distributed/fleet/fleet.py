@@ -18,6 +18,7 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import ShardingParallel,
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
+from paddle_jax.static.variable_files import save_vars
 
 __all__ = ["Fleet"]
 
@@ -199,8 +200,6 @@ class Fleet:
             mode: accepted.
         Differs from Paddle: it needs no parameter servers, without which Paddle warns and writes nothing.
         """
-        from paddle_jax.static.variable_files import save_vars
-
         self._role()
         save_vars(executor, dirname, main_program)
 

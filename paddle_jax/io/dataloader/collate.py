@@ -10,6 +10,7 @@ from paddle_jax._core.lazy.lazy_array import from_host, settled
 from paddle_jax._core.tensors.place import put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.io.dataloader.exchange import Rows
+from paddle_jax.tensor.joining import stack
 
 _WORTH_IT = 1 << 12  # bytes of one sample from which stacking costs more than handing the parts on
 
@@ -77,8 +78,6 @@ def _stacked(batch):
 
 def _stack(batch):
     """Tensors along a new axis by the operation, which refuses what is no Tensor and keeps gradients."""
-    from paddle_jax.tensor.joining import stack
-
     return stack(list(batch))
 
 

@@ -3,6 +3,8 @@ attributes, printing."""
 
 import functools as ft
 
+from paddle_jax.tensor.attribute import shape
+
 
 def alias(**names):
     """Makes the decorated function accept the keyword `extra` for its parameter `name`, for
@@ -56,8 +58,6 @@ def length_of(tensor, axis):
         )
     length = tensor.shape[axis]
     if length < 0:
-        from paddle_jax.tensor.attribute import shape
-
         return shape(tensor)[axis]
     return length
 

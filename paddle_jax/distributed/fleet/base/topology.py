@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 
+from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.collective import new_group
 from paddle_jax.distributed.parallel import ParallelMode, get_rank
@@ -125,8 +126,6 @@ class HybridCommunicateGroup:
     """
 
     def __init__(self, topology, hybrid_configs=None):
-        from paddle_jax._core.base import launch_variables
-
         self._topo, self.global_rank, self.nranks = topology, get_rank(), launch_variables.size()
         names = topology.get_hybrid_group_names()
         self._sizes = {name: topology.get_dim(name) for name in names}

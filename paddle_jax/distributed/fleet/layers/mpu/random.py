@@ -5,6 +5,8 @@ import secrets
 
 from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
 from paddle_jax._core.tensors.random import seed as start
+from paddle_jax.distributed.fleet.base.util_factory import UtilBase
+from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.nn import functional
 
 MODEL_PARALLEL_RNG = "model_parallel_rng"
@@ -111,9 +113,6 @@ def model_parallel_random_seed(seed=None):
     Args:
         seed: int. Default None: drawn by the first process.
     """
-    from paddle_jax.distributed.fleet.base.util_factory import UtilBase
-    from paddle_jax.distributed.parallel import get_rank
-
     if seed is None:
         seed = UtilBase().all_gather(secrets.randbelow(655350))[0]
     _One.tracker.reset()
