@@ -21,7 +21,8 @@ from paddle_jax._core.execution.python_state import mapped, tensors_in
 from paddle_jax._core.execution.undo_log import ValueLog
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import INEXACT, aval_of, concrete
-from paddle_jax._core.lazy.settings import join, settings, settle
+from paddle_jax._core.lazy.recording import configure_context, run_pending
+from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
@@ -51,9 +52,9 @@ class Recorder(Frame):
     # entering -----------------------------------------------------------------------------------------------
 
     def __enter__(self):
-        settle()
+        run_pending("a change of settings")
         self.enter(local.ctx)
-        join(local.ctx)
+        configure_context(local.ctx)
         return self
 
     def enter(self, ctx):
@@ -63,7 +64,7 @@ class Recorder(Frame):
     def __exit__(self, *exc):
         ctx = local.ctx
         ctx.frame = self.outer
-        join(ctx)
+        configure_context(ctx)
 
     @property
     def program(self):

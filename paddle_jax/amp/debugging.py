@@ -13,7 +13,8 @@ import numpy as np
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.lazy_array import looked_at
-from paddle_jax._core.lazy.settings import apply, settings
+from paddle_jax._core.lazy.recording import change_settings
+from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
@@ -343,7 +344,7 @@ def _watch(**changes):
     idle = watcher.counts is None and watcher.checker is None
     wanted = watcher.inner if idle else watcher
     if settings.executor is not wanted:
-        apply(executor=wanted)
+        change_settings(executor=wanted)
 
 
 __all__ = [

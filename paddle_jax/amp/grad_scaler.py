@@ -13,7 +13,7 @@ from paddle_jax._core.base.interrupt_safe import eagerly, swapped
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import kept
-from paddle_jax._core.runner.run_segment import still_of_the_step
+from paddle_jax._core.lazy.recording import extend_step
 from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
@@ -193,7 +193,7 @@ class AmpScaler:
             self._found_inf._rebind(jnp.zeros([1], bool))
             return
         state = self._scale, self._incr, self._decr, self._found_inf
-        with still_of_the_step():
+        with extend_step():
             rebind_all(
                 state,
                 execute(

@@ -1,7 +1,7 @@
 """Keeping what backward needs in another form."""
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.settings import join, settle
+from paddle_jax._core.lazy.recording import configure_context, run_pending
 
 
 class saved_tensors_hooks:
@@ -28,12 +28,12 @@ class saved_tensors_hooks:
         self._hooks, self._before = (pack_hook, unpack_hook), []
 
     def __enter__(self):
-        settle()
+        run_pending("a change of settings")
         frame = local.ctx.frame
         self._before.append((frame, frame.packing))
         frame.packing = self._hooks
-        join(local.ctx)
+        configure_context(local.ctx)
 
     def __exit__(self, *args):
         frame, frame.packing = self._before.pop()
-        join(local.ctx)
+        configure_context(local.ctx)

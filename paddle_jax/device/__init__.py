@@ -5,7 +5,7 @@ import types
 
 import jax
 
-from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.place import (
     CUDAPlace,
     XPUPlace,

@@ -6,7 +6,7 @@ import gc
 
 import jax
 
-from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.place import CPUPlace, Place, jax_device, parse
 
 _GPU = ("gpu", "cuda", "rocm")

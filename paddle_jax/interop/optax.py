@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import zeros_like
-from paddle_jax._core.runner.run_segment import boundary
+from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -79,7 +79,7 @@ class OptaxOptimizer(Optimizer):
         out = run(self._kernel, [wrap(np.float64(self.get_lr())), *self._params, *grads, *self._state])
         for tensor, new in zip([*self._params, *self._state], out, strict=True):
             tensor._rebind(new._raw)
-        boundary()
+        end_step()
 
     def state_dict(self):
         """The state: Tensors under their paths in optax's state, and `LR_Scheduler`."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
-from paddle_jax._core.runner.run_segment import boundary
+from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import held, wrap
 from paddle_jax._program.program import default_main_program
@@ -68,7 +68,7 @@ class ByParameter:
         settings = params_grads if given is params_grads else None
         self._update_pairs(pairs, settings, given.get("grad_clip", self._grad_clip))
         local.ctx.frame.stepped()
-        boundary()
+        end_step()
         return []
 
     # what a subclass overrides ------------------------------------------------------------------------------

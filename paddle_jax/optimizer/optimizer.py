@@ -9,8 +9,8 @@ import numpy as np
 from paddle_jax._core.base.interrupt_safe import eagerly, hand_out
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.lazy.lazy_array import Value, zeros_like
+from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._core.runner.run_segment import boundary
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
 from paddle_jax._core.tensors.layout import copies, layout_of, put, stacked
 from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
@@ -292,7 +292,7 @@ class Optimizer(ByParameter, States):
                 self._rest(todo, lr, given)
             raise
         local.ctx.frame.stepped()
-        boundary()
+        end_step()
 
     def _rest(self, todo, lr, given):
         for group, active, owned, done in todo:

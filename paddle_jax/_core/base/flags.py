@@ -20,7 +20,8 @@ import jax
 from paddle_jax._core.base import memory_flags, vlog
 from paddle_jax._core.base.errors import ArgumentError, Stack
 from paddle_jax._core.kernels.op_checks import announced, checked, watcher
-from paddle_jax._core.lazy import settings as deferred
+from paddle_jax._core.lazy.recording import change_settings
+from paddle_jax._core.lazy.settings import MODES, settings
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {
@@ -171,8 +172,8 @@ _DEFERRED = {
 
 def _checked_own(name, value):
     """The value of one of our own flags, refused when it is out of range; others as they are."""
-    if name == "deferred" and value not in deferred.MODES:
-        raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(deferred.MODES)}")
+    if name == "deferred" and value not in MODES:
+        raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(MODES)}")
     least = {
         "deferred_min_repeats": 0,
         "deferred_max_ops": 1,
@@ -186,11 +187,11 @@ def _checked_own(name, value):
 
 def _apply(name, value):
     if name == "check_nan_inf":
-        deferred.apply(executor=watcher(value))
+        change_settings(executor=watcher(value))
     elif name == "call_stack_level":
         _set_stack_level(value)
     elif name in _DEFERRED:
-        deferred.apply(**{_DEFERRED[name]: value})
+        change_settings(**{_DEFERRED[name]: value})
     elif name == "cudnn_deterministic":
         _set_deterministic(value)
     elif name == "metrics_port":
@@ -239,7 +240,7 @@ def _set_deterministic(value):
                 "set it (or the environment variable) before the first tensor"
             )
         _ask_for_determinism()
-    deferred.apply(mode="off" if value else _Flags.values["deferred"])
+    change_settings(mode="off" if value else _Flags.values["deferred"])
 
 
 def _set_memory(name, value):
@@ -294,8 +295,8 @@ def vlog_guard(module_levels):
 
 def _look_again():
     _load()
-    if deferred.settings.executor in (None, checked, announced):  # else paddle.amp.debugging watches
-        deferred.apply(executor=watcher(_Flags.values["check_nan_inf"]))
+    if settings.executor in (None, checked, announced):  # else paddle.amp.debugging watches
+        change_settings(executor=watcher(_Flags.values["check_nan_inf"]))
 
 
 def start():
@@ -307,7 +308,7 @@ def start():
         changes["mode"] = "off"
     changes["executor"] = watcher(os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"))
     _set_stack_level(int(os.environ.get("FLAGS_call_stack_level", "1")))
-    deferred.apply(**changes)
+    change_settings(**changes)
 
 
 def _given(names):

@@ -20,7 +20,7 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import execute, has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearized
 from paddle_jax._core.lazy.lazy_array import INEXACT, Value, leaf
-from paddle_jax._core.lazy.settings import join
+from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, packed, source_of
 from paddle_jax._core.tensors.tensor import inside, wrap
@@ -256,4 +256,4 @@ def _held(tensor):
 
 
 Context.frame_kind, local.ctx.frame = Frame, Frame()
-join(local.ctx)
+configure_context(local.ctx)

@@ -76,6 +76,10 @@ class Kernel:
             self._run = jitted(self.fn, inline=True)
         return self._run
 
+    def compute(self, values):
+        """`compute`, for modules below this one."""
+        return compute(self, values)
+
     def trace(self, avals) -> Equations:
         """The equations for operands of these Avals."""
         sig = self.sigs.get(avals) or self.older.get(avals)

@@ -18,14 +18,12 @@ def watcher(check):
 
 def announced(kernel, values):
     """Runs a kernel, and prints its name, operands and line."""
-    from paddle_jax._core.kernels.kernel import compute
-
     if Verbose.wants("operation") and not any(isinstance(v, Tracer) for v in values):
         vlog(
             "operation",
             f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}",
         )
-    return compute(kernel, values)
+    return kernel.compute(values)
 
 
 def checked(kernel, values):

@@ -5,9 +5,13 @@ cache key. Appending that tuple is the one step that commits an op: whatever int
 garbage collection that runs ops, KeyboardInterrupt) leaves the segment whole.
 """
 
+from __future__ import annotations
+
 import operator
 import threading
 import time
+from collections.abc import Callable
+from typing import ClassVar
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.errors import behind, translate
@@ -86,7 +90,16 @@ class Segment:
     is not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
     program that is being run. error: why the results are lost for good. room: bytes of operands from outside
     that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
+
+    The room `runner` is above this one. It attaches the methods that compute:
+        run(reason): computes what is still referenced of the segment.
+        run_single_op(): computes a segment of one op by the interpreter; False where `run` has to do it.
+        cut_or_grow(ctx): runs a segment that has reached its limit, or raises the limit.
     """
+
+    run: ClassVar[Callable[..., None]]
+    run_single_op: ClassVar[Callable[..., bool]]
+    cut_or_grow: ClassVar[Callable[..., None]]
 
     __slots__ = (
         "busy",
@@ -112,11 +125,9 @@ class Segment:
 
     def materialize(self, value):
         """The array of a pending result: runs the segment, whichever thread recorded it."""
-        from paddle_jax._core.runner.run_segment import alone, flush
-
         with self.lock:
-            if value.array is None and self.ops and not (len(self.ops) == 1 and alone(self)):
-                flush(self, "a value was asked for")
+            if value.array is None and self.ops and not (len(self.ops) == 1 and self.run_single_op()):
+                self.run("a value was asked for")
         if value.array is None:
             raise self.error or RuntimeError(
                 "deferred: a value was lost while its op was being recorded; compute it again"
@@ -237,13 +248,11 @@ def _results(seg, sig, n):
 def _record_slowly(ctx, kernel, raws):
     """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that
     must be looked at first."""
-    from paddle_jax._core.kernels.kernel import compute
-
     if not kernel.deferrable:
-        return compute(kernel, raws)
+        return kernel.compute(raws)
     values = [v if type(v) is Value else leaf(v) for v in raws]
     if None in values:
-        return compute(kernel, raws)
+        return kernel.compute(raws)
     avals = tuple([v.aval for v in values])
     if avals not in kernel.sigs:
         sig_of(kernel, avals)
@@ -252,7 +261,7 @@ def _record_slowly(ctx, kernel, raws):
         if len(devices) > 1:
             spread = [d for d in devices if type(d) is frozenset]
             if len(spread) != 1:
-                return compute(kernel, raws)  # operands on several devices: JAX decides, or refuses
+                return kernel.compute(raws)  # operands on several devices: JAX decides, or refuses
             values = copied(values, spread[0])
         make_room(ctx, values)
     return record(ctx, kernel, values)
@@ -261,9 +270,6 @@ def _record_slowly(ctx, kernel, raws):
 def make_room(ctx, values):
     """After a refused op: brings in results of other threads, flushes at a boundary or at the
     end of a period."""
-    from paddle_jax._core.runner.loop_detection import look
-    from paddle_jax._core.runner.run_segment import flush
-
     seg = ctx.segment
     for v in values:
         if v.array is None and v.seg is not seg:
@@ -272,10 +278,10 @@ def make_room(ctx, values):
         with seg.lock:  # another thread is running it
             ctx.segment = Segment(FIRST_LOOK)
     elif seg.limit == 0:
-        flush(seg, seg.why)
+        seg.run(seg.why)
     elif len(seg.ops) >= seg.limit:
-        look(ctx, seg)
+        seg.cut_or_grow(ctx)
     elif seg.ops:
-        flush(seg, "an operand on another device")
+        seg.run("an operand on another device")
     else:
         ctx.segment = Segment(seg.limit)  # holds nothing but a leaf on another device

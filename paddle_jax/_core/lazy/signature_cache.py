@@ -16,6 +16,7 @@ import contextlib
 import functools as ft
 import itertools
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -47,13 +48,16 @@ class Kept:
     room: signatures of a generation. dropped: marks of those that were. due: at which number of compilations
     the bounds are looked at. maps: memory maps at the first look. kernels: weak references to all. owners:
     what keeps kernels, by attributes. went, returned: kernels whose programs were dropped the last time, and
-    how many of them were compiled again. stretch: what the bound of memory is multiplied by."""
+    how many of them were compiled again. stretch: what the bound of memory is multiplied by. clear: functions
+    that empty the caches of other modules. by_use: functions that list their programs."""
 
     went, returned, stretch = 0, 0, 1
     met, signatures, again, room, due, maps = 0, 0, 0, _GENERATION, 1, None
     dropped: set = set()
     kernels: dict = {}
     owners: list = []
+    clear: list[Callable[[], None]] = []
+    by_use: list[Callable[[], list[tuple[int, Callable[[], object]]]]] = []
 
 
 def kept(kernel):
@@ -65,6 +69,18 @@ def keeps(owner):
     """Says that an object keeps kernels: its `drop_idle(idle)` forgets those for which
     `idle(kernel)` is true."""
     Kept.owners.append(owner)
+
+
+def register_cache(clear, by_use=None):
+    """Makes a cache of compiled code known, so that it is emptied with all others.
+
+    Args:
+        clear: function that empties it.
+        by_use: function that gives of each program (when it was last used, function that drops it).
+    """
+    Kept.clear.append(clear)
+    if by_use is not None:
+        Kept.by_use.append(by_use)
 
 
 def met(kernel, avals):
@@ -157,8 +173,6 @@ def _taken(items):
 
 def _oldest_first():
     """What drops each compiled program, the least recently used first."""
-    from paddle_jax._core.runner import compiled_segment
-
     found = [
         *[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
         *[
@@ -166,7 +180,7 @@ def _oldest_first():
             for once in list(Once.alive)
             if once.used >= 0 and once.tier != "segment"
         ],  # segments are among the programs
-        *compiled_segment.by_use(),
+        *[entry for by_use in Kept.by_use for entry in by_use()],
     ]
     return [drop for _, drop in sorted(found, key=lambda each: each[0])]
 
@@ -204,11 +218,8 @@ def _allowed_maps():
 
 def forget(why):
     """Drops all compiled code, that of the program's own `jax.jit` too."""
-    from paddle_jax._core.runner import compiled_segment
-    from paddle_jax._core.tape import replay
-
-    compiled_segment.clear()
-    replay.clear()
+    for clear in Kept.clear:
+        clear()
     Epoch.number += 1
     jax.clear_caches()
     log.add(f"all compiled code was dropped: {why}")

@@ -2,19 +2,14 @@
 
 import numpy as np
 
+from paddle_jax._core.numpy_backend.plan import Plan
 from paddle_jax._core.numpy_backend.rules import Refusal, rule
-
-
-def _inner(closed):
-    from paddle_jax._core.numpy_backend.plan import Plan
-
-    return Plan(closed)
 
 
 @rule("while")
 def _while(params, ins, outs):
     n, m = params["cond_nconsts"], params["body_nconsts"]
-    condition, body = _inner(params["cond_jaxpr"]), _inner(params["body_jaxpr"])
+    condition, body = Plan(params["cond_jaxpr"]), Plan(params["body_jaxpr"])
     if outs and condition.shapes[0] != ():
         raise Refusal("a loop with one condition per element is compiled")
 
@@ -30,7 +25,7 @@ def _while(params, ins, outs):
 
 @rule("cond")
 def _cond(params, ins, outs):
-    branches = [_inner(each) for each in params["branches"]]
+    branches = [Plan(each) for each in params["branches"]]
     last = len(branches) - 1
 
     def choose(which, *operands):
@@ -56,7 +51,7 @@ def _parts(params, ins, outs):
 def _scan(params, ins, outs):
     n, m = _parts(params, ins, outs)
     length = params["length"]
-    body, avals = _inner(params["jaxpr"]), outs[m:]
+    body, avals = Plan(params["jaxpr"]), outs[m:]
     steps = range(length - 1, -1, -1) if params["reverse"] else range(length)
     if any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs)):
         raise Refusal("a scan over random keys is compiled")

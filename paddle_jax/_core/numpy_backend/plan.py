@@ -4,6 +4,7 @@ import numpy as np
 
 from paddle_jax._core.numpy_backend import cost as costs
 from paddle_jax._core.numpy_backend.flatten import flatten
+from paddle_jax._core.numpy_backend.keys import laid_out
 from paddle_jax._core.numpy_backend.rules import RULES, Refusal, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
@@ -117,8 +118,6 @@ def _built(name, params, ins, outs):
         any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype"))
         and name not in _KEYS
     ):
-        from paddle_jax._core.numpy_backend.keys import laid_out
-
         params, ins, outs = laid_out(name, params, ins, outs)
     try:
         return build(params, ins, outs)

@@ -17,8 +17,10 @@ from jax._src import (
 from jax._src.interpreters import pxla
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy import lazy_array, settings
+from paddle_jax._core.lazy import lazy_array
+from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.segment import Segment
+from paddle_jax._core.lazy.settings import settings
 
 
 class ForkedError(RuntimeError):
@@ -38,8 +40,8 @@ def _in_child():
     if not xla_bridge.backends_are_initialized():
         return
     # whatever flags the child sets
-    type(settings.settings).executor = property(lambda self: refuse, lambda self, given: None)
-    settings.join(local.ctx)
+    type(settings).executor = property(lambda self: refuse, lambda self, given: None)
+    configure_context(local.ctx)
     # of another thread, which is gone: what the forking thread had pending was run before
     Segment.materialize = refuse
     # compiled functions leave the fast path and arrive at what follows

@@ -25,9 +25,10 @@ from paddle_jax._core.lazy.lazy_array import Value, on_device, uploaded
 from paddle_jax._core.lazy.positions import aval_at, needed, value_at
 from paddle_jax._core.lazy.reference_counts import free
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.lazy.signature_cache import watch
+from paddle_jax._core.lazy.signature_cache import register_cache, watch
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner import loop_rolling
+from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.tiering import repeats
 
 _MAX_PROGRAMS = 256
@@ -69,6 +70,9 @@ def by_use():
         (program.used, ft.partial(_Cache.programs.pop, key, None))
         for key, program in _Cache.programs.copy().items()
     ]
+
+
+register_cache(clear, by_use)
 
 
 def program_for(ops, leaves, live, why, device):
@@ -231,8 +235,6 @@ class Program:
         self._note(time.perf_counter() - start)
 
     def _note(self, seconds):
-        from paddle_jax._core.runner.explain import reason
-
         self.fresh = False
         log.compiles += 1
         log.seconds += seconds

@@ -7,7 +7,6 @@ loop's body the compiled unit.
 
 from paddle_jax._core.lazy.segment import FIRST_LOOK
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.runner.run_segment import flush
 
 REPEATS = 8  # periods that must be seen before a segment is taken for a loop
 UNIT = 256  # ops a compiled unit of a loop has at least
@@ -19,13 +18,13 @@ def smallest_period(items, window, longest):
     return next((p for p in range(1, longest + 1) if tail[p:] == tail[:-p]), 0)
 
 
-def look(ctx, seg):
-    """Flushes a segment that reached its limit if it is a loop, or if it may not grow further; else
+def cut_or_grow(seg, ctx):
+    """Runs a segment that has reached its limit if it is a loop, or if it may not grow further; else
     raises the limit."""
     sigs = [entry[0] for entry in seg.ops]
     n, most = len(sigs), settings.max_ops
     if ctx.unit and n == ctx.unit[0] and sigs[ctx.unit[1] :] == sigs[: -ctx.unit[1]]:
-        flush(seg, "the end of a period of a loop")
+        seg.run("the end of a period of a loop")
         return
     ctx.unit = None
     if n < min(FIRST_LOOK, most):
@@ -35,8 +34,8 @@ def look(ctx, seg):
     period = smallest_period(sigs, window, window // REPEATS if n < most else window // 2)
     if period:
         ctx.unit = (period * max(1, -(-UNIT // period)), period)
-        flush(seg, "the end of a period of a loop")
+        seg.run("the end of a period of a loop")
     elif n >= most:
-        flush(seg, "FLAGS_deferred_max_ops was reached")
+        seg.run("FLAGS_deferred_max_ops was reached")
     else:
         seg.limit = min(most, 2 * n)

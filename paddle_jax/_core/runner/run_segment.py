@@ -18,14 +18,16 @@ from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import FILL, Value, concrete, leaf, settled, taken_over
 from paddle_jax._core.lazy.lazy_array import on_host as on_host_value
 from paddle_jax._core.lazy.positions import MASK, needed, picked
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import wanted
 from paddle_jax._core.lazy.segment import ANY, FIRST_LOOK, Segment, idle, sig_of
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.runner.compiled_segment import drop, program_for
+from paddle_jax._core.runner.loop_detection import cut_or_grow
 from paddle_jax._core.runner.tiering import interpreted, on_host
 
 
-def flush(seg, why):
+def run_segment(seg, why):
     """Computes what is still referenced of a segment and gives the arrays to their Values.
 
     Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they
@@ -50,9 +52,9 @@ def flush(seg, why):
             seg.close()
 
 
-def alone(seg) -> bool:
+def run_single_op(seg) -> bool:
     """Interprets a segment of one op, as a look at each result of a loop or of a notebook makes them; False
-    where `flush` has to see to it.
+    where `run_segment` has to see to it.
 
     No garbage collector is held back here: nothing is taken away before all results have their arrays, and
     what a finalizer records or computes meanwhile stands beside it.
@@ -204,11 +206,9 @@ def _located(error, sig):
         return error
 
 
-def run_pending(why):
-    """Runs what the calling thread has pending."""
-    seg = local.ctx.segment
-    if seg is not None and seg.ops:
-        flush(seg, why)
+Segment.run = run_segment
+Segment.run_single_op = run_single_op
+Segment.cut_or_grow = cut_or_grow
 
 
 def _before_fork():
@@ -218,25 +218,3 @@ def _before_fork():
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)
-
-
-def boundary():
-    """Ends the segment at the next op: called at the end of `optimizer.step()` and by DataLoaders."""
-    seg = local.ctx.segment
-    if seg is not None and seg.ops:
-        seg.limit = 0
-
-
-@contextlib.contextmanager
-def still_of_the_step():
-    """An op recorded in it joins the segment of the step that has just ended, instead of being run alone."""
-    seg = local.ctx.segment
-    if seg is None or seg.limit != 0:
-        yield
-        return
-    seg.limit = len(seg.ops) + 1
-    try:
-        yield
-    finally:
-        if seg.limit > 0:
-            seg.limit = 0

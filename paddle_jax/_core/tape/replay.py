@@ -10,6 +10,7 @@ nodes of an earlier segment) is left to the walk over the tape (tape.py).
 
 from paddle_jax._core.base.state import Context, Precision, local
 from paddle_jax._core.lazy.lazy_array import FILL, Value
+from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
 _MAX_PASSES = 256
@@ -29,6 +30,9 @@ def clear():
     """Forgets all passes."""
     _Passes.known.clear()
     _Passes.seen.clear()
+
+
+register_cache(clear)
 
 
 def key_of(tensors, grads, inputs=None):

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.devices import HOST, default_device
 from paddle_jax._core.lazy.lazy_array import Value, concrete, kept
-from paddle_jax._core.lazy.settings import settle
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
@@ -251,7 +251,7 @@ def set_device(device):
         Place(cpu)
     """
     place = parse(device)
-    settle()
+    run_pending("a change of settings")
     if place._kind != "cpu" or default_device() is not HOST:  # where new arrays are put anyway
         jax.config.update("jax_default_device", jax_device(place))
     _Current.place = place

@@ -3,7 +3,7 @@
 import time
 
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.runner.run_segment import boundary
+from paddle_jax._core.lazy.recording import end_step
 
 __all__ = []
 
@@ -24,7 +24,7 @@ class _DataLoaderIterBase:
         return self
 
     def __next__(self):
-        boundary()
+        end_step()
         start = time.perf_counter()
         batch = next(self._batches)
         Counters.batches += 1

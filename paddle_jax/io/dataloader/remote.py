@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_jax._core.base.dtype import set_default_dtype
 from paddle_jax._core.lazy.devices import stay_on_host
-from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.alias import install_as_paddle
 from paddle_jax.io.dataloader.dataset import IterableDataset

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from paddle_jax._core.runner.run_segment import run_pending
+from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax.framework.mode import leave_static
 
 
