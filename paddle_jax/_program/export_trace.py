@@ -21,10 +21,10 @@ from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.lazy_array import aval_of
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._program.control_flow.cond import number_dtype
+from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.length_recorder import KnownVariable, LengthRecorder
-from paddle_jax._program.merged_recordings import Curable, Merge, Recording
+from paddle_jax._program.merged_recordings import Merge, Recording
 from paddle_jax._program.variable import variable
-from paddle_jax.framework.model_files.builder import NotWritable
 
 # (first, second) value for each axis. Odd ones, so that half of a length is seen to be rounded; multiples of
 # 32, for models that halve lengths again and again; short ones, for tables of few positions; the same for all
@@ -61,7 +61,7 @@ def record(function, specs, converted=None) -> Recording:
             return _recorded(function, specs, False, probes, is_open)
         except Exception as error:  # an operation may refuse these lengths
             first = first or error
-            is_curable = isinstance(error, Curable)
+            is_curable = isinstance(error, NeedsConversion)
         if is_curable and converted is not None:  # not above: what is raised would have that as its context
             try:
                 return _converted(converted(), specs, sets, is_open)
@@ -94,7 +94,7 @@ def _recorded(function, specs, converted, probes, is_open):
             runs += _changes(task, runs)
         if len(varying) == known:
             return Merge(runs).recording
-    raise Curable(
+    raise NeedsConversion(
         "other results have lengths that vary in each recording; give lengths as numbers in input_spec"
     )
 
@@ -219,7 +219,7 @@ def _one_run(function, specs, recorder, probes):
             cause = cause.__context__
         if cause is None:
             raise
-        raise Curable(f"the value of a tensor is asked for: {cause}") from cause
+        raise NeedsConversion(f"the value of a tensor is asked for: {cause}") from cause
     return _Run(recorder, inputs, out, ops)
 
 

@@ -1,8 +1,5 @@
 """A recorder in which lengths that are not known are Lengths, numbers with an expression."""
 
-import dataclasses
-from typing import Any
-
 import jax
 import numpy as np
 
@@ -20,36 +17,18 @@ from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import computing
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax._program.export_rules import ExportRules
+from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorder import Recorder
 from paddle_jax._program.shape_inference import Inferred, results_of, varying_results
 from paddle_jax._program.symbolic_shapes import Call
 from paddle_jax._program.variable import Variable, variable
-from paddle_jax.framework.model_files.builder import NotWritable
-from paddle_jax.framework.model_files.composed_ops import parts_of
-from paddle_jax.framework.model_files.records import form
+from paddle_jax.tensor.joining import stack
 
 _SMALL = 64  # elements up to which operations on constants are carried out while recording
 _HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # lengths that depend on values, in one recording
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Filled:
-    """An array of one number whose shape, or number, depends on the inputs."""
-
-    number: Any  # may be a Length
-    dtype: str
-    shape: list  # with Lengths
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Ramp:
-    """start, start + step, ... of a length that depends on the inputs."""
-
-    start: complex
-    step: complex
-    dtype: str
-    shape: list  # with one Length
 
 
 class KnownVariable(Variable):
@@ -250,8 +229,6 @@ class LengthRecorder(Recorder):
     def tensor_of(self, value, dtype=None):
         """A Variable of a Length, or of nested lists with Lengths."""
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
-            from paddle_jax.tensor.joining import stack
-
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
             return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
         value = listed(value)
@@ -284,10 +261,11 @@ class LengthRecorder(Recorder):
         return plain()
 
     def composite(self, op, args, kwargs):
-        is_whole = isinstance(op, Op) and self.holds((args, kwargs))
-        whole = form(op.record.code).whole if is_whole else None
-        found = None if whole is None else whole(self.add_opaque, *args, **kwargs)
-        return mapped(op.fn(*args, **kwargs), self.lift) if found is None else found
+        rule = None
+        if isinstance(op, Op) and self.holds((args, kwargs)):
+            rule = ExportRules.composite_rule(op.record)
+        results = None if rule is None else rule(self.add_opaque, *args, **kwargs)
+        return mapped(op.fn(*args, **kwargs), self.lift) if results is None else results
 
     def add_opaque(self, operation, tensors, results, **settings):
         """Records an operation of Paddle.
@@ -350,7 +328,7 @@ class LengthRecorder(Recorder):
         first, second = (
             op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs])) for which in (0, 1)
         )
-        found = self._by_parts(first, attrs, flat)
+        found = self._decomposed(first, attrs, flat)
         if found is not None:
             return found
         if op.random:
@@ -369,20 +347,20 @@ class LengthRecorder(Recorder):
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
                 return found
-        found = None if kernel.made_of is None else self._by_parts(kernel, kernel.made_of[2], tensors)
+        found = None if kernel.made_of is None else self._decomposed(kernel, kernel.made_of[2], tensors)
         return super().call(kernel, tensors) if found is None else found
 
-    def _by_parts(self, kernel, attrs, tensors):
-        """The results of a call of an op that files have in parts; None of others."""
-        parts = parts_of(kernel, attrs, tensors)
-        if parts is None:
+    def _decomposed(self, kernel, attrs, tensors):
+        """The results of a call that Paddle computes by other functions; None of other calls."""
+        decomposed = ExportRules.decomposition(kernel, attrs, tensors)
+        if decomposed is None:
             return None
         mark = self.mark()
         with self.noting(keep=True), swapped(local.ctx, amp=None):  # the operands are cast already
-            found = parts()
-            if found is None:
+            results = decomposed()
+            if results is None:
                 self.back(mark)
-        return found
+        return results
 
     def record(self, kernel, symbols, stops):
         return self._record(kernel, kernel, None, symbols, stops)
@@ -539,4 +517,4 @@ def _default_dtype(array):
     return dtypes.default().np if array.dtype.kind == "f" else array.dtype
 
 
-__all__ = ["Filled", "KnownVariable", "LengthRecorder", "Ramp", "listed"]
+__all__ = ["KnownVariable", "LengthRecorder", "listed"]

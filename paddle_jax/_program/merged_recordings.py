@@ -11,8 +11,9 @@ from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.length_expressions import walk
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.length_recorder import Filled, Ramp, listed
-from paddle_jax.framework.model_files.builder import NotWritable, uniform
+from paddle_jax._program.export_errors import GIVE_LENGTHS, NeedsConversion, NotWritable
+from paddle_jax._program.length_constants import Filled, Ramp, is_uniform
+from paddle_jax._program.length_recorder import listed
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -107,13 +108,6 @@ class Recording:
             self._need([self.numbered[leaf[1]] for leaf in walk(value.node)], needed)
 
 
-class Curable(NotWritable):
-    """What converting the control flow of the function may cure."""
-
-
-_INSTEAD = "give these lengths as numbers in input_spec"
-
-
 class Merge:
     """What several recordings of a function have in common: the first one, after all were compared.
 
@@ -137,7 +131,7 @@ class Merge:
             self.note_shape(symbol)
         self.recording.steps.extend(self.steps([one.ops for one in runs]))
         if len({len(one.outputs) for one in runs}) > 1:
-            raise Curable(f"it returns other numbers of tensors for other lengths; {_INSTEAD}")
+            raise NeedsConversion(f"it returns other numbers of tensors for other lengths; {GIVE_LENGTHS}")
         for symbols in zip(*[one.outputs for one in runs], strict=True):
             self.pair(symbols)
 
@@ -181,7 +175,7 @@ class Merge:
         if plain in self.known and all(type(n) is int for n in plain) and len(set(plain)) > 2:
             return self.known[plain]
         shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
-        raise Curable(f"{what}: {shown} for different lengths; {_INSTEAD}")
+        raise NeedsConversion(f"{what}: {shown} for different lengths; {GIVE_LENGTHS}")
 
     def pair(self, symbols):
         """Notes that these Symbols, one of each run, are the same."""
@@ -194,7 +188,7 @@ class Merge:
         if any(s.kind != "constant" for s in symbols):
             if len(symbols) == 1:
                 return
-            raise Curable(f"it uses different tensors for different lengths; {_INSTEAD}")
+            raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
         for partner, y in zip(self.partners, symbols[1:], strict=True):
             partner[x] = y
         self.note_shape(x)
@@ -213,7 +207,7 @@ class Merge:
         if all(ls.is_length(v) or isinstance(v, list) for v in values):
             return listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
-            raise Curable(f"it uses different tensors for different lengths; {_INSTEAD}")
+            raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
         arrays = [looked_at(concrete(v._raw if isinstance(v, Tensor) else v)) for v in values]
         return self.array(arrays, shape)
 
@@ -227,7 +221,7 @@ class Merge:
             dims = [self.agreed("a length", list(ns)) for ns in zip(*[a.shape for a in arrays], strict=True)]
             return _made(arrays, dims)
         if first.dtype.kind not in "iu":
-            raise Curable(f"it uses a fraction made of lengths that are not fixed; {_INSTEAD}")
+            raise NeedsConversion(f"it uses a fraction made of lengths that are not fixed; {GIVE_LENGTHS}")
         items = [
             self.agreed("an operand", [int(n) for n in column])
             for column in zip(*[one.ravel() for one in arrays], strict=True)
@@ -242,7 +236,9 @@ class Merge:
             here = self.recording.places.get(ops[0])
             names = dict.fromkeys("nothing" if op is None else op.name for op in ops)
             if len(names) > 1:
-                raise Curable(f"it runs {' or '.join(names)}, depending on lengths; {_INSTEAD}", here)
+                raise NeedsConversion(
+                    f"it runs {' or '.join(names)}, depending on lengths; {GIVE_LENGTHS}", here
+                )
             try:
                 steps.append(self.step(ops))
             except NotWritable as error:
@@ -258,7 +254,9 @@ class Merge:
             len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
             or len({m and (m[0], m[1]) for m in made}) > 1
         ):
-            raise Curable(f"it calls {first.name} in different ways for different lengths; {_INSTEAD}")
+            raise NeedsConversion(
+                f"it calls {first.name} in different ways for different lengths; {GIVE_LENGTHS}"
+            )
         for symbols in zip(*[op.inputs for op in ops], strict=True):
             self.pair(symbols)
         for symbols in zip(*[op.outputs for op in ops], strict=True):
@@ -306,7 +304,7 @@ def _same(one, other):
 def _made(arrays, shape):
     """The Filled or Ramp that arrays of different shapes are."""
     first = arrays[0]
-    if all(a.size and uniform(a) for a in arrays) and all(
+    if all(a.size and is_uniform(a) for a in arrays) and all(
         np.array_equal(a.flat[0], first.flat[0], equal_nan=first.dtype.kind in "fc") for a in arrays
     ):
         return Filled(first.flat[0].item(), first.dtype.name, shape)
@@ -314,7 +312,9 @@ def _made(arrays, shape):
         step = first[1] - first[0]
         if all(np.allclose(a, first[0] + step * np.arange(a.size), rtol=1e-6, atol=0) for a in arrays):
             return Ramp(first[0].item(), step.item(), first.dtype.name, shape)
-    raise Curable(f"it makes a tensor whose numbers depend on lengths that are not fixed; {_INSTEAD}")
+    raise NeedsConversion(
+        f"it makes a tensor whose numbers depend on lengths that are not fixed; {GIVE_LENGTHS}"
+    )
 
 
-__all__ = ["Curable", "Merge", "Recording", "Step"]
+__all__ = ["Merge", "Recording", "Step"]

@@ -10,10 +10,10 @@ from pathlib import Path
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.execution.python_state import Snapshot, stores_of
 from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.model_files import parameters
-from paddle_jax.framework.model_files.builder import NotWritable
 from paddle_jax.framework.model_files.files import split_prefix
 from paddle_jax.framework.model_files.writer import write as write_program
 from paddle_jax.jit.arguments import arguments_of

@@ -14,6 +14,7 @@ from paddle_jax._core.lazy.lazy_array import aval_of, concrete, uploaded
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.composites import OpaqueCall
 from paddle_jax._program.control_flow.blocks import replayed
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.program import Program, default_main_program
@@ -24,7 +25,6 @@ from paddle_jax._program.variable import Variable as Recorded
 from paddle_jax.framework import io as files
 from paddle_jax.framework.atomic import replace_file, replace_files
 from paddle_jax.framework.model_files import parameters
-from paddle_jax.framework.model_files.builder import NotWritable
 from paddle_jax.framework.model_files.files import CorruptModelError, read_parameters, read_program
 from paddle_jax.framework.model_files.interpreter import Runner
 from paddle_jax.framework.model_files.program import parse

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from paddle_jax._program import length_recorder
+from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.interpreter import UnknownOpError
 from paddle_jax.framework.pickle_names import CorruptFileError
 from tests.jit.networks import NETWORKS, example
@@ -273,7 +273,7 @@ def test_operations_of_ours(tmp_path, monkeypatch):
     def function(x):
         return ours.rot90(x, 1, [0, 1]), ours.quantile(x, 0.25), ours.cdist(x, x), x.view("int32")
 
-    monkeypatch.setattr(length_recorder, "parts_of", lambda *call: None)
+    monkeypatch.setattr(ExportRules, "decomposition", lambda *call: None)
     with pytest.warns(UserWarning, match=r"rot90, paddle_jax.view.*only paddle_jax can load"):
         ours.jit.save(function, str(tmp_path / "m"), input_spec=[Spec([None, 3])])
     x = ours.to_tensor(example("float32", [4, 3]))

@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length, node_of
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax._program.length_constants import is_uniform
 from paddle_jax.framework.model_files.constant_folding import np_dtype
 from paddle_jax.framework.model_files.length_writer import written
 from paddle_jax.framework.model_files.program import TYPES, VERSION
@@ -52,27 +54,12 @@ class _Region:
         self.args, self.document = args, None
 
 
-class NotWritable(Exception):
-    """An operation has no form in PIR; the text says why. place: `file:line` in the user's code,
-    where it is known."""
-
-    def __init__(self, text, place=None):
-        super().__init__(text)
-        self.place = place
-
-
 def _unresolved(number):
     raise NotWritable("a length of a tensor that is not made yet")
 
 
 def _nothing_likely(number):
     return None
-
-
-def uniform(array):
-    """Whether all numbers of an array are the same one, or NaN."""
-    first = array.flat[0]
-    return bool((array == first if first == first else array != array).all())
 
 
 def dims(shape):
@@ -384,7 +371,7 @@ class Builder:
         array = np.asarray(array)
         kind = array.dtype.name, list(array.shape)
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
-            if array.size and uniform(array):
+            if array.size and is_uniform(array):
                 return self.full(array.flat[0], *kind)
             if (
                 0 < array.size <= CONSTANT

@@ -1,7 +1,8 @@
 """Parts that several rules for writing use: `w` is the Builder, x and y Values."""
 
-from paddle_jax._core.lazy.lengths import is_length, node_of
-from paddle_jax.framework.model_files.builder import Length, NotWritable, Value
+from paddle_jax._core.lazy.lengths import Length, is_length, node_of
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files.builder import Value
 
 
 def cast(w, value, dtype):

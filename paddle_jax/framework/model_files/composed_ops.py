@@ -8,10 +8,11 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.kernels.op_record import Record
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.records import form
 
 
-def parts_of(kernel, attrs, tensors):
+def decomposition_of(kernel, attrs, tensors):
     """A function that gives what a kernel computes by the parts of its op, or None where it has none.
 
     Args:
@@ -93,4 +94,11 @@ def _promoted(op, operands):
     return [same(value) if i in chosen else value for i, value in enumerate(operands)]
 
 
-__all__ = ["OpaqueOp", "is_empty", "is_fixed", "parts_of"]
+def _composite_rule(record):
+    """The rule that records a composite as one operation of Paddle, or None."""
+    return form(record.code).whole
+
+
+ExportRules.decomposition, ExportRules.composite_rule = decomposition_of, _composite_rule
+
+__all__ = ["OpaqueOp", "is_empty", "is_fixed", "decomposition_of"]

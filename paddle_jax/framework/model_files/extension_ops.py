@@ -11,7 +11,7 @@ from paddle_jax._core.kernels.op_record import OWN
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op
 from paddle_jax._core.tensors.tensor import Tensor, on_host
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.pickle_names import CorruptFileError
 
 PREFIX = "paddle_jax."

@@ -5,9 +5,11 @@ import contextlib
 import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import concrete, looked_at
-from paddle_jax._core.lazy.lengths import has_lengths, is_length
+from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax.framework.model_files.builder import Builder, Length, NotWritable
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files import composed_ops  # noqa: F401  registers ExportRules
+from paddle_jax.framework.model_files.builder import Builder
 from paddle_jax.framework.model_files.writing import apply
 
 

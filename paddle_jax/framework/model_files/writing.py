@@ -12,7 +12,8 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.lazy.lengths import has_lengths, is_length
-from paddle_jax.framework.model_files.builder import NotWritable, Value
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.extension_ops import PREFIX, encode, find, identity
 from paddle_jax.framework.model_files.records import TENSORS, form, row

@@ -6,7 +6,7 @@ import string
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm

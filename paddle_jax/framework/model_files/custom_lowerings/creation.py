@@ -1,6 +1,6 @@
 """New tensors."""
 
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
 from paddle_jax.framework.model_files.reading import P
 from paddle_jax.framework.model_files.records import Form

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.composed_ops import is_empty
 from paddle_jax.framework.model_files.reading import P

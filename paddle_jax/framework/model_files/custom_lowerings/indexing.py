@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import chosen, extreme, is_length
-from paddle_jax.framework.model_files.builder import NotWritable, Value
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import (
     cast,
     known_ints,

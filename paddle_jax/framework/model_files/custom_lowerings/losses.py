@@ -1,6 +1,6 @@
 """Losses."""
 
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import average, binary, positive
 from paddle_jax.framework.model_files.custom_lowerings.score_losses import (
     hard,

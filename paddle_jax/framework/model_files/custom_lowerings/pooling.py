@@ -3,7 +3,7 @@
 import math
 
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.custom_lowerings.convolution import (
     flat,

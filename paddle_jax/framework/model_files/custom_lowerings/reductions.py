@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import (
     axes_of,
     binary,

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from paddle_jax.framework.model_files.builder import Length, NotWritable
+from paddle_jax._core.lazy.lengths import Length
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import (
     cast,
     same_shape,

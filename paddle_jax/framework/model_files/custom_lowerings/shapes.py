@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import has_lengths
-from paddle_jax.framework.model_files.builder import NotWritable
+from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape, transpose
 from paddle_jax.framework.model_files.reading import P
 from paddle_jax.framework.model_files.records import Form

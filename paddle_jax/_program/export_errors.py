@@ -1,0 +1,24 @@
+"""Refusals to write a function to a model file."""
+
+from __future__ import annotations
+
+GIVE_LENGTHS = "give these lengths as numbers in input_spec"
+
+
+class NotWritable(Exception):
+    """An operation or a function cannot be written to a model file.
+
+    Attributes:
+        place: str, `file:line` in the user's code; None where it is not known.
+    """
+
+    def __init__(self, text: str, place: str | None = None) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+class NeedsConversion(NotWritable):
+    """A refusal that may disappear when the control flow of the function is converted."""
+
+
+__all__ = ["GIVE_LENGTHS", "NeedsConversion", "NotWritable"]

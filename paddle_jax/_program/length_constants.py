@@ -1,0 +1,51 @@
+"""Constants whose shapes or numbers depend on lengths of the inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Filled:
+    """An array of one number.
+
+    Attributes:
+        number: int, float, bool or Length, the number.
+        dtype: str, name of the dtype.
+        shape: list of ints and Lengths.
+    """
+
+    number: Any
+    dtype: str
+    shape: list
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Ramp:
+    """The array start, start + step, start + 2 * step, and so on.
+
+    Attributes:
+        start: int or float, the first number.
+        step: int or float, the difference of two numbers.
+        dtype: str, name of the dtype.
+        shape: list of one Length.
+    """
+
+    start: complex
+    step: complex
+    dtype: str
+    shape: list
+
+
+def is_uniform(array: np.ndarray) -> bool:
+    """Whether all numbers of an array are the same one, or all are NaN."""
+    first = array.flat[0]
+    if first == first:
+        return bool((array == first).all())
+    return bool((array != array).all())
+
+
+__all__ = ["Filled", "Ramp", "is_uniform"]
