@@ -1,122 +1,127 @@
-"""Copies of Programs: whole, and for testing."""
+"""Copies of Programs: whole, shortened, and for evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._program.control_flow.blocks import Block, with_blocks
 from paddle_jax._program.evaluate import Gradient
-from paddle_jax._program.program import Operation, Program
-from paddle_jax._program.variable import Variable as Recorded
-from paddle_jax.nn.functional.norm import batch_norm_infer
-from paddle_jax.tensor.creation import clone as identity
+from paddle_jax._program.evaluation_rules import replacement_of
+from paddle_jax._program.operation import Operation
+from paddle_jax._program.variable import Variable
+
+if TYPE_CHECKING:
+    from paddle_jax._program.program import Program
 
 _TRAINING = ("optimizer_step", "gradients")
+_COPIED_DICTS = ("data", "vars", "values", "inits", "current", "homes", "taken", "rates")
 
 
-def copied(program, for_test=False):
+def clone_program(program: Program, for_test: bool = False) -> Program:
     """A Program with the same operations; its Variables are those of the original."""
-    found = Program()
-    for name in ("data", "vars", "values", "inits", "current", "homes", "taken", "rates"):
-        setattr(found, name, dict(getattr(program, name)))
-    found.fetched = list(program.fetched)
-    found.ops, found.random_seed, found.draws, found.words = (
-        list(program.ops),
-        program.random_seed,
-        program.draws,
-        program.words,
-    )
+    clone = type(program)()
+    for name in _COPIED_DICTS:
+        setattr(clone, name, dict(getattr(program, name)))
+    clone.fetched = list(program.fetched)
+    clone.ops = list(program.ops)
+    clone.random_seed = program.random_seed
+    clone.draws = program.draws
+    clone.words = program.words
     if for_test:
-        _tested(found)
-    return found
+        _remove_training(clone)
+    return clone
 
 
-def shortened(program, targets):
+def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ...]) -> Program:
     """A Program with those operations that Variables need, and the inputs and Parameters of these."""
-    if not isinstance(targets, list | tuple) or not all(isinstance(v, Recorded) for v in targets):
+    if not isinstance(targets, list | tuple) or not all(isinstance(v, Variable) for v in targets):
         raise TypeError(f"Program._prune: targets: got {targets!r}; it must be a list of Variables")
     ends = [v._raw for v in targets]
-    found = copied(program)
-    found.ops = program.pruned(ends)
-    used = {symbol for op in found.ops for symbol in op.inputs} | set(ends)
-    made = {symbol for op in found.ops for symbol in op.outputs}
-    found.data = {name: v for name, v in program.data.items() if v._raw in used}
-    found.vars = {
-        name: v
-        for name, v in program.vars.items()
-        if v._raw in used or {program.homes.get(name), program.current.get(name)} & (used | made)
-    }
-    found.current = {
-        name: symbol if symbol in made else program.homes[name]
+    clone = clone_program(program)
+    clone.ops = program.pruned(ends)
+    used = {symbol for op in clone.ops for symbol in op.inputs} | set(ends)
+    computed = {symbol for op in clone.ops for symbol in op.outputs}
+    clone.data = {name: v for name, v in program.data.items() if v._raw in used}
+    clone.vars = {}
+    for name, v in program.vars.items():
+        symbols = {program.homes.get(name), program.current.get(name)}
+        if v._raw in used or symbols & (used | computed):
+            clone.vars[name] = v
+    clone.current = {
+        name: symbol if symbol in computed else program.homes[name]
         for name, symbol in program.current.items()
-        if name in found.vars
+        if name in clone.vars
     }
-    return found
+    return clone
 
 
-def _tested(program):
-    """Takes training out: gradients and updates go, normalisation uses running statistics,
-    nothing is dropped."""
-    kept, gone = [], set()
+def _remove_training(program: Program) -> None:
+    """Removes gradients and updates; normalisation then uses running statistics, and nothing is dropped."""
+    kept = []
+    removed: set[Symbol] = set()
     for op in program.ops:
-        if isinstance(op, Gradient) or op.name in _TRAINING or any(s in gone for s in op.inputs):
-            gone.update(op.outputs)
+        if isinstance(op, Gradient) or op.name in _TRAINING or any(s in removed for s in op.inputs):
+            removed.update(op.outputs)
         else:
             kept.append(op)
     program.ops = kept
-    evaluated(program, gone)
+    use_evaluation_forms(program, removed)
 
 
-def evaluated(program, gone=()):
-    """Makes operations what they are outside training; what a Program stores of those that are gone
-    it stores no more."""
-    program.ops, instead = _all(program.ops)
+def use_evaluation_forms(program: Program, removed: Iterable[Symbol] = ()) -> None:
+    """Replaces operations by those of evaluation. A run does not store results that are removed."""
+    program.ops, replaced = _evaluation_ops(program.ops)
     program.changed()
-    gone = {*gone, *instead}
+    not_stored = {*removed, *replaced}
     for name, symbol in list(program.current.items()):
-        if symbol in gone:
+        if symbol in not_stored:
             program.current[name] = program.homes[name]
 
 
-def _all(ops):
-    """(what operations are outside training, {Symbol of a result that is gone: what stays in its place})."""
-    changed, instead = [], {}
+def _evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol, Symbol]]:
+    """(operations of evaluation, {Symbol of a result that is no longer computed: what replaces it})."""
+    changed = []
+    replaced: dict[Symbol, Symbol] = {}
     for op in ops:
-        inputs = [instead.get(s, s) for s in op.inputs]
-        changed.append(_evaluation(op, inputs))
-        if op.name == "batch_norm_train":  # the running mean and variance
-            instead.update(zip(op.outputs[1:], inputs[1:3], strict=True))
-    return changed, instead
+        inputs = [replaced.get(s, s) for s in op.inputs]
+        changed.append(_evaluation_op(op, inputs, replaced))
+    return changed, replaced
 
 
-def _evaluation(op, inputs):
-    """What an operation is outside training, with these operands."""
-    made = op.kernel.made_of
-    if hasattr(op.kernel.fn, "parts"):
-        return _replaced(op, with_blocks(op.kernel, _block), inputs, op.many, len(op.outputs))
-    if op.name == "batch_norm_train":
-        attrs = dict(zip(made[0].attrs, made[2], strict=True))
-        kernel = batch_norm_infer.op.kernel(made[1], (attrs["epsilon"], attrs["data_format"]))
-        return _replaced(op, kernel, inputs, None)
-    if op.name in ("_drop", "_alpha_drop"):
-        attrs = dict(zip(made[0].attrs, made[2], strict=True))
-        kernel = identity.op.kernel((-2,), ())
-        if not attrs.get("upscale", True):
-            keep = 1 - attrs["p"]
-            kernel = Kernel("scale", lambda x: x * keep)
-        return _replaced(op, kernel, inputs[:1], None)
-    return op if inputs == op.inputs else _replaced(op, op.kernel, inputs, op.many, len(op.outputs))
+def _evaluation_op(op: Operation, inputs: list[Symbol], replaced: dict[Symbol, Symbol]) -> Operation:
+    """What an operation is in evaluation, with these operands; adds to `replaced`."""
+    if hasattr(op.kernel.fn, "parts"):  # a branch or a loop
+        return _with_kernel(op, with_blocks(op.kernel, _evaluation_block), inputs, op.many, len(op.outputs))
+    replacement = replacement_of(op.kernel)
+    if replacement is not None:
+        for result, operand in replacement.passed_on.items():
+            replaced[op.outputs[result]] = inputs[operand]
+        return _with_kernel(op, replacement.kernel, inputs[: replacement.operand_count], None)
+    if inputs == op.inputs:
+        return op
+    return _with_kernel(op, op.kernel, inputs, op.many, len(op.outputs))
 
 
-def _block(block):
-    """A block of a branch or loop, outside training."""
+def _evaluation_block(block: Block) -> Block:
+    """A block of a branch or loop, in evaluation."""
     changed = Block()
-    changed.inputs, (changed.ops, instead) = block.inputs, _all(block.ops)
-    changed.results = [instead.get(s, s) for s in block.results]
+    changed.inputs = block.inputs
+    changed.ops, replaced = _evaluation_ops(block.ops)
+    changed.results = [replaced.get(s, s) for s in block.results]
     return changed
 
 
-def _replaced(op, kernel, inputs, many, count=1):
-    found = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope, op.host)
-    found.outputs, found.where = op.outputs[:count], op.where
-    return found
+def _with_kernel(
+    op: Operation, kernel: Kernel, inputs: list[Symbol], many: type | None, result_count: int = 1
+) -> Operation:
+    """A copy of an operation with another kernel, operands and the first results."""
+    copy = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope, op.host)
+    copy.outputs = op.outputs[:result_count]
+    copy.where = op.where
+    return copy
 
 
-__all__ = ["copied", "shortened"]
+__all__ = ["clone_program", "prune_program", "use_evaluation_forms"]

@@ -13,7 +13,7 @@ from paddle_jax._core.kernels.reverse import accumulate, add
 from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
 from paddle_jax._core.tape.grad_mode import enable_grad
 from paddle_jax._core.tensors.tensor import wrap
-from paddle_jax._program.program import Operation
+from paddle_jax._program.operation import Operation
 from paddle_jax._program.shape_inference import is_shape, of_shape
 from paddle_jax.autograd import grad as tape_grad
 

@@ -29,55 +29,10 @@ A Program is plain data:
 
 import contextlib
 
-from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.lazy.symbol import Programs, Symbol
-
-
-class Operation:
-    """One recorded call of a kernel.
-
-    stops: for each input whether gradients end there. many: tuple or list where the kernel gives several
-    results, else None. scope: the prefix of `name_scope`. host: whether it needs values on the host (the
-    shape of its result depends on them). where: the user's line.
-    """
-
-    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
-
-    def __init__(self, kernel, inputs, stops, many=None, scope="", host=False):
-        self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = (
-            kernel,
-            inputs,
-            stops,
-            many,
-            scope,
-            host,
-            [],
-        )
-        self.where = user_line()
-
-    @property
-    def name(self):
-        """The name of the operation."""
-        return self.kernel.name
-
-    type = name
-
-    @property
-    def attrs(self):
-        """The attributes of a declared op by name; empty for derived kernels."""
-        made = self.kernel.made_of
-        return {} if made is None else dict(zip(made[0].attrs, made[2], strict=True))
-
-    def __repr__(self):
-        return (
-            f"Operation({self.name}: {', '.join(map(_shown, self.inputs))} -> "
-            f"{', '.join(map(_shown, self.outputs))})"
-        )
-
-
-def _shown(symbol):
-    return f"{dtypes.of(symbol)._key}[{','.join(map(str, symbol.shape))}]"
+from paddle_jax._program.clone import clone_program, prune_program, use_evaluation_forms
+from paddle_jax._program.operation import type_text
+from paddle_jax._program.scope import DenseTensor, global_scope, put_into
 
 
 class Program:
@@ -230,21 +185,15 @@ class Program:
             for_test: leaves gradients and updates out; normalisation then uses running statistics, and
                 nothing is dropped at random.
         """
-        from paddle_jax._program.clone import copied
-
-        return copied(self, for_test)
+        return clone_program(self, for_test)
 
     def _prune(self, targets):
         """A Program of the operations that lead to a list of Variables, and the inputs these use."""
-        from paddle_jax._program.clone import shortened
-
-        return shortened(self, targets)
+        return prune_program(self, targets)
 
     def set_is_test_attr(self):
         """Makes normalisation use running statistics, and drops nothing at random any more."""
-        from paddle_jax._program.clone import evaluated
-
-        evaluated(self)
+        use_evaluation_forms(self)
 
     def state_dict(self, mode="all", scope=None):
         """The values of its persistable Variables as a dict of DenseTensors by name.
@@ -255,8 +204,6 @@ class Program:
         Raises:
             ValueError: mode is none of these.
         """
-        from paddle_jax._program.scope import DenseTensor, global_scope
-
         kinds = {"all": (True, False), "param": (True,), "opt": (False,)}
         if mode not in kinds:
             raise ValueError(f"state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'")
@@ -269,8 +216,6 @@ class Program:
 
     def set_state_dict(self, state_dict, scope=None, copy_tensor=False):
         """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
-        from paddle_jax._program.scope import put_into
-
         for name, value in state_dict.items():
             if name in self.vars:
                 put_into(scope, name, value, self.vars[name].avals)
@@ -315,7 +260,7 @@ def listing(program):
     for op in program.ops:
         ins, outs = (f"({', '.join(map(number, symbols))})" for symbols in (op.inputs, op.outputs))
         attrs = ",".join(f"{k}:{v}" for k, v in op.attrs.items())
-        types = f"({', '.join(map(_shown, op.inputs))}) -> {', '.join(map(_shown, op.outputs))}"
+        types = f"({', '.join(map(type_text, op.inputs))}) -> {', '.join(map(type_text, op.outputs))}"
         lines.append(f'    {outs} = "{op.name}" {ins} {{{attrs}}} : {types}')
     for name, symbol in program.writes.items():
         lines.append(f'    () = "set_parameter" ({number(symbol)}) {{parameter_name:"{name}"}}')
@@ -383,7 +328,6 @@ def program_guard(main_program, startup_program=None):
 
 
 __all__ = [
-    "Operation",
     "Program",
     "default_main_program",
     "default_startup_program",

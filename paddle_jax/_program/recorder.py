@@ -9,10 +9,10 @@ lengths are known.
 import contextlib
 import functools as ft
 import threading
-import types
 
 import numpy as np
 
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
 from paddle_jax._core.base.state import local
@@ -25,13 +25,15 @@ from paddle_jax._core.lazy.recording import configure_context, run_pending
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensors.random import default_generator
-from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.composites import OpaqueCall, Random, same
 from paddle_jax._program.control_flow.blocks import Block
-from paddle_jax._program.program import Operation, Program, default_main_program
+from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.operation import Operation
+from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.shape_inference import full_kernel, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
-from paddle_jax.jit.dy2static import convert
 
 
 class Recorder(Frame):
@@ -384,24 +386,6 @@ def _public(op):
     return getattr(op, "public", None)
 
 
-def set_item(target, item, value):
-    """x[item] = value for a Variable."""
-    from paddle_jax.tensor.indexing import setitem
-
-    recorder = local.ctx.frame
-    if not recorder.recording:
-        setitem(target, item, value)
-        return
-
-    def assign(x, item, value):
-        x = wrap(x._raw, x.stop_gradient) if local.ctx.frame.recording else x.clone()
-        setitem(x, item, value)
-        return x
-
-    code = types.SimpleNamespace(name="set_value", fn=assign)
-    target._adopt(recorder.composite(code, (target, item, value), {}))
-
-
 # modes and inputs -------------------------------------------------------------------------------------------
 
 
@@ -436,8 +420,6 @@ def data(name, shape, dtype=None, lod_level=0):
         (paddle.Size([-1, 3]), True)
         >>> paddle.disable_static()
     """
-    from paddle_jax._core.base import dtype as dtypes
-
     recorder = local.ctx.frame
     if not recorder.recording:
         raise AssertionError(
@@ -472,8 +454,6 @@ def record(function, input_specs, named=None):
         Parameters and buffers of the Layer are the Program's `vars`, under their own names, with `values`;
         other eager Tensors are constants.
     """
-    from paddle_jax._program.input_spec import InputSpec
-
     program, inputs = Program(), []
 
     def taken(spec):
@@ -515,4 +495,4 @@ def _state_of(function):
     return [*owner.parameters(), *[b for _, b in owner.named_buffers()]]
 
 
-__all__ = ["Recorder", "data", "record", "set_item", "start"]
+__all__ = ["Recorder", "data", "record", "start"]

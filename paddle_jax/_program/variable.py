@@ -2,6 +2,7 @@
 
 import copy
 import sys
+import types
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
@@ -10,7 +11,10 @@ from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.tensor import Parameter, Tensor
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._program.scope import put_into, value_in
+from paddle_jax.tensor.attribute import numel
+from paddle_jax.tensor.indexing import setitem
 
 
 def _unknown(what, instead):
@@ -37,6 +41,13 @@ def _absent(name):
         raise AttributeError(f"'Variable' object has no attribute '{name}': eager Tensors alone have it")
 
     return property(get, doc="Eager Tensors alone have it.")
+
+
+def _assigned(x, item, value):
+    """`x` after `x[item] = value`; the Tensor that was given stays as it is."""
+    copy = wrap(x._raw, x.stop_gradient) if local.ctx.frame.recording else x.clone()
+    setitem(copy, item, value)
+    return copy
 
 
 class Variable(Tensor):
@@ -87,8 +98,6 @@ class Variable(Tensor):
     def size(self):
         """The number of elements: an int, or a Variable where a length is not known."""
         if -1 in self._raw.shape:
-            from paddle_jax.tensor.attribute import numel
-
             return numel(self)
         return Tensor.size.fget(self)
 
@@ -193,9 +202,12 @@ class Variable(Tensor):
         return recorder.composite(getitem.op, (self, item), {}) if recorder.recording else getitem(self, item)
 
     def __setitem__(self, item, value):
-        from paddle_jax._program.recorder import set_item
-
-        set_item(self, item, value)
+        recorder = local.ctx.frame
+        if not recorder.recording:
+            setitem(self, item, value)
+            return
+        code = types.SimpleNamespace(name="set_value", fn=_assigned)
+        self._adopt(recorder.composite(code, (self, item, value), {}))
 
 
 class PersistentVariable(Variable):
@@ -231,14 +243,10 @@ class PersistentVariable(Variable):
 
     def get_value(self, scope=None):
         """The value in the Scope, as an eager Tensor."""
-        from paddle_jax._program.scope import value_in
-
         return value_in(scope, self._own_name)
 
     def set_value(self, value, scope=None):
         """Puts a value into the Scope."""
-        from paddle_jax._program.scope import put_into
-
         put_into(scope, self._own_name, value, self._avals)
 
     def __copy__(self):

@@ -10,7 +10,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.program import Operation
+from paddle_jax._program.operation import Operation
 from paddle_jax.tensor.creation import assign
 
 _PHASES = ("FORWARD", "BACKWARD", "BOTH")

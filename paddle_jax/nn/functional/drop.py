@@ -6,9 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
+from paddle_jax.tensor.creation import clone
 
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha
 ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
@@ -36,6 +39,18 @@ def _alpha_drop(x, p, per_feature, *, key):
     scale = ((1 - p) * (1 + p * ALPHA_DROPPED**2)) ** -0.5
     shift = -scale * ALPHA_DROPPED * p
     return scale * jnp.where(keep, x, jnp.asarray(ALPHA_DROPPED, x.dtype)) + shift
+
+
+def _no_dropout(layout, attrs):
+    """Nothing is dropped in evaluation; without upscaling the input is scaled down instead."""
+    if attrs.get("upscale", True):
+        return Replacement(clone.op.kernel((-2,), ()), 1)
+    keep = 1 - attrs["p"]
+    return Replacement(Kernel("scale", lambda x: x * keep), 1)
+
+
+register_evaluation("_drop", _no_dropout)
+register_evaluation("_alpha_drop", _no_dropout)
 
 
 def _probability(op_name, p):

@@ -9,6 +9,7 @@ from paddle_jax._core.base.size import known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
 from paddle_jax.nn.functional.distance import p_norm
 from paddle_jax.tensor.axes import check_floating, instead
 from paddle_jax.tensor.creation import full
@@ -86,6 +87,15 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
     wide = _wide("batch_norm", x)
     mean, variance = (v.astype(wide.dtype).reshape(shape) for v in (mean, variance))
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
+
+
+def _batch_norm_in_evaluation(layout, attrs):
+    """Running statistics normalise, and stay what they are."""
+    kernel = batch_norm_infer.op.kernel(layout, (attrs["epsilon"], attrs["data_format"]))
+    return Replacement(kernel, len(layout), passed_on={1: 1, 2: 2})
+
+
+register_evaluation("batch_norm_train", _batch_norm_in_evaluation)
 
 
 @composite(

@@ -10,7 +10,7 @@ from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.evaluate import Gradient
-from paddle_jax._program.program import Operation
+from paddle_jax._program.operation import Operation
 from paddle_jax._program.scope import global_scope
 from paddle_jax._program.shape_inference import infer
 from paddle_jax._program.variable import ParameterVariable

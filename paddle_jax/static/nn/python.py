@@ -11,7 +11,7 @@ from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.region import Leaf, Region, flat, write_back
 from paddle_jax._program.evaluate import evaluate, value_of
-from paddle_jax._program.program import Operation
+from paddle_jax._program.operation import Operation
 from paddle_jax._program.variable import Variable, variable
 
 

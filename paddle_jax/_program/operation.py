@@ -1,0 +1,73 @@
+"""One operation of a Program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.symbol import Symbol
+
+
+class Operation:
+    """One recorded call of a kernel.
+
+    Attributes:
+        kernel: Kernel that is called.
+        inputs: list of the Symbols of the operands.
+        outputs: list of the Symbols of the results.
+        stops: tuple, for each operand whether gradients end there.
+        many: tuple or list where the kernel returns several results, else None.
+        scope: str, the prefix of `name_scope`.
+        host: bool, whether it needs values on the host, because the shape of its result depends on them.
+        where: str, the user's line.
+    """
+
+    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        inputs: list[Symbol],
+        stops: tuple[bool, ...],
+        many: type | None = None,
+        scope: str = "",
+        host: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.inputs = inputs
+        self.stops = stops
+        self.many = many
+        self.scope = scope
+        self.host = host
+        self.outputs: list[Symbol] = []
+        self.where = user_line()
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return self.kernel.name
+
+    type = name
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of a declared op by name; empty for derived kernels."""
+        if self.kernel.made_of is None:
+            return {}
+        op, _, values = self.kernel.made_of
+        return dict(zip(op.attrs, values, strict=True))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(type_text, self.inputs))
+        outputs = ", ".join(map(type_text, self.outputs))
+        return f"Operation({self.name}: {inputs} -> {outputs})"
+
+
+def type_text(symbol: Symbol) -> str:
+    """The dtype and shape of a Symbol, such as `float32[2,3]`."""
+    return f"{dtypes.of(symbol)._key}[{','.join(map(str, symbol.shape))}]"
+
+
+__all__ = ["Operation", "type_text"]
