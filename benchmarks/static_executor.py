@@ -124,6 +124,38 @@ def child(engine, runs):
         print(json.dumps(found), flush=True)
 
 
+def started_children(engines, runs):
+    """{engine: process} of the engines that are installed, once each has built its workloads."""
+    started = {}
+    for engine, python in engines.items():
+        command = [python, __file__, "--child", engine, "--runs", str(runs)]
+        started[engine] = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+    for engine, process in list(started.items()):
+        line = process.stdout.readline()
+        while line and line.strip() != "ready":
+            line = process.stdout.readline()
+        if not line:
+            print(f"{engine} is not installed there", file=sys.stderr)
+            del started[engine]
+    return started
+
+
+def least_times(started, rounds):
+    """{(workload, engine, kind): least time} of engines that run in turns."""
+    least = {}
+    for _ in range(rounds):
+        for engine, process in started.items():
+            process.stdin.write("\n")
+            process.stdin.flush()
+            for name, times in json.loads(process.stdout.readline()).items():
+                for kind, value in times.items():
+                    key = name, engine, kind
+                    least[key] = min(value, least.get(key, value))
+    return least
+
+
 def main():
     """Runs the engines in turns and prints a table."""
     parser = argparse.ArgumentParser(
@@ -137,30 +169,8 @@ def main():
     if given.child:
         child(given.child, given.runs)
         return
-    engines = {"paddle_jax": sys.executable, "paddle": given.oracle}
-    started = {}
-    for engine, python in engines.items():
-        command = [python, __file__, "--child", engine, "--runs", str(given.runs)]
-        started[engine] = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-    for engine, process in list(started.items()):
-        line = ""
-        while line.strip() != "ready":
-            line = process.stdout.readline()
-            if not line:
-                print(f"{engine} is not installed there", file=sys.stderr)
-                del started[engine]
-                break
-    least = {}
-    for _ in range(given.rounds):
-        for engine, process in started.items():
-            process.stdin.write("\n")
-            process.stdin.flush()
-            for name, times in json.loads(process.stdout.readline()).items():
-                for kind, value in times.items():
-                    key = name, engine, kind
-                    least[key] = min(value, least.get(key, value))
+    started = started_children({"paddle_jax": sys.executable, "paddle": given.oracle}, given.runs)
+    least = least_times(started, given.rounds)
     for process in started.values():
         process.stdin.close()
         process.wait()

@@ -180,11 +180,24 @@ def lines(facts):
         for key, found in paths.items()
     }
     targets = {key: chosen(found, modules, public, called[key]) for key, found in paths.items()}
+    keep_one_home(home, targets, modules, public)
+    for path, module in facts.items():
+        groups = groups_of(facts, path, home, targets)
+        if groups:
+            marks = "!" * (path in behind) + "~" * all(
+                row[0] == "module" or row[2] != path for row in module["names"].values()
+            )
+            words = (f"{where}: {' '.join(names)}" for where, names in sorted(groups.items()))
+            yield "\t".join([f"{short(path)} {marks}".rstrip(), *words])
+
+
+def keep_one_home(home, targets, modules, public):
+    """Where several objects of Paddle are one here: it says that it is one of them."""
     twice = collections.defaultdict(list)
     for key in home:
         if (value := ours(modules, targets[key])) is not None:
             twice[id(value)].append(key)
-    for same in twice.values():  # several objects of Paddle that are one here: it says that it is one of them
+    for same in twice.values():
         same.sort(
             key=lambda k: (
                 home[k][1] != ours(modules, targets[k]).__name__,
@@ -194,28 +207,22 @@ def lines(facts):
         )
         for key in same[1:]:
             del home[key]
-    for path, module in facts.items():
-        groups, users = collections.defaultdict(list), set(module["all"] or ())
-        for name, row in module["names"].items():
-            if row[0] == "module":
-                if row[1] != f"{path}.{name}" and row[1] in facts:
-                    groups["modules"].append(f"{name}>{short(row[1])}")
-            elif (target := targets.get(key := key_of(facts, path, name, row))) is not None:
-                own, mark = home.get(key) == (path, name), "+" * (name in users)
-                if own or mark or target != (path, name):
-                    groups["*" * own + short(target[0])].append(
-                        mark + name + ("" if target[1] == name else ">" + target[1])
-                    )
-        if groups:
-            marks = "!" * (path in behind) + "~" * all(
-                row[0] == "module" or row[2] != path for row in module["names"].values()
-            )
-            yield "\t".join(
-                [
-                    f"{short(path)} {marks}".rstrip(),
-                    *(f"{w}: {' '.join(n)}" for w, n in sorted(groups.items())),
-                ]
-            )
+
+
+def groups_of(facts, path, home, targets):
+    """{module of ours: words} of what Paddle has in a module."""
+    module = facts[path]
+    groups, users = collections.defaultdict(list), set(module["all"] or ())
+    for name, row in module["names"].items():
+        if row[0] == "module":
+            if row[1] != f"{path}.{name}" and row[1] in facts:
+                groups["modules"].append(f"{name}>{short(row[1])}")
+        elif (target := targets.get(key := key_of(facts, path, name, row))) is not None:
+            own, mark = home.get(key) == (path, name), "+" * (name in users)
+            if own or mark or target != (path, name):
+                other = "" if target[1] == name else ">" + target[1]
+                groups["*" * own + short(target[0])].append(mark + name + other)
+    return groups
 
 
 def ours(modules, place):

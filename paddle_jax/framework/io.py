@@ -116,41 +116,61 @@ def _encoder(obj, protocol, configs):
     from paddle_jax._program.program import Program
     from paddle_jax.nn.layer.layers import Layer
     from paddle_jax.static import io as static_io
-    from paddle_jax.tensor.dense_tensor import DenseTensor
 
-    _check_configs("save", configs, _SAVE_CONFIGS)
-    if "pickle_protocol" in configs:
-        warnings.warn("save: pickle_protocol: the name is deprecated; use protocol.", stacklevel=3)
-        protocol = configs["pickle_protocol"]
-    _check_protocol(protocol)
-    binary = configs.get("use_binary_format", False)
-    if not isinstance(binary, bool):
-        raise TypeError(f"save: use_binary_format: got {type(binary).__name__}; pass True or False.")
+    protocol, binary = _save_settings(protocol, configs)
     if contains(obj, Layer):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
     if isinstance(obj, Program):
         document = static_io.encode_program("save", obj)
         return lambda stream: stream.write(document)
     if binary:
-        if isinstance(obj, DenseTensor):
-            return lambda stream: write_record(np.asarray(obj), stream)
-        if not isinstance(obj, Tensor):
-            raise NotImplementedError(
-                f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only."
-            )
-        return lambda stream: write_record(elements(obj), stream)
+        return _record_encoder(obj)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
         return lambda stream: stream.write(data)
+    plain = _picklable(obj, protocol)
+    return lambda stream: pickle_writer.write(plain, stream, protocol)
+
+
+def _save_settings(protocol, configs):
+    """(protocol of the pickle, whether the binary format is asked for), checked."""
+    _check_configs("save", configs, _SAVE_CONFIGS)
+    if "pickle_protocol" in configs:
+        warnings.warn("save: pickle_protocol: the name is deprecated; use protocol.", stacklevel=4)
+        protocol = configs["pickle_protocol"]
+    _check_protocol(protocol)
+    binary = configs.get("use_binary_format", False)
+    if not isinstance(binary, bool):
+        raise TypeError(f"save: use_binary_format: got {type(binary).__name__}; pass True or False.")
+    return protocol, binary
+
+
+def _record_encoder(obj):
+    """The function that writes one Tensor in Paddle's binary format."""
+    from paddle_jax.tensor.dense_tensor import DenseTensor
+
+    if isinstance(obj, DenseTensor):
+        return lambda stream: write_record(np.asarray(obj), stream)
+    if not isinstance(obj, Tensor):
+        raise NotImplementedError(
+            f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only."
+        )
+    return lambda stream: write_record(elements(obj), stream)
+
+
+def _picklable(obj, protocol):
+    """The object with arrays in place of Tensors, as Paddle's own pickles have them."""
+    from paddle_jax.tensor.dense_tensor import DenseTensor
+
     # of a static program: plain arrays, no table
     if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):
         plain = {name: pickle_writer.as_bits(np.asarray(value)) for name, value in obj.items()}
-        obj = slice_big(plain) if protocol in (2, 3) else plain
-    elif is_state_dict(obj):
-        if not obj:
-            warnings.warn("save: obj: the state dict is empty.", stacklevel=3)
-        obj = to_plain(obj, protocol)
-    return lambda stream: pickle_writer.write(obj, stream, protocol)
+        return slice_big(plain) if protocol in (2, 3) else plain
+    if not is_state_dict(obj):
+        return obj
+    if not obj:
+        warnings.warn("save: obj: the state dict is empty.", stacklevel=4)
+    return to_plain(obj, protocol)
 
 
 def _only_tensors(obj):

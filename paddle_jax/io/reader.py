@@ -329,27 +329,18 @@ class DataLoader:
         """Batches that workers read ahead."""
         epoch, now = self._begin()
         workers, separate = self._crew(epoch)
-        ahead = self.num_workers * self.prefetch_factor
         try:
             tasks = epoch.tasks(self._order(), now)
             if now is not None:
                 set_generators(now)
             epoch.deal(workers)
-            turn = epoch.turn
-            while True:
-                # Tasks are dealt out in turn and results taken in the same turn, so batches keep their order.
-                while turn and len(epoch.waiting) < ahead and epoch.draw(tasks, turn[0]):
-                    number, worker, task = epoch.waiting[-1]
-                    workers[worker].ask(task, number)
-                    turn.rotate(-1)
-                if not epoch.waiting:
-                    break
+            while self._ask_ahead(epoch, tasks, workers):
                 worker = epoch.waiting[0][1]
                 batch = workers[worker].take(self.timeout)
                 if batch is END:
                     epoch.took()
-                    if worker in turn:
-                        turn.remove(worker)
+                    if worker in epoch.turn:
+                        epoch.turn.remove(worker)
                     continue
                 batch = batch if epoch.skip else self._finish(batch, copy=not separate)
                 if epoch.streams is not None:
@@ -358,11 +349,28 @@ class DataLoader:
                     yield batch
             epoch.over = True
         finally:
-            if epoch.over and separate and self._persistent_workers and self._kept is None:
-                self._kept = workers
-            else:
-                for worker in workers:
-                    worker.stop()
+            self._dismiss(workers, keep=epoch.over and separate)
+
+    def _ask_ahead(self, epoch, tasks, workers):
+        """Gives tasks to workers until enough are under way; False when none is.
+
+        Tasks are dealt out in turn and results taken in the same turn, so batches keep their order.
+        """
+        ahead = self.num_workers * self.prefetch_factor
+        turn = epoch.turn
+        while turn and len(epoch.waiting) < ahead and epoch.draw(tasks, turn[0]):
+            number, worker, task = epoch.waiting[-1]
+            workers[worker].ask(task, number)
+            turn.rotate(-1)
+        return bool(epoch.waiting)
+
+    def _dismiss(self, workers, keep):
+        """Keeps persistent workers for the next epoch, or stops them."""
+        if keep and self._persistent_workers and self._kept is None:
+            self._kept = workers
+            return
+        for worker in workers:
+            worker.stop()
 
     def _crew(self, epoch):
         """(workers of an epoch, whether they are processes)"""

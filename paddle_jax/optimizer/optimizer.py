@@ -109,31 +109,12 @@ class Optimizer(ByParameter, States):
     _skip = None
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
-        owner = type(self).__name__
         if parameters is None and state.frame.recording:
             parameters = []  # in a static program those that the loss depends on
-        if parameters is None:
-            raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
-        if isinstance(parameters, dict):
-            raise TypeError(f"{owner}: parameters: got a dict; for parameter groups pass a list of dicts.")
-        if isinstance(parameters, Tensor):
-            raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
-        if not isinstance(learning_rate, float | LRScheduler):
-            raise TypeError(
-                f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler."
-            )
-        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
-            raise TypeError(
-                f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object."
-            )
+        self._check_settings(learning_rate, parameters, grad_clip)
         self._name = name
         self._parameter_list = list(parameters)
-        for one in self._parameter_list:
-            if not isinstance(one, dict) and not hasattr(one, "dtype"):
-                raise AttributeError(
-                    f"{owner}: parameters: got {type(one).__name__} in the list; "
-                    "pass layer.parameters(), or dicts as groups."
-                )
+        self._check_parameters()
         self.regularization = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
         self._learning_rate = learning_rate
@@ -150,6 +131,33 @@ class Optimizer(ByParameter, States):
             self._param_groups = self._parameter_list
             self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
             del self._groups[0].settings["grad_clip"]  # that of the optimizer, which may be set later
+
+    def _check_settings(self, learning_rate, parameters, grad_clip):
+        """Refuses arguments of the constructor that have a wrong type."""
+        owner = type(self).__name__
+        if parameters is None:
+            raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
+        if isinstance(parameters, dict):
+            raise TypeError(f"{owner}: parameters: got a dict; for parameter groups pass a list of dicts.")
+        if isinstance(parameters, Tensor):
+            raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
+        if not isinstance(learning_rate, float | LRScheduler):
+            raise TypeError(
+                f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler."
+            )
+        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
+            raise TypeError(
+                f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object."
+            )
+
+    def _check_parameters(self):
+        """Refuses what is neither a parameter nor a group of them."""
+        for one in self._parameter_list:
+            if not isinstance(one, dict) and not hasattr(one, "dtype"):
+                raise AttributeError(
+                    f"{type(self).__name__}: parameters: got {type(one).__name__} in the list; "
+                    "pass layer.parameters(), or dicts as groups."
+                )
 
     def __getattr__(self, name):
         """What is made when it is needed first: some classes do without the constructor above."""

@@ -105,6 +105,39 @@ class _Failed:
         self.error = error
 
 
+class _Samples:
+    """Samples that a thread reads ahead of the loop that takes them.
+
+    Attributes:
+        queue: the samples; `_NONE` at the end, a `_Failed` where the reader raised.
+        abandoned: set when the loop has ended, so that the thread ends too.
+    """
+
+    def __init__(self, size):
+        self.queue = queue.Queue(size)
+        self.abandoned = threading.Event()
+
+    def fill(self, reader):
+        """Reads all samples, unless the loop ends before."""
+        try:
+            for sample in reader():
+                if self.abandoned.is_set():
+                    return
+                self._put(sample)
+            self._put(_NONE)
+        except BaseException as error:
+            self._put(_Failed(error))
+
+    def _put(self, sample):
+        """Waits for room, in short steps: a loop that has ended never makes any."""
+        while not self.abandoned.is_set():
+            try:
+                self.queue.put(sample, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+
 def buffered(reader, size):
     """A reader that a thread reads ahead.
 
@@ -118,33 +151,15 @@ def buffered(reader, size):
     """
 
     def ahead():
-        line, left = queue.Queue(size), threading.Event()
-
-        def put(sample):
-            while not left.is_set():
-                try:
-                    return line.put(sample, timeout=0.1)
-                except queue.Full:
-                    continue
-
-        def read():
-            try:
-                for sample in reader():
-                    if left.is_set():
-                        return
-                    put(sample)
-                put(_NONE)
-            except BaseException as error:
-                put(_Failed(error))
-
-        threading.Thread(target=read, daemon=True).start()
+        samples = _Samples(size)
+        threading.Thread(target=samples.fill, args=(reader,), daemon=True).start()
         try:
-            while (sample := line.get()) is not _NONE:
+            while (sample := samples.queue.get()) is not _NONE:
                 if isinstance(sample, _Failed):
                     raise sample.error
                 yield sample
         finally:
-            left.set()
+            samples.abandoned.set()
 
     return ahead
 

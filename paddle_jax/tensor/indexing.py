@@ -199,47 +199,95 @@ def _is_position(item, length):
     return found is not None and found[0] >= -length and found[1] < length
 
 
+class _Quick:
+    """An index of plain integers, slices, None, `...` and Tensors of positions, item by item.
+
+    Attributes:
+        shape: shape of the Tensor that is indexed.
+        axes: how each axis is taken: INT, NEW, ALL or a cut.
+        starts: the integers, and the first positions of slices that are not whole.
+        slots: places of the arrays among the axes that the integers leave.
+        arrays: the Tensors of positions.
+        axis: the axis that the next item is for.
+        integers: how many items were integers.
+    """
+
+    __slots__ = ("arrays", "axes", "axis", "integers", "shape", "slots", "starts")
+
+    def __init__(self, shape):
+        self.shape = shape
+        self.axes = []
+        self.starts = []
+        self.slots = []
+        self.arrays = []
+        self.axis = 0
+        self.integers = 0
+
+    def add(self, item):
+        """Takes an item; False where `parse` has to look at the index, or refuses it."""
+        if item is None:
+            self.axes.append(NEW)
+            return True
+        if self.axis >= len(self.shape):
+            return False
+        length = self.shape[self.axis]
+        kind = type(item)
+        if kind is int:
+            fits = self._add_integer(item, length)
+        elif kind is slice:
+            fits = self._add_slice(item, length)
+        else:
+            fits = kind is Tensor and self._add_positions(item, length)
+        self.axis += 1
+        return fits
+
+    def _add_integer(self, item, length):
+        if not -length <= item < length:
+            return False
+        self.starts.append(item % length)
+        self.axes.append(INT)
+        self.integers += 1
+        return True
+
+    def _add_slice(self, item, length):
+        if not _plain(item):
+            return False
+        cut, start = cut_of(item, length)
+        self.axes.append(cut)
+        if cut is not ALL:
+            self.starts.append(start)
+        return True
+
+    def _add_positions(self, item, length):
+        if not _is_position(item, length):
+            return False
+        self.slots.append(len(self.axes) - self.integers)
+        self.arrays.append(item)
+        self.axes.append(ALL)
+        return True
+
+    def add_all(self, count):
+        """Takes so many axes whole."""
+        self.axes.extend([ALL] * count)
+        self.axis += count
+
+
 def _quick(index, shape):
     """(axes, slots, starts, arrays) of an index of plain integers, slices, None, `...` and Tensors of
     positions; None where `parse` has to look, or refuse."""
-    axes, starts, slots, arrays, axis, integers = [], [], [], [], 0, 0
     items = index if type(index) is tuple else (index,)
+    quick = _Quick(shape)
     for item in items:
-        kind = type(item)
-        if kind is int:
-            if axis >= len(shape) or not -shape[axis] <= item < shape[axis]:
-                return None
-            starts.append(item % shape[axis])
-            axes.append(INT)
-            integers += 1
-            axis += 1
-        elif kind is slice:
-            if axis >= len(shape) or not _plain(item):
-                return None
-            cut, start = cut_of(item, shape[axis])
-            axes.append(cut)
-            if cut is not ALL:
-                starts.append(start)
-            axis += 1
-        elif item is None:
-            axes.append(NEW)
-        elif kind is Tensor:
-            if axis >= len(shape) or not _is_position(item, shape[axis]):
-                return None
-            slots.append(len(axes) - integers)
-            arrays.append(item)
-            axes.append(ALL)
-            axis += 1
-        elif item is Ellipsis and sum(i is Ellipsis for i in items) == 1:
+        if item is Ellipsis:
             missing = len(shape) - sum(i is not None for i in items) + 1
-            if missing < 0:
+            if missing < 0 or sum(i is Ellipsis for i in items) > 1:
                 return None
-            axes.extend([ALL] * missing)
-            axis += missing
-        else:
+            quick.add_all(missing)
+        elif not quick.add(item):
             return None
-    axes.extend([ALL] * (len(shape) - axis))
-    return tuple(axes), tuple(slots), host_starts(tuple(starts)) if starts else None, arrays
+    quick.add_all(len(shape) - quick.axis)
+    starts = host_starts(tuple(quick.starts)) if quick.starts else None
+    return tuple(quick.axes), tuple(quick.slots), starts, quick.arrays
 
 
 class _Pattern:
