@@ -19,13 +19,15 @@ def collect_as_before():
 
 import jax  # noqa: E402
 
-from paddle_jax._core.base import compiler, counters, flags, interrupt_safe  # noqa: E402
+from paddle_jax._core.base import compiler, counters, flags, interrupt_safe, memory_flags  # noqa: E402
 from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
 from paddle_jax._core.process_group import startup_barrier  # noqa: E402
-from paddle_jax._core.runner import after_fork  # noqa: E402
+from paddle_jax._core.runner import after_fork, runner_flags  # noqa: E402
 
 compiler.bound_arenas()
 flags.start()
+memory_flags.start()
+runner_flags.start()
 compile_cache.start()
 counters.start()
 after_fork.start()

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.errors import behind, translate
+from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.interrupt_safe import eagerly
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
@@ -76,7 +76,7 @@ def _call(op, values, host=False):
     except Exception as error:
         raise (
             found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)
-        ) from behind(found, error)
+        ) from cause_for(found, error)
 
 
 def _store(op, out, env):

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.errors import TracedValueError, behind, translate
+from paddle_jax._core.base.error_translation import cause_for, translate
+from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.interrupt_safe import eagerly
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
@@ -78,7 +79,7 @@ def _traced(kernel, fn, structs):
     try:
         out = jax.eval_shape(fn, *structs)
     except Exception as error:
-        raise (found := translate(kernel.name, structs, error, kernel)) from behind(found, error)
+        raise (found := translate(kernel.name, structs, error, kernel)) from cause_for(found, error)
     many = type(out) if type(out) in (tuple, list) else None
     return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
 

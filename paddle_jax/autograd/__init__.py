@@ -1,5 +1,8 @@
 """Gradients: paddle.grad, paddle.autograd.backward, Jacobians and Hessians, PyLayer."""
 
+from paddle_jax._core.tape import (
+    tensor_methods as _tensor_methods,
+)  # attaches backward() and others to Tensor
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from paddle_jax.autograd.autograd import hessian, jacobian
 from paddle_jax.autograd.backward_mode import backward, grad

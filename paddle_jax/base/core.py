@@ -9,9 +9,10 @@ import jax
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.dtype import DType as DataType
 from paddle_jax._core.base.errors import EnforceNotMet
-from paddle_jax._core.base.flags import get_flags, set_flags, set_vlog_level
+from paddle_jax._core.base.flags import get_flags, set_flags
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
+from paddle_jax._core.base.vlog import set_vlog_level
 from paddle_jax._core.ops.prim_switches import Prim
 from paddle_jax._core.tensors import random as _random
 from paddle_jax._core.tensors.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace

@@ -6,8 +6,9 @@ import functools as ft
 import os
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.flags import get_flags, set_flags, vlog_guard
+from paddle_jax._core.base.flags import get_flags, set_flags
 from paddle_jax._core.base.freed_value import CLEARED
+from paddle_jax._core.base.vlog import vlog_guard
 from paddle_jax._core.lazy.symbol import Programs
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors import place as _place

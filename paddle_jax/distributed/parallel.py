@@ -6,8 +6,8 @@ import warnings
 import jax
 
 from paddle_jax._core.base import launch_variables
-from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.process_group import schedulers, startup_barrier
+from paddle_jax._core.process_group.group_flags import is_single_controller
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import default_group, made
 from paddle_jax.distributed.data_parallel import same_everywhere
@@ -86,11 +86,7 @@ def get_world_size(group=None) -> int:
     if group is not None:
         return group.world_size
     count = launch_variables.size()
-    return (
-        jax.device_count()
-        if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"]
-        else count
-    )
+    return jax.device_count() if count == 1 and is_single_controller() else count
 
 
 class ParallelEnv:

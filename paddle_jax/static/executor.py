@@ -11,7 +11,7 @@ from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import Once, deliver, eagerly, jitted
-from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.signature_cache import watch
 from paddle_jax._core.lazy.symbol import Symbol
@@ -338,7 +338,7 @@ class Entry:
         return [looked_at(v) for v in out]
 
     def _told(self, error):
-        return told_as_memory(error, "Executor.run", (), self._more())
+        return as_out_of_memory(error, "Executor.run", (), self._more())
 
     def _more(self):
         """What takes memory in the run that failed, and what has been lost in it."""

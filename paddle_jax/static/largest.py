@@ -4,7 +4,7 @@ import math
 
 import jax
 
-from paddle_jax._core.base.out_of_memory import readable
+from paddle_jax._core.base.out_of_memory import format_bytes
 from paddle_jax._program.composites import computing
 from paddle_jax._program.evaluate import evaluate
 
@@ -36,7 +36,7 @@ def largest(ops, env):
     rows.sort(key=lambda row: -row[0])
     yield "The largest values of this program, which need not all live at once:"
     for size, kind, name, where in rows[:_LISTED]:
-        yield f"{readable(size)}  {kind}  {name}{f', recorded at {where}' if where else ''}"
+        yield f"{format_bytes(size)}  {kind}  {name}{f', recorded at {where}' if where else ''}"
 
 
 def _bytes(value):

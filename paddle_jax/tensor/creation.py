@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
-from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.size import known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
@@ -153,7 +153,7 @@ def filled(shape, value, dtype):
         try:
             return jnp.full(shape, value, dtype)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
-            raise told_as_memory(error, f"filling a tensor of shape {list(shape)}") from None
+            raise as_out_of_memory(error, f"filling a tensor of shape {list(shape)}") from None
     return kept(np.full(shape, value, dtype))
 
 

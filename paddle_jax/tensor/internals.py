@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.freed_value import CLEARED
-from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, elements, held, wrap
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
@@ -14,7 +14,7 @@ from paddle_jax.tensor.methods import _attach, _moved
 
 @_attach
 def _is_initialized(self):
-    return self._raw is not CLEARED and type(self._raw) is not Unmade
+    return self._raw is not CLEARED and type(self._raw) is not Uninitialized
 
 
 @_attach

@@ -167,11 +167,11 @@ def test_what_counts_as_a_lack_of_memory(paddle):
             "x", jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: allocating 5368709120 bytes.")
         )
     )
-    assert out_of_memory.exhausted(
+    assert out_of_memory.is_out_of_memory(
         jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB.")
     )
-    assert not out_of_memory.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
-    assert not out_of_memory.exhausted(found)  # told once
+    assert not out_of_memory.is_out_of_memory(jax.errors.JaxRuntimeError("INTERNAL: something else"))
+    assert not out_of_memory.is_out_of_memory(found)  # told once
 
 
 class Lost:
@@ -263,7 +263,9 @@ def test_an_accelerator_says_how_full_it_is(paddle, monkeypatch):
     monkeypatch.setattr(
         out_of_memory, "jax", types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full()))
     )
-    assert "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in out_of_memory._place()
+    assert (
+        "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in out_of_memory._device_use()
+    )
 
 
 def test_what_a_step_needs_is_known_before_it_runs(paddle):

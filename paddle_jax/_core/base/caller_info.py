@@ -46,7 +46,7 @@ def origin(error) -> str:
     return "" if frame is None else frame.tb_frame.f_globals.get("__name__") or ""
 
 
-def foreign(error) -> bool:
+def is_unrelated_error(error) -> bool:
     """Whether an exception has nothing to do with the operation during which it came: raised by a signal
     handler or a tracing hook, or by Python for lack of memory."""
     if isinstance(error, jax.errors.JaxRuntimeError):

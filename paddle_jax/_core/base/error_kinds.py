@@ -10,6 +10,7 @@ import re
 
 from paddle_jax._core.base.caller_info import is_ours, origin
 from paddle_jax._core.base.error_tables import COMPILED, PYTHON
+from paddle_jax._core.base.errors import ArgumentError
 
 _KINDS = (
     (NotImplementedError, "Unimplemented"),
@@ -64,8 +65,6 @@ def without_kind(error):
 
 
 def _kind_and_sort(error, text):
-    from paddle_jax._core.base.errors import ArgumentError
-
     if isinstance(error, ArgumentError):
         operand = _OPERAND.search(text)
         return (

@@ -1,80 +1,125 @@
-"""The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
+"""The registry of flags: typed values, from the environment, `set_flags` and `get_flags`.
 
-All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning
-under XLA act, the others are stored and warned about once when set. FLAGS_deferred,
-FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_deferred_pending_in_mb,
-FLAGS_interpreter, FLAGS_compile_cache,
-FLAGS_compiled_code_in_mb, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
-FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_deterministic is one of Paddle's
-builds for GPUs.
+All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt). A flag that acts here is
+declared beside the code that it steers: `declare` adds it to the registry when that module is imported. Other
+flags are stored, and `set_flags` warns once about each.
 """
 
+from __future__ import annotations
+
 import ast
-import contextlib
 import importlib.resources
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 
-from paddle_jax._core.base import memory_flags, vlog
-from paddle_jax._core.base.errors import ArgumentError, Stack
-from paddle_jax._core.kernels.op_checks import announced, checked, watcher
-from paddle_jax._core.lazy.recording import change_settings
-from paddle_jax._core.lazy.settings import MODES, settings
+from paddle_jax._core.base.error_translation import ErrorDetail
+from paddle_jax._core.base.errors import ArgumentError
 
+PREFIX = "FLAGS_"
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {
-    "deferred": "sync",
-    "deferred_min_repeats": 0,
-    "deferred_max_ops": 2048,
-    "deferred_pending_in_mb": 64,
-    "interpreter": True,
-    "compile_cache": "auto",
-    "compiled_code_in_mb": 1024,
-    "collective_check": True,
-    "collective_shared_memory": True,
-    "single_controller": False,
-    "cudnn_deterministic": False,
-    "metrics_port": 0,
-    "metrics_address": "127.0.0.1",
-}
-_MEMORY_KINDS = {
-    name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool)
-    for name in memory_flags.FLAGS
-}
-_DETERMINISTIC = "--xla_gpu_deterministic_ops"
 
 
-class _Flags:
-    """Types and values by name without the FLAGS_ prefix; loaded on first use."""
+class Flag(NamedTuple):
+    """A flag that acts.
 
-    kinds, values, warned = None, None, set()
+    Attributes:
+        kind: type of its values.
+        default: the value at start.
+        apply: function that a new value is given to, just before it is stored.
+        check: function that raises for a value out of range.
+    """
+
+    kind: type
+    default: Any
+    apply: Callable[[Any], None] | None
+    check: Callable[[Any], None]
 
 
-def _load():
-    if _Flags.values is not None:
-        return
-    kinds, values = {}, {}
-    for row in (
-        importlib.resources.files("paddle_jax._core.base")
-        .joinpath("paddle_flags.txt")
-        .read_text()
-        .splitlines()
-    ):
-        kind, name, text = (row.split(" ", 2) + [""])[:3]
+def _accept(value: Any) -> None:
+    """Checks nothing, and does nothing: for flags that are read where they are needed."""
+
+
+class _Registry:
+    """The flags by name, without the prefix.
+
+    Attributes:
+        declared: {name: Flag} of those that act.
+        kinds: {name: type} of all flags; None until the first use.
+        values: {name: value} of all flags; None until the first use.
+        ignored: names of flags without a meaning that the user has been warned about.
+    """
+
+    declared: dict[str, Flag] = {}  # noqa: RUF012  one for the process
+    kinds: dict[str, type] | None = None
+    values: dict[str, Any] | None = None
+    ignored: set[str] = set()  # noqa: RUF012
+
+
+def declare(
+    name: str,
+    default: Any,
+    apply: Callable[[Any], None] | None = _accept,
+    check: Callable[[Any], None] = _accept,
+) -> None:
+    """Adds a flag that acts.
+
+    Args:
+        name: its name without FLAGS_.
+        default: the value at start, which gives the type.
+        apply: called with a new value by `set_flags`. Default: the value is only stored. None: `set_flags`
+            has no effect, and warns.
+        check: raises ValueError for a value that is not allowed.
+    """
+    _Registry.declared[name] = Flag(type(default), default, apply, check)
+    if _Registry.kinds is not None and _Registry.values is not None:
+        _add_declared(name, _Registry.kinds, _Registry.values)
+
+
+def _table() -> tuple[dict[str, type], dict[str, Any]]:
+    """Types and values of all flags by name."""
+    kinds, values = _Registry.kinds, _Registry.values
+    if kinds is None or values is None:
+        kinds, values = _paddle_flags()
+        for name in _Registry.declared:
+            _add_declared(name, kinds, values)
+        _Registry.kinds = kinds
+        _Registry.values = values
+    return kinds, values
+
+
+def _paddle_flags() -> tuple[dict[str, type], dict[str, Any]]:
+    """Types and values at start of the flags of Paddle 3.3.1."""
+    kinds = {}
+    values = {}
+    file = importlib.resources.files("paddle_jax._core.base").joinpath("paddle_flags.txt")
+    for row in file.read_text().splitlines():
+        kind, _, rest = row.partition(" ")
+        name, _, default_text = rest.partition(" ")
+        default = ast.literal_eval(default_text) if default_text else None
         kinds[name] = _TYPES[kind]
-        values[name] = ast.literal_eval(text) if text else None
-    for name, value in _OWN.items():
-        kinds[name], values[name] = type(value), value
-    for name, kind in kinds.items():
-        text = os.environ.get("FLAGS_" + name)
-        if text is not None:
-            values[name] = _parse(name, kind, text)
-    _Flags.kinds, _Flags.values = kinds, values
+        values[name] = _initial_value(name, kinds[name], default)
+    return kinds, values
 
 
-def _parse(name, kind, text):
+def _add_declared(name: str, kinds: dict[str, type], values: dict[str, Any]) -> None:
+    """Adds a flag that acts to the tables of all flags."""
+    flag = _Registry.declared[name]
+    kinds[name] = flag.kind
+    values[name] = _initial_value(name, flag.kind, flag.default)
+
+
+def _initial_value(name: str, kind: type, default: Any) -> Any:
+    """The value of a flag at start: that of the environment, or the default."""
+    text = os.environ.get(PREFIX + name)
+    return default if text is None else _parse(name, kind, text)
+
+
+def _parse(name: str, kind: type, text: str) -> Any:
+    """The value of a flag from the text in the environment."""
     if kind is bool:
         if text.lower() not in ("0", "1", "true", "false"):
             raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; allowed are 0, 1, true, false")
@@ -87,9 +132,29 @@ def _parse(name, kind, text):
         ) from None
 
 
-def _known(flag):
-    _load()
-    if not isinstance(flag, str) or not flag.startswith("FLAGS_") or flag[6:] not in _Flags.kinds:
+def value_of(name: str) -> Any:
+    """The value of a flag by its name without FLAGS_."""
+    return _table()[1][name]
+
+
+def from_environment(name: str) -> Any:
+    """The value that the environment has for a declared flag, or None. The table of Paddle is not read.
+
+    Raises:
+        ValueError: the text is of another type, or out of range.
+    """
+    text = os.environ.get(PREFIX + name)
+    if text is None:
+        return None
+    flag = _Registry.declared[name]
+    value = _parse(name, flag.kind, text)
+    flag.check(value)
+    return value
+
+
+def _known_name(flag: Any) -> str:
+    """The name of a flag without FLAGS_, if there is such a flag."""
+    if not isinstance(flag, str) or not flag.startswith(PREFIX) or flag[6:] not in _table()[0]:
         raise ValueError(
             f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names start with FLAGS_)"
         )
@@ -111,8 +176,8 @@ def get_flags(flags):
     """
     if not isinstance(flags, str | list | tuple):
         raise TypeError(f"get_flags: flags: got {type(flags).__name__}; it must be a name or a list of names")
-    names = [(f, _known(f)) for f in ([flags] if isinstance(flags, str) else flags)]
-    return {flag: _Flags.values[name] for flag, name in names}
+    names = [flags] if isinstance(flags, str) else flags
+    return {flag: value_of(name) for flag, name in [(flag, _known_name(flag)) for flag in names]}
 
 
 def set_flags(flags):
@@ -148,174 +213,51 @@ def set_flags(flags):
     """
     if not isinstance(flags, dict):
         raise TypeError(f"set_flags: flags: got {type(flags).__name__}; it must be a dict from name to value")
-    parsed = {}
-    for flag, value in flags.items():
-        name = _known(flag)
-        kind = _Flags.kinds[name]
-        if not isinstance(value, kind | int if kind in (bool, float) else kind):
-            raise ArgumentError(f"{flag}: got {value!r}; it must be of type {kind.__name__}")
-        parsed[name] = _checked_own(name, kind(value))
-    for name, value in parsed.items():
+    checked = {_known_name(flag): _checked(flag, value) for flag, value in flags.items()}
+    values = _table()[1]
+    for name, value in checked.items():
         _apply(name, value)
-        _Flags.values[name] = value
+        values[name] = value
 
 
-_DEFERRED = {
-    "deferred": "mode",
-    "deferred_min_repeats": "min_repeats",
-    "deferred_max_ops": "max_ops",
-    "interpreter": "interpreter",
-    "compiled_code_in_mb": "code_mb",
-    "deferred_pending_in_mb": "pending_mb",
-}
-
-
-def _checked_own(name, value):
-    """The value of one of our own flags, refused when it is out of range; others as they are."""
-    if name == "deferred" and value not in MODES:
-        raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(MODES)}")
-    least = {
-        "deferred_min_repeats": 0,
-        "deferred_max_ops": 1,
-        "compiled_code_in_mb": 0,
-        "deferred_pending_in_mb": 0,
-    }
-    if name in least and value < least[name]:
-        raise ValueError(f"FLAGS_{name}: got {value}; it must be at least {least[name]}")
+def _checked(flag: str, value: Any) -> Any:
+    """A value of the type of a flag, and in its range."""
+    name = _known_name(flag)
+    kind = _table()[0][name]
+    allowed = kind | int if kind in (bool, float) else kind
+    if not isinstance(value, allowed):
+        raise ArgumentError(f"{flag}: got {value!r}; it must be of type {kind.__name__}")
+    value = kind(value)
+    if name in _Registry.declared:
+        _Registry.declared[name].check(value)
     return value
 
 
-def _apply(name, value):
-    if name == "check_nan_inf":
-        change_settings(executor=watcher(value))
-    elif name == "call_stack_level":
-        _set_stack_level(value)
-    elif name in _DEFERRED:
-        change_settings(**{_DEFERRED[name]: value})
-    elif name == "cudnn_deterministic":
-        _set_deterministic(value)
-    elif name == "metrics_port":
-        _serve_metrics(value)
-    elif name in ("collective_check", "collective_shared_memory", "single_controller", "metrics_address"):
-        return  # looked up where it is needed
-    elif name in memory_flags.FLAGS:
-        _set_memory(name, value)
-    elif name not in _Flags.warned and value != _Flags.values[name]:
-        _Flags.warned.add(name)
+def _apply(name: str, value: Any) -> None:
+    """Puts a new value into effect; warns about a flag that has none."""
+    flag = _Registry.declared.get(name)
+    if flag is not None and flag.apply is not None:
+        flag.apply(value)
+    elif name not in _Registry.ignored and value != value_of(name):
+        _Registry.ignored.add(name)
         warnings.warn(
             f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored", stacklevel=4
         )
 
 
-def _serve_metrics(port):
-    from paddle_jax._core.base.launch_variables import rank
-    from paddle_jax._core.process import metrics
-
-    metrics.stop()
-    if port:
-        metrics.start(port + rank(), _Flags.values["metrics_address"])
+# exceptions -------------------------------------------------------------------------------------------------
 
 
-def _set_stack_level(level):
-    """From level 2 on exceptions of operations have those of JAX behind them, with all frames."""
-    Stack.level = level
+def _set_stack_level(level: int) -> None:
+    """From level 2 on exceptions of operations have those of JAX as their cause, with all frames."""
+    ErrorDetail.level = level
     jax.config.update("jax_traceback_filtering", "off" if level >= 2 else "auto")
 
 
-def _ask_for_determinism():
-    if _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+def start() -> None:
+    """Applies the stack level that the environment has."""
+    level = from_environment("call_stack_level")
+    _set_stack_level(1 if level is None else level)
 
 
-def _set_deterministic(value):
-    """XLA chooses kernels of one order, and no result depends on what the process has done before: how often
-    operations have been met decides about their way of running in the deferred tier, so it is off."""
-    from jax._src import xla_bridge  # the only way to ask without starting the backend
-
-    if value and _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
-        # whose kernels are deterministic
-        if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
-            raise RuntimeError(
-                "FLAGS_cudnn_deterministic is set after the device was first used; "
-                "set it (or the environment variable) before the first tensor"
-            )
-        _ask_for_determinism()
-    change_settings(mode="off" if value else _Flags.values["deferred"])
-
-
-def _set_memory(name, value):
-    """Passes a memory flag to XLA's client, which reads it when the backend starts."""
-    from jax._src import xla_bridge  # the only way to ask without starting the backend
-
-    if value == _Flags.values[name]:
-        return
-    # where the flags mean nothing
-    if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
-        raise RuntimeError(
-            f"FLAGS_{name} is set after the device was first used; "
-            "set it (or the environment variable) before the first tensor"
-        )
-    memory_flags.put(name, value)
-
-
-def set_vlog_level(module_levels):
-    """Chooses what the library tells about itself on standard error.
-
-    Args:
-        module_levels: int, the level of all messages, as GLOG_v (1: what is compiled and why; 2: also each
-            run of recorded operations; 3: also each operation, which then runs by itself); or a dict of
-            levels by kind, as GLOG_vmodule: "compile", "segment", "operation", "*" for all.
-    Raises:
-        TypeError: it is neither.
-    Example:
-        >>> paddle.base.core.set_vlog_level({"compile": 1})
-        >>> paddle.base.core.set_vlog_level({"*": 0, "compile": 0})
-    """
-    vlog.set_levels(module_levels)
-    _look_again()
-
-
-@contextlib.contextmanager
-def vlog_guard(module_levels):
-    """Context in which the library tells as much about itself as `set_vlog_level(module_levels)` says.
-
-    Example:
-        >>> with paddle.base.framework.vlog_guard(0):
-        ...     paddle.ones([1]).item()
-        1.0
-    """
-    before = vlog.set_levels(module_levels)
-    _look_again()
-    try:
-        yield
-    finally:
-        vlog.Verbose.level, vlog.Verbose.modules = before
-        _look_again()
-
-
-def _look_again():
-    _load()
-    if settings.executor in (None, checked, announced):  # else paddle.amp.debugging watches
-        change_settings(executor=watcher(_Flags.values["check_nan_inf"]))
-
-
-def start():
-    """Applies what the environment says."""
-    memory_flags.start(_given(memory_flags.FLAGS))
-    changes = {_DEFERRED[name]: _checked_own(name, value) for name, value in _given(_DEFERRED).items()}
-    if _given(("cudnn_deterministic",)).get("cudnn_deterministic"):
-        _ask_for_determinism()
-        changes["mode"] = "off"
-    changes["executor"] = watcher(os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"))
-    _set_stack_level(int(os.environ.get("FLAGS_call_stack_level", "1")))
-    change_settings(**changes)
-
-
-def _given(names):
-    """{name: value} of those that the environment has. The whole table is not read for it."""
-    kinds = {name: type(value) for name, value in _OWN.items()} | _MEMORY_KINDS
-    return {
-        name: _parse(name, kinds[name], os.environ["FLAGS_" + name])
-        for name in names
-        if "FLAGS_" + name in os.environ
-    }
+declare("call_stack_level", 1, _set_stack_level)

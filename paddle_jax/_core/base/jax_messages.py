@@ -1,13 +1,23 @@
-"""What JAX and NumPy say of shapes that do not go together, as a sentence about the
-operation's own arguments."""
+"""Messages of JAX and NumPy about operands, as sentences about the arguments of the operation."""
+
+from __future__ import annotations
 
 import re
 import sys
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.caller_info import is_ours, package_of
 
-# words of the engine below
-FOREIGN = re.compile(
+if TYPE_CHECKING:
+    import types
+
+    from paddle_jax._core.kernels.kernel import Kernel
+
+# Kernel.made_of says of each argument how many operands it has, or one of these
+_ABSENT, _SINGLE = -1, -2
+
+# words of JAX and NumPy, which no message of this package has
+JAX_WORDS = re.compile(
     r"\b(lax\.|jnp\.|jax\.|XLA\b|dot_general|ShapedArray|numpy boolean)|does "
     r"not accept dtype"
 )
@@ -15,11 +25,12 @@ _EQUAL = "they must be equal"
 _BROADCAST = "cannot be broadcast: counted from the last axis, lengths must be equal or 1"
 
 
-def _lists(text):
-    """Shapes written as tuples, as lists."""
+def _lists(text: str) -> str:
+    """A text with the shapes in it written as lists in place of tuples."""
     return re.sub(r"\(([\d, ]*)\)", lambda m: "[" + m[1].rstrip(", ") + "]", text)
 
 
+# kinds of dtypes in JAX's words, and in those of messages
 _KINDS = {
     "integer": "an integer",
     "floating": "floating",
@@ -28,9 +39,10 @@ _KINDS = {
     "number": "a number",
     "inexact": "floating",
 }
+# (pattern of a message, function that makes the sentence from the match)
 _RULES = [
-    (re.compile(pattern), make)
-    for pattern, make in [
+    (re.compile(pattern), make_sentence)
+    for pattern, make_sentence in [
         (
             (
                 r"dot_general requires contracting dimensions to have the same shape, got \(([\d, ]*)\) "
@@ -143,38 +155,49 @@ _RULES = [
 ]
 
 
-def sentence(text):
-    """The sentence for the first line of an exception; what can be said of all others where there is none."""
-    for pattern, make in _RULES:
-        found = pattern.match(text)
-        if found:
-            return make(found)
+def sentence_for(text: str) -> str:
+    """The sentence for the first line of an exception; a general one where no rule matches."""
+    for pattern, make_sentence in _RULES:
+        match = pattern.match(text)
+        if match:
+            return make_sentence(match)
     return "the shapes or dtypes do not go together, or are none that it takes"
 
 
-def operand_names(kernel):
-    """The argument that each operand of a kernel was given for; empty for a kernel that no op
-    was declared for."""
+def operand_names(kernel: Kernel) -> list[str]:
+    """The argument that each operand of a kernel stands for.
+
+    The list is empty for a kernel that belongs to no declared op.
+    """
     if kernel.made_of is None:
         return []
     op, layout, _ = kernel.made_of
     names = []
     for name, count in zip(op.tensors, layout, strict=True):
-        names += {-1: [], -2: [name]}.get(count, [f"{name}[{i}]" for i in range(count)])
+        if count == _SINGLE:
+            names.append(name)
+        elif count != _ABSENT:  # a list of operands
+            names += [f"{name}[{i}]" for i in range(count)]
     return names
 
 
-def public_name(name):
+def public_name(name: str) -> str:
     """The function that the user called, for an operation that is a part of it."""
     frame = sys._getframe(1) if name.startswith("_") else None
     while frame is not None and package_of(frame.f_globals) in ("paddle_jax", "paddle", "jax"):
-        module, function = frame.f_globals["__name__"], frame.f_code.co_name
-        if (
-            is_ours(module)
-            and "._core" not in module
-            and function[0] not in "_<"
-            and frame.f_code.co_filename != "<string>"
-        ):
-            return function
+        if _is_public_function(frame):
+            return frame.f_code.co_name
         frame = frame.f_back
     return name
+
+
+def _is_public_function(frame: types.FrameType) -> bool:
+    """Whether a frame runs a function of this package's public modules."""
+    module = frame.f_globals["__name__"]
+    code = frame.f_code
+    return (
+        is_ours(module)
+        and "._core" not in module
+        and code.co_name[0] not in "_<"
+        and code.co_filename != "<string>"
+    )

@@ -1,26 +1,38 @@
-"""Parameters that were made under `paddle.LazyGuard` and have no values yet."""
+"""Values of parameters that were made under `paddle.LazyGuard` and are not initialized yet."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import jax
 
 
-class Unmade(jax.ShapeDtypeStruct):
-    """What such a parameter holds. parameter: its name."""
+class Uninitialized(jax.ShapeDtypeStruct):
+    """Stands for the value of a parameter that is not initialized.
+
+    Attributes:
+        parameter: str, the name of the parameter.
+    """
 
     __slots__ = ("parameter",)
 
-    def __init__(self, shape, dtype, parameter):
+    def __init__(self, shape: Any, dtype: Any, parameter: str) -> None:
         super().__init__(shape, dtype)
         self.parameter = parameter
 
-    def error(self, doing, operand="") -> RuntimeError:
-        """The exception for a use of the values. doing: the operation. operand: its argument,
-        where that is known."""
-        what = f"{operand}: " if operand and operand != self.parameter else ""
+    def error(self, doing: str, operand: str = "") -> RuntimeError:
+        """The exception for a use of the values.
+
+        Args:
+            doing: the operation.
+            operand: its argument, where that is known.
+        """
+        prefix = f"{operand}: " if operand and operand != self.parameter else ""
         return RuntimeError(
-            f"(PreconditionNotMet) {doing}: {what}the parameter {self.parameter} of shape "
+            f"(PreconditionNotMet) {doing}: {prefix}the parameter {self.parameter} of shape "
             f"{list(self.shape)} is not initialized: it was made under paddle.LazyGuard; "
             "call its initialize(), or that of all of layer.parameters(), first"
         )
 
 
-__all__ = ["Unmade"]
+__all__ = ["Uninitialized"]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.base.errors import behind, translate
+from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.interrupt_safe import jitted, mend_tracing, tracing_kept
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.dependence import smooth
@@ -210,7 +210,7 @@ def compute(kernel: Kernel, values):
         return kernel.staged(values) if is_staging() else kernel.run(*values)
     except BaseException as error:
         mend_tracing()
-        raise (found := translate(kernel.name, values, error, kernel)) from behind(found, error)
+        raise (found := translate(kernel.name, values, error, kernel)) from cause_for(found, error)
 
 
 ADD = Kernel("add", lambda x, y: x + y)

@@ -14,7 +14,7 @@ from jax._src.lax.lax import (
     _convert_element_type,  # the public one cannot make a number that takes on the dtype of what it meets
 )
 
-from paddle_jax._core.base.caller_info import foreign, origin
+from paddle_jax._core.base.caller_info import is_unrelated_error, origin
 from paddle_jax._core.base.interrupt_safe import tracing_kept
 from paddle_jax._core.kernels.kernel import Kernel
 
@@ -150,7 +150,7 @@ class Lifted:
         except Exception as error:
             # it looks at the number, or the operands do not fit, which the plain kernel will say
             in_body = origin(error) == self.op.fn.__module__  # of an op that is declared elsewhere
-            if foreign(error) and not in_body:
+            if is_unrelated_error(error) and not in_body:
                 raise
             return False
         self.comparisons = [*self.comparisons, *comparisons]

@@ -12,9 +12,9 @@ from jax._src.core import trace_state_clean  # the public module does not say wh
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
-from paddle_jax._core.base.errors import run_error
+from paddle_jax._core.base.error_translation import run_error
 from paddle_jax._core.base.state import local
-from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.lazy.devices import HOST, at_rest, default_device, device_of, jax_device
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
@@ -338,7 +338,7 @@ def looked_at(array, doing="reading"):
     what wants them, in words."""
     if type(array) is np.ndarray:
         return array
-    if type(array) is Unmade:
+    if type(array) is Uninitialized:
         raise array.error("reading the value")
     try:
         array = whole(array)

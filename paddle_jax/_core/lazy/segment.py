@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.base.errors import behind, translate
+from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.lazy.lazy_array import INEXACT, Value, bound, concrete, copied, known_aval, leaf
 from paddle_jax._core.lazy.pending_memory import weigh
 from paddle_jax._core.lazy.positions import OUTPUT
@@ -48,7 +48,7 @@ def infer(kernel, avals) -> Sig:
     try:
         equations = kernel.trace(avals)
     except Exception as error:
-        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from behind(
+        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from cause_for(
             found, error
         )
     sig = Sig()

@@ -5,7 +5,7 @@ import math
 import jax
 import numpy as np
 
-from paddle_jax._core.base.errors import remade
+from paddle_jax._core.base.errors import restore_error
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.lazy_array import aval_of
 
@@ -26,7 +26,7 @@ class SymbolError(TypeError, AttributeError):
         TypeError.__init__(self, what + text)
 
     def __reduce__(self):
-        return remade, (type(self), str(self))
+        return restore_error, (type(self), str(self))
 
 
 class NoValueError(AssertionError):

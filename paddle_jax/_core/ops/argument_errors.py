@@ -7,7 +7,7 @@ import re
 from paddle_jax._core.base.caller_info import ARRAYS, BELOW, OURS, package_of
 from paddle_jax._core.base.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.base.errors import TRACING, ArgumentError, TracedValueError
-from paddle_jax._core.base.jax_messages import FOREIGN, public_name
+from paddle_jax._core.base.jax_messages import JAX_WORDS, public_name
 from paddle_jax._core.tensors.tensor import Tensor
 
 CAUGHT = (*MISTAKES, AttributeError, LookupError, ArithmeticError)
@@ -136,7 +136,7 @@ def _native(error) -> bool:
     package = package_of(frame.tb_frame.f_globals)
     if package not in OURS:
         return package in ARRAYS
-    return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(FOREIGN.search(str(error)))
+    return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(JAX_WORDS.search(str(error)))
 
 
 __all__ = ["CAUGHT", "MisfitError", "described", "told_call", "told_mistake"]

@@ -66,7 +66,7 @@ def source(made, out):
         "    except _CAUGHT as _e:",
         f"        _f = _told(_op, _e, {given})",
         "        if _f is _e: raise",
-        "        raise _f from _f.__cause__ or _behind(_f, _e)",
+        "        raise _f from _f.__cause__ or _cause_for(_f, _e)",
     ]
     return "\n".join([lines[0], *guarded]), defaults
 

@@ -23,7 +23,8 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.errors import ArgumentError, MixedDtypesError, behind
+from paddle_jax._core.base.error_translation import cause_for
+from paddle_jax._core.base.errors import ArgumentError, MixedDtypesError
 from paddle_jax._core.base.interrupt_safe import eagerly, swapped
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
@@ -491,7 +492,7 @@ def _wrapper(made, out):
         "_fn": made.fn,
         "_CAUGHT": CAUGHT,
         "_told": told_mistake,
-        "_behind": behind,
+        "_cause_for": cause_for,
         "_too_many": _too_many,
     }
     public = types.FunctionType(_placeholder.__code__, names, made.name)
@@ -541,7 +542,7 @@ def _called(made, values):
         told = told_mistake(made, error, values)
         if told is error:
             raise
-        raise told from told.__cause__ or behind(told, error)
+        raise told from told.__cause__ or cause_for(told, error)
 
 
 def _first(made, operands, attrs, key):

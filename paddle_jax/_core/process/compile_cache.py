@@ -18,8 +18,11 @@ from pathlib import Path
 
 import jax
 
+from paddle_jax._core.base import flags
+
 LIMIT = 1 << 30  # bytes a cache directory may hold when a process ends
 FLAG = "FLAGS_compile_cache"
+flags.declare("compile_cache", "auto", apply=None)
 
 
 def folder() -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 import jax
 from jax._src import xla_bridge  # the only way to ask whether a device is in use without starting it
 
+from paddle_jax._core.base import flags
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.launch_variables import rank
@@ -229,3 +230,14 @@ def begin():
         start(int(port) + rank(), os.environ.get(ADDRESS, LOOPBACK))
     except (ImportError, OSError, ValueError, OverflowError) as error:
         logging.getLogger(__package__).warning("%s=%s: no metrics: %s", PORT, port, error)
+
+
+def _serve(port: int) -> None:
+    """Restarts the endpoint at another port; 0 ends it."""
+    stop()
+    if port:
+        start(port + rank(), flags.value_of("metrics_address"))
+
+
+flags.declare("metrics_port", 0, _serve)
+flags.declare("metrics_address", LOOPBACK)

@@ -17,10 +17,10 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from paddle_jax._core.base.errors import TracedValueError, first_line
-from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.lazy.lazy_array import unbound
 from paddle_jax._core.process_group import (
     failure_detector,
+    group_flags,
     host_reductions,
     shared_memory,
     small_messages,
@@ -125,7 +125,7 @@ class Wire:
         with self._watched(what):
             if x.nbytes <= self.small:
                 return self._in_packets(key, np.asarray(x), what)
-            checking = get_flags("FLAGS_collective_check")["FLAGS_collective_check"]
+            checking = group_flags.checks_collectives()
             if self.host is not None and shared_memory.fits(x) and self.host.able:
                 return self._in_memory(key, x, what)
             apart = x.nbytes > _SMALL or self._near()
@@ -230,7 +230,7 @@ class Wire:
         return jax.make_array_from_single_device_arrays(whole, self.divided, [jax.device_put(x, self.device)])
 
     def _text(self, what):
-        checking = get_flags("FLAGS_collective_check")["FLAGS_collective_check"]
+        checking = group_flags.checks_collectives()
         return f"{self.calls} {what}" if checking else ""
 
     def _lost(self, what, error):

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.lazy.lazy_array import aligned
-from paddle_jax._core.process_group import small_messages
+from paddle_jax._core.process_group import group_flags, small_messages
 
 LEAST = small_messages.ROOM + 1  # bytes from which on it pays: what does not travel in a packet
 _MOST = 1 << 26  # bytes that go at once
@@ -55,7 +54,7 @@ class Host:
 
     def _opened(self, nbytes):
         self.parts, self.capacity, name = [], min(max(1 << (nbytes - 1).bit_length(), _FIRST), self.most), b""
-        if get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]:
+        if group_flags.uses_shared_memory():
             with contextlib.suppress(OSError):  # no such folder, no room
                 path = f"{_FOLDER}/paddle-{secrets.token_hex(12)}"
                 _make(path, self._room)

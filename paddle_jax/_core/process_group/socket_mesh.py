@@ -18,8 +18,8 @@ import time
 
 import numpy as np
 
-from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.base.sockets import fill
+from paddle_jax._core.process_group import group_flags
 
 _MOST = 16  # processes: each has a line to each of the others
 _SECONDS = 30.0  # in which a line must be there, once all processes have said where they are
@@ -49,11 +49,7 @@ class Lines:
 
     def _opened(self, stack):
         listener, said = None, b""
-        if (
-            self.size <= _MOST
-            and hasattr(socket, "AF_UNIX")
-            and get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]
-        ):
+        if self.size <= _MOST and hasattr(socket, "AF_UNIX") and group_flags.uses_shared_memory():
             with contextlib.suppress(OSError):
                 folder = tempfile.mkdtemp(prefix="paddle-")  # nobody else's processes may look into it
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)

@@ -6,11 +6,11 @@ import os
 import jax
 import numpy as np
 
-from paddle_jax._core.base.caller_info import foreign, user_line
-from paddle_jax._core.base.errors import translate
+from paddle_jax._core.base.caller_info import is_unrelated_error, user_line
+from paddle_jax._core.base.error_translation import translate
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import eagerly, mend_tracing, without_collection
-from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import compute
@@ -155,7 +155,7 @@ def _attempt(program, seg, whole, values):
         if any(isinstance(v.array, jax.Array) and v.array.is_deleted() for v in leaves):
             seg.error = translate("deferred", [], error)
             raise seg.error from None
-        if foreign(error):
+        if is_unrelated_error(error):
             raise
         drop(program, error)
         return False
@@ -174,8 +174,8 @@ def run_each(ops, leaves, values, host):
             env[i] = compute(sig.kernel, list(map(taken_over, operands))) if found is None else found
         except Exception as error:
             _give(env, values)
-            if foreign(error):
-                if (known := told_as_memory(error, sig.kernel.name, operands)) is error:
+            if is_unrelated_error(error):
+                if (known := as_out_of_memory(error, sig.kernel.name, operands)) is error:
                     raise
                 error = known
             raise _located(error, sig) from error.__cause__

@@ -3,7 +3,7 @@ than compiling them."""
 
 import numpy as np
 
-from paddle_jax._core.base.caller_info import foreign
+from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.lazy_array import looked_at
@@ -72,7 +72,7 @@ def interpreted(sig, operands):
     try:
         out = found.plan.quietly([x if type(x) is np.ndarray else looked_at(x) for x in operands])
     except Exception as error:
-        if foreign(error):
+        if is_unrelated_error(error):
             raise
         found.plan = _refused(sig, f"{type(error).__name__} in the interpreter: {error}")
         return None

@@ -7,9 +7,7 @@ from paddle_jax._core.base.errors import ArgumentError, CheckError
 from paddle_jax._core.base.freed_value import CLEARED
 from paddle_jax._core.base.interrupt_safe import swapped, within
 from paddle_jax._core.base.state import Observing, Precision, local, state
-from paddle_jax._core.base.uninitialized import Unmade
-from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.execution.fast_path import run2
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.lazy.lazy_array import INEXACT, Value, filled_like, is_zero, zeros_like
 from paddle_jax._core.lazy.segment import record
@@ -165,7 +163,7 @@ def _useful(order, wanted, cut):
 def _start(walk, tensors, grads):
     roots = []
     for tensor, grad in zip(tensors, grads, strict=True):
-        if type(tensor._raw) is Unmade:
+        if type(tensor._raw) is Uninitialized:
             raise tensor._raw.error("backward")
         if grad is None:
             ct = wrap(_ones(tensor._raw)) if walk.create_graph else _ones(tensor._raw)
@@ -194,7 +192,9 @@ def _shaped(walk, grad, like):
         )
     if tuple(grad._raw.shape) == tuple(like.shape):
         return grad if walk.create_graph else grad._raw
-    return run2(_RESHAPE, grad, wrap(like)) if walk.create_graph else execute(_RESHAPE, (grad._raw, like))
+    if walk.create_graph:
+        return local.ctx.frame.call(_RESHAPE, (grad, wrap(like)))
+    return execute(_RESHAPE, (grad._raw, like))
 
 
 _RESHAPE = Kernel("reshape_as", lambda x, like: x.reshape(like.shape))
@@ -358,7 +358,9 @@ def _widened(ct):
         return ct
     if type(ct) is Rows:
         return ct.astype("float32")
-    return run(_WIDEN, (ct,)) if isinstance(ct, Tensor) else execute(_WIDEN, (ct,))
+    if isinstance(ct, Tensor):
+        return local.ctx.frame.call(_WIDEN, (ct,))
+    return execute(_WIDEN, (ct,))
 
 
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):

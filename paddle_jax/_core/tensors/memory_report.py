@@ -4,11 +4,13 @@ tape keeps besides."""
 import gc
 
 from paddle_jax._core.base.caller_info import ENGINE
+from paddle_jax._core.base.out_of_memory import MemoryDetails, detail_providers, format_bytes
 from paddle_jax._core.lazy.lazy_array import Value
 from paddle_jax._core.lazy.positions import MASK
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 
+_GROUPS_IN_ERRORS = 8
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
 
 
@@ -143,3 +145,25 @@ def _history(tensors, owned):
                 found[id(value)] = value
         stack += [source for source, _ in getattr(node, "edges", ()) if not isinstance(source, Tensor)]
     return found.values()
+
+
+def _details_of_live_tensors() -> MemoryDetails:
+    """Lines about the largest Tensors for the message of an OutOfMemoryError."""
+    report = live_tensors(_GROUPS_IN_ERRORS)
+    facts = []
+    if report.tensors:
+        facts = [
+            f"The largest of {report.tensors} live tensors, which hold {format_bytes(report.nbytes)}:",
+            *repr(report).splitlines()[1:],
+        ]
+    kept_by_tape = sum(group.kept for group in report)
+    advice = []
+    if kept_by_tape:
+        advice = [
+            f"- {format_bytes(kept_by_tape)} are kept for backward passes: keep loss.item() or "
+            "loss.detach() instead of a loss, evaluate under paddle.no_grad()"
+        ]
+    return MemoryDetails(facts, advice)
+
+
+detail_providers.append(_details_of_live_tensors)

@@ -7,9 +7,10 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.value_checks import heard
 from paddle_jax._core.lazy.lazy_array import looked_at, settled
-from paddle_jax._core.tensors.tensor import held
+from paddle_jax._core.tensors.tensor import Tensor, held, tensor_method
 
 
 @dataclasses.dataclass
@@ -138,3 +139,12 @@ def _axis(array, indent, cut, width, signed):
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
     rows = ["..." if i is None else _axis(array[i], indent + 1, cut, width, signed) for i in index]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(rows) + "]"
+
+
+def _tensor_repr(self: Tensor) -> str:
+    return "Tensor(Not initialized)" if type(self._raw) is Uninitialized else to_string(self)
+
+
+_tensor_repr.__name__ = "__repr__"
+tensor_method(_tensor_repr)
+Tensor.__str__ = Tensor.__repr__

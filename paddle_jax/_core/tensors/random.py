@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.tensor import wrap
 
 
 class Generator:
@@ -77,8 +78,6 @@ class Generator:
 
     def get_state(self):
         """The state as a Tensor: uint32 [seed high, seed low, offset]."""
-        from paddle_jax._core.tensors.tensor import wrap
-
         return wrap(jax.numpy.asarray(np.append(self._words, np.uint32(self._offset))))
 
     def set_state(self, new_state):

@@ -1,24 +1,23 @@
-"""Tensor: a value with gradient state. Operators and methods come from the op declarations; here is what only
-the core can give."""
+"""Tensor: a value with gradient state.
+
+Operators and most methods come from the declarations of ops. The gradient methods are in
+tape/tensor_methods.py, the text of a Tensor in printing.py; both attach themselves by `tensor_method`.
+"""
 
 import math
-import weakref
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import bool_attributes, unique_name
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.errors import ArgumentError, CheckError, TracedValueError
+from paddle_jax._core.base.errors import ArgumentError, TracedValueError
 from paddle_jax._core.base.interrupt_safe import hand_out
 from paddle_jax._core.base.size import Size, TensorSize, known
 from paddle_jax._core.base.state import local
-from paddle_jax._core.base.uninitialized import Unmade
 from paddle_jax._core.kernels.value_checks import heard
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, kept, looked_at, observed, settled, zeros_like
+from paddle_jax._core.lazy.lazy_array import INEXACT, Value, kept, looked_at, observed, settled
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.hooks import Retain, TensorHookRemoveHelper
 from paddle_jax._core.tensors.views import link, share
 
 
@@ -134,24 +133,13 @@ class Tensor:
         if other._node is not None or self._node is None:
             self._node, self._idx = other._node, other._idx
         elif local.ctx.grad:
-            self._cut()  # unrecorded changes leave the history as it is
+            self._end_history()  # unrecorded changes leave the history as it is
         before, self._raw = self._raw, other._raw
         self.stop_gradient = self.stop_gradient and other.stop_gradient
         self._version += 1
         if self._alias is not None:
             share(self, before, self._version - 1)
         return self
-
-    def _cut(self):
-        """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
-        from paddle_jax._core.tape.node import ZeroGradNode
-
-        retained = (self._node.hooks or {}).get(self._idx, {}).get(Retain)
-        self._node, self._idx = ZeroGradNode((self._node, self._idx)), 0
-        if retained is not None:  # what the replaced value gets is what is kept
-            self._node.hooks_of(0)["cut"] = lambda grad: retained(
-                wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype))
-            )
 
     @property
     def shape(self):
@@ -209,31 +197,6 @@ class Tensor:
         return self._node is None
 
     @property
-    def grad(self):
-        """The gradient that `backward` accumulated, or None."""
-        local.ctx.frame.watch(self)
-        return self._grad
-
-    @grad.setter
-    def grad(self, value):
-        if value is None and self._node is None:
-            self.clear_gradient(False)
-        else:
-            from paddle_jax._core.tape.assigned_gradients import assign
-
-            assign(self, value)
-
-    @property
-    def grad_fn(self):
-        """The tape node that produced this tensor; for a leaf that wants a gradient, the step that adds
-        to it; else None."""
-        if self._node is not None or self.stop_gradient:
-            return self._node
-        from paddle_jax._core.tape.node import Accumulation
-
-        return Accumulation(self)
-
-    @property
     def requires_grad(self):
         """The opposite of stop_gradient."""
         return not self.stop_gradient
@@ -241,77 +204,6 @@ class Tensor:
     @requires_grad.setter
     def requires_grad(self, value):
         self.stop_gradient = not bool_attributes.checked("requires_grad", value)
-
-    def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
-        """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
-
-        Args:
-            grad_tensor: Tensor of the same shape, the gradient to start from. Default: ones.
-            retain_graph: keep the tape so that backward can be called again.
-            dump_backward_graph_path: accepted for compatibility; nothing is written.
-        Raises:
-            AssertionError: grad_tensor is no Tensor, or of another shape.
-            TypeError: retain_graph is not a bool.
-            RuntimeError: the tape was freed by an earlier backward.
-        Example:
-            >>> x = paddle.to_tensor([2.0], stop_gradient=False); (x * x).backward(); x.grad.tolist()
-            [4.0]
-        """
-        from paddle_jax._core.tape.backward import backward
-
-        if grad_tensor is not None and (
-            not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape
-        ):
-            got = (
-                f"shape {list(grad_tensor.shape)}"
-                if isinstance(grad_tensor, Tensor)
-                else type(grad_tensor).__name__
-            )
-            raise CheckError(
-                f"backward: grad_tensor: got {got}; it must be a Tensor of shape {list(self.shape)}, or None"
-            )
-        if not isinstance(retain_graph, bool):
-            raise TypeError(f"backward: retain_graph: got {type(retain_graph).__name__}; it must be a bool")
-        backward([self], [grad_tensor], retain_graph)
-
-    def register_hook(self, hook):
-        """Calls `hook(grad)` when the gradient of this tensor is known; a Tensor it returns
-        replaces the gradient.
-
-        Returns:
-            A helper whose `remove()` takes the hook away.
-        Raises:
-            RuntimeError: the tensor has stop_gradient=True.
-        """
-        if self.stop_gradient:
-            raise RuntimeError(
-                "register_hook: the tensor has stop_gradient=True, so it gets no gradient; "
-                "set stop_gradient = False first"
-            )
-        local.ctx.frame.hooks(self)
-        if self._node is not None:
-            hooks = self._node.hooks_of(self._idx)
-        else:
-            self._hooks = hooks = {} if self._hooks is None else self._hooks
-        return TensorHookRemoveHelper(hooks, hook)
-
-    def retain_grads(self):
-        """Makes `backward` keep the gradient of this non-leaf tensor in `grad`."""
-        if not self.stop_gradient and self._node is not None:
-            hooks = self._node.hooks_of(self._idx)
-            hooks.setdefault(Retain, Retain(weakref.ref(self)))
-
-    def clear_gradient(self, set_to_zero=True):
-        """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
-        local.ctx.frame.watch(self)
-        if not set_to_zero or hasattr(self._grad, "set_rows"):  # a gradient of some rows goes, as in Paddle
-            self._grad = None
-        elif self._grad is not None:
-            self._grad._fill(zeros_like(self._grad._raw))
-
-    def clear_grad(self):
-        """Sets the gradient to zeros, in place."""
-        self.clear_gradient()
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording; what is done to one in place is
@@ -449,13 +341,6 @@ class Tensor:
     def __format__(self, spec):
         return object.__format__(self, spec) if self._raw.ndim else format(self.item(), spec)
 
-    def __repr__(self):
-        from paddle_jax._core.tensors.printing import to_string
-
-        return "Tensor(Not initialized)" if type(self._raw) is Unmade else to_string(self)
-
-    __str__ = __repr__
-
     def __copy__(self):
         return wrap(held(self), self.stop_gradient)
 
@@ -576,6 +461,19 @@ class Parameter(Tensor):
     def from_tensor(cls, tensor, **kwargs):
         """A Parameter with the value of a Tensor; keyword arguments are those of the constructor."""
         return cls(tensor, **kwargs)
+
+
+def tensor_method(attribute):
+    """Makes a function or property an attribute of Tensor, as if the class had defined it.
+
+    Modules above this one add by it the methods that need their code.
+    """
+    function = attribute.fget if isinstance(attribute, property) else attribute
+    name = function.__name__
+    function.__module__ = __name__
+    function.__qualname__ = f"Tensor.{name}"
+    setattr(Tensor, name, attribute)
+    return attribute
 
 
 EagerParamBase = Parameter  # the name it prints and pickles under

@@ -13,7 +13,7 @@ from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to i
 from paddle_jax._core.base.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.base.interrupt_safe import eagerly, swapped, tracing_kept, within
 from paddle_jax._core.base.state import Observing, local
-from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.execution.python_state import (
     CONTAINERS,
     MISSING,
@@ -49,7 +49,7 @@ class CapturedInput:
 
     def __init__(self, value, tensor=None, get=None):
         with eagerly():
-            if type(value) is Unmade:
+            if type(value) is Uninitialized:
                 raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
@@ -276,7 +276,7 @@ class Capture(Trace):
 
     def _hold(self, tensor):
         """Takes up a Tensor from outside, if it is one."""
-        if type(tensor._raw) is Unmade:
+        if type(tensor._raw) is Uninitialized:
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
         if id(tensor) not in self.tensors:
             self.read(tensor)

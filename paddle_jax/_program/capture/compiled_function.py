@@ -14,9 +14,9 @@ import numpy as np
 
 from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.base.errors import run_error
+from paddle_jax._core.base.error_translation import run_error
 from paddle_jax._core.base.interrupt_safe import Once, deliver, hand_out, jitted
-from paddle_jax._core.base.out_of_memory import told_as_memory
+from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Changes, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
@@ -348,7 +348,7 @@ class Program:
                 out[at] = value
             return out
         except Exception as error:
-            ours = told_as_memory(error, self.name, [tensor._raw for tensor in tensors])
+            ours = as_out_of_memory(error, self.name, [tensor._raw for tensor in tensors])
             if any(
                 tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, handed, strict=True)
             ):

@@ -3,7 +3,8 @@
 import jax
 import numpy as np
 
-from paddle_jax._core.base.errors import Failed, Unsupported
+from paddle_jax._core.base.error_translation import RuntimeErrors
+from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.printing import text_of
@@ -36,7 +37,7 @@ def check(holds: Tensor, error):
 
     def checked(holds):
         if not holds:
-            Failed.errors.append(error)
+            RuntimeErrors.pending.append(error)
             raise type(error)(*error.args)
 
     jax.debug.callback(checked, _array(holds))

@@ -15,7 +15,7 @@ from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing, local
-from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.execution.python_state import stores_of
 from paddle_jax._core.execution.trace import Trace, constants_last, trace
 from paddle_jax._core.kernels.kernel import ADD
@@ -175,7 +175,7 @@ class RegionTrace(Trace):
         super().watch(tensor, accumulates)
 
     def note(self, tensor, shares=True):
-        if type(tensor._raw) is Unmade:
+        if type(tensor._raw) is Uninitialized:
             raise Unsupported(
                 "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
             )

@@ -4,13 +4,14 @@ import contextlib
 import inspect
 
 from paddle_jax._core.base.caller_info import is_ours, origin
-from paddle_jax._core.base.errors import TRACING, ArgumentError, without_jax_note
+from paddle_jax._core.base.error_translation import pop_notes
+from paddle_jax._core.base.errors import TRACING, ArgumentError
 from paddle_jax._core.tensors.tensor import Tensor
 
 
 def note(layer, error):
     """Says below an exception's text in which layer it came up: the innermost one."""
-    if isinstance(error, TRACING) or without_jax_note(error):
+    if isinstance(error, TRACING) or pop_notes(error):
         return
     with contextlib.suppress(Exception):  # a class of the user's describes itself
         shapes = ", ".join(

@@ -7,7 +7,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.param_defaults import Defaults
 from paddle_jax._core.base.state import local
-from paddle_jax._core.base.uninitialized import Unmade
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.base.param_attr import ParamAttr
@@ -72,7 +72,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     else:
         unique_name.claim(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
-        parameter._value = Unmade(shape, dtype.np, name)
+        parameter._value = Uninitialized(shape, dtype.np, name)
         parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
         if not Defaults.lazy:
             parameter.initialize()
