@@ -11,6 +11,7 @@ import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import eagerly, swapped
 from paddle_jax._core.base.state import Precision, local
+from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import kept
 from paddle_jax._core.lazy.recording import extend_step
@@ -120,6 +121,10 @@ class AmpScaler:
         done = self._guarded(optimizer, lambda: optimizer.minimize(*args, **kwargs))
         self._finish()
         return done
+
+    def __paddle_jax_state__(self):
+        """The attributes that a compiled step depends on."""
+        return CapturedState(values=[(self.__dict__, name, value) for name, value in self.__dict__.items()])
 
     # parts of a step ----------------------------------------------------------------------------------------
 

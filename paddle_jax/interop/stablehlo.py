@@ -17,10 +17,14 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._program.rewrite.convert import convert
+from paddle_jax._program.rewrite.converted_calls import converted_forwards
 from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
+from paddle_jax.jit.function import place
+from paddle_jax.jit.io import evaluating
 from paddle_jax.nn.layer.layers import Layer
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -121,9 +125,6 @@ def _described(spec):
 
 
 def _exported(layer, kinds, inputs, platforms):
-    from paddle_jax.jit.function import place
-    from paddle_jax.jit.io import evaluating
-
     def program(function):
         def fn(parameters, *inputs):
             state, given = (
@@ -144,9 +145,6 @@ def _exported(layer, kinds, inputs, platforms):
             try:
                 return program(layer)
             except (Unsupported, *TRACING):
-                from paddle_jax._program.rewrite.converted_calls import converted_forwards
-                from paddle_jax.jit.dy2static import convert
-
                 if not isinstance(layer, Layer):
                     return program(convert(layer))
                 with converted_forwards(layer):

@@ -3,6 +3,7 @@
 import inspect
 
 from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.rewrite.call_policy import ignore
 from paddle_jax.jit.function import StaticFunction, Switch
 from paddle_jax.nn.layer.layers import Layer
 
@@ -135,9 +136,7 @@ def ignore_module(modules):
         >>> import math
         >>> paddle.jit.ignore_module([math])
     """
-    from paddle_jax.jit import dy2static
-
-    dy2static.ignore(modules)
+    ignore(modules)
 
 
 __all__ = ["InputSpec", "enable_to_static", "ignore_module", "not_to_static", "to_static"]

@@ -12,7 +12,6 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_trace import by_key
 from paddle_jax._program.guards.call_signature import described
 from paddle_jax._program.input_spec import InputSpec
-from paddle_jax.jit.function import StaticFunction
 
 
 @dataclasses.dataclass
@@ -74,12 +73,11 @@ class Arguments:
         return arguments, names
 
 
-def arguments_of(function, plain, specs, who="jit.save"):
-    """The Arguments of a function that is saved, or becomes a static program. who: for messages."""
-    if specs is None and isinstance(function, StaticFunction):
-        specs = function._input_spec
-        if specs is None and function._latest is not None:
-            return _of_call(function._latest, plain)
+def arguments_of(plain, specs, latest=None, who="jit.save"):
+    """The Arguments of a function that is saved, or becomes a static program. specs: list of InputSpecs, or
+    None for those of the last call. latest: signature of that call, or None. who: for messages."""
+    if specs is None and latest is not None:
+        return _of_call(latest, plain)
     if specs is None:
         raise ValueError(
             f"{who}: input_spec: {getattr(plain, '__qualname__', plain)} has none and has "

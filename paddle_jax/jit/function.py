@@ -29,6 +29,9 @@ from paddle_jax._program.guards.call_signature import as_tensors, differences, s
 from paddle_jax._program.guards.closure_scan import ClosureScan
 from paddle_jax._program.guards.state_observer import STREAM, Reads
 from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.rewrite.convert import convert
+from paddle_jax.jit.arguments import arguments_of
+from paddle_jax.jit.concrete import ConcreteProgram, ProgramCache, bound, require_dynamic
 from paddle_jax.nn.layer.layers import Layer
 
 _MAX_PROGRAMS = 32
@@ -142,8 +145,6 @@ class StaticFunction:
     def program_cache(self):
         """The compiled programs, a list; `last()` and `concrete_programs()` give them as static
         programs."""
-        from paddle_jax.jit.concrete import ProgramCache
-
         compiled = [
             program for programs in self._programs.values() if programs is not _EAGER for program in programs
         ]
@@ -184,26 +185,19 @@ class StaticFunction:
         Raises:
             TypeError: an argument is not known. ValueError: one is missing. RuntimeError: static mode is on.
         """
-        from paddle_jax.jit.concrete import bound, require_dynamic
-
         require_dynamic("get_concrete_program")
         concrete = self._as_concrete(*bound(self.dygraph_function, args, kwargs))
         return concrete, concrete.function
 
     def _latest_concrete(self):
         """(key, ConcreteProgram) of its InputSpecs or its last call."""
-        from paddle_jax.jit.arguments import arguments_of
-        from paddle_jax.jit.concrete import require_dynamic
-
         require_dynamic("concrete_program")
-        given = arguments_of(self, self.dygraph_function, None, "concrete_program")
+        given = arguments_of(self.dygraph_function, self._input_spec, self._latest, "concrete_program")
         key = self._latest if self._input_spec is None else ("spec", *map(id, self._input_spec))
         return key, self._as_concrete(key, given)
 
     def _as_concrete(self, key, given):
         """The ConcreteProgram of arguments, made once."""
-        from paddle_jax.jit.concrete import ConcreteProgram
-
         if key not in self._concrete:
             self._concrete[key] = ConcreteProgram(self.dygraph_function, given)
         return self._concrete[key]
@@ -316,8 +310,6 @@ class StaticFunction:
 
     def _conversion(self):
         """The function with control flow on Tensors converted."""
-        from paddle_jax.jit.dy2static import convert
-
         if self._converted is None:
             self._converted = convert(self._function)
         converted = self._converted if Observing.reads is None else convert(self._function)

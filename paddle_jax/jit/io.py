@@ -12,6 +12,7 @@ from paddle_jax._core.execution.python_state import Snapshot, stores_of
 from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
+from paddle_jax._program.rewrite.convert import convert
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.model_files.files import split_prefix
@@ -120,7 +121,10 @@ def _functions(layer, skip_forward):
 def encode(function, specs, owner, chosen=None):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
     plain = function.dygraph_function if isinstance(function, StaticFunction) else function
-    given = arguments_of(function, plain, specs)
+    latest = None
+    if specs is None and isinstance(function, StaticFunction):
+        specs, latest = function._input_spec, function._latest
+    given = arguments_of(plain, specs, latest)
     holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
     named, names = given.named()
     hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
@@ -157,8 +161,6 @@ def _chosen(outputs, numbers):
 
 def converted_form(function):
     """A function with its control flow on Tensors converted."""
-    from paddle_jax.jit.dy2static import convert
-
     return function._conversion() if isinstance(function, StaticFunction) else convert(function)
 
 

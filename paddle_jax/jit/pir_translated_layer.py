@@ -1,8 +1,5 @@
-"""The Layer that `paddle.jit.load` gives, under the name it has in Paddle."""
+"""The Layer that `paddle.jit.load` returns, under the name it has in Paddle."""
 
-from paddle_jax.jit.translated_layer import TranslatedLayer
+from paddle_jax.jit.translated_layer import PirTranslatedLayer
 
-
-class PirTranslatedLayer(TranslatedLayer):
-    """A model from files of a PIR program, which all are that this version of Paddle saves. See
-    TranslatedLayer."""
+__all__ = ["PirTranslatedLayer"]

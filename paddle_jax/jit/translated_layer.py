@@ -133,6 +133,14 @@ def _tensors(method, feeds, inputs):
     return arguments
 
 
+class PirTranslatedLayer(TranslatedLayer):
+    """A model from files of a PIR program, which all are that this version of Paddle saves. See
+    TranslatedLayer."""
+
+
+PirTranslatedLayer.__module__ = "paddle_jax.jit.pir_translated_layer"  # its place in Paddle
+
+
 def load(path, **configs):
     """Loads a model saved with `paddle.jit.save` or `paddle.static.save_inference_model`, by the real Paddle
     too: `<path>.json` and `<path>.pdiparams`.
@@ -175,10 +183,6 @@ def load(path, **configs):
                     programs[method].parameters[name][3],
                     unique_name.generate(name),
                 )
-    from paddle_jax.jit.pir_translated_layer import (
-        PirTranslatedLayer,  # it derives from the class of this file
-    )
-
     return PirTranslatedLayer(programs, held)
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import eagerly, hand_out
 from paddle_jax._core.base.state import local, state
+from paddle_jax._core.execution.module_protocol import CapturedState
+from paddle_jax._core.execution.python_state import SCALARS
 from paddle_jax._core.lazy.lazy_array import Value, zeros_like
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.symbol import Symbol
@@ -544,6 +546,24 @@ class Optimizer(ByParameter, States):
 
     def _global_learning_rate(self, program=None):
         return wrap(jnp.float32(self.get_lr()))
+
+    # compiled functions -------------------------------------------------------------------------------------
+
+    def __paddle_jax_state__(self):
+        """The settings and parameters that a compiled step depends on."""
+        own = self.__dict__
+        settings = [
+            (own, name, value)
+            for name, value in own.items()
+            if name in ("_grad_clip", "regularization") or type(value) in SCALARS and name != "_learning_rate"
+        ]
+        for group in self._groups:
+            settings += [(group.settings, name, v) for name, v in group.settings.items() if name != "params"]
+        for _, _, value in list(settings):  # a clip or a decay has settings itself
+            inner = getattr(value, "__dict__", {})
+            settings += [(inner, name, part) for name, part in inner.items() if type(part) in SCALARS]
+        lists = [self._groups, *[group.params for group in self._groups]]
+        return CapturedState(settings=settings, lists=lists, tensors=list(self._all_params()))
 
     # gradients ----------------------------------------------------------------------------------------------
 

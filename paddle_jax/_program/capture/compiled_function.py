@@ -19,6 +19,7 @@ from paddle_jax._core.base.interrupt_safe import Once, deliver, hand_out, jitted
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Changes, local
 from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.module_protocol import AttributeStore
 from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.value_checks import Outcomes, arrived, judge, look
@@ -41,7 +42,6 @@ from paddle_jax._program.capture.captured_checks import Checks
 from paddle_jax._program.capture.flat_buffer import FlatBuffer, Scattered
 from paddle_jax._program.capture.xla_options import without_fusion
 from paddle_jax._program.control_flow.effects import silent
-from paddle_jax.nn.layer.store import Store
 
 
 def _finished(call, *args):
@@ -74,7 +74,7 @@ class Program:
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
-        self.loose, self.changes = not all([isinstance(store, Store) for store in self.stores]), None
+        self.loose, self.changes = not all([isinstance(store, AttributeStore) for store in self.stores]), None
         tensors = self._tensors(inputs)
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]

@@ -9,14 +9,10 @@ import types
 import numpy as np
 
 from paddle_jax._core.base.caller_info import LIBRARIES, is_users, package_of
+from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase, captured_state
 from paddle_jax._core.execution.python_state import MISSING, SCALARS, Snapshot, members, variables_of
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.package_guards import Guards
-from paddle_jax.amp.grad_scaler import AmpScaler
-from paddle_jax.nn.layer.layers import Layer
-from paddle_jax.nn.layer.store import Store
-from paddle_jax.optimizer.lr.scheduler import LRScheduler
-from paddle_jax.optimizer.optimizer import Optimizer
 
 _DEEP = 4  # levels of functions, containers and plain objects that are looked into
 _MANY = 4096  # items of a list or dict that are looked at
@@ -139,14 +135,10 @@ class ClosureScan:
         """Looks into a Layer, an optimizer, a container or a plain object."""
         if id(value) in self.seen:
             return
-        if isinstance(value, Layer):
+        if isinstance(value, ModuleBase):
             self._layer(value, depth)
-        elif isinstance(value, Optimizer):
-            self._optimizer(value)
-        elif isinstance(value, AmpScaler):
-            self.seen.add(id(value))
-            for name, member in value.__dict__.items():
-                self._value(member, value.__dict__, name, 0)
+        elif hasattr(type(value), "__paddle_jax_state__"):
+            self._state(value)
         elif isinstance(value, list | tuple | dict) and len(value) <= _MANY:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
@@ -173,7 +165,7 @@ class ClosureScan:
                 self.guards.parts.append((store, len(store)))
                 for name, value in store.items():
                     self.guards.add(settings, store, name, value, id(value) in self.tensors)
-                    if not isinstance(value, Layer):
+                    if not isinstance(value, ModuleBase):
                         self._value(value, store, name, depth)
             if is_users(type(part).__module__):
                 self.owners.append(part)
@@ -192,34 +184,21 @@ class ClosureScan:
             method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__") else method
         )
 
-    def _optimizer(self, optimizer):
-        self.seen.add(id(optimizer))
-        own = optimizer.__dict__
-        for name, value in own.items():
-            if type(value) in SCALARS and name != "_learning_rate":
-                self.guards.fixed.add(own, name, value, "?")
-        for store in (own, *[group.settings for group in optimizer._groups]):
-            for name, value in store.items():
-                if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
-                    self._setting(store, name, value)
-        self.guards.lists += [
-            (items, list(items))
-            for items in (optimizer._groups, *[group.params for group in optimizer._groups])
-        ]
-        for param in optimizer._all_params():
-            if id(param) in self.slots:
-                store, key = self.slots[id(param)]
-                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(
-                    store, key, param, "?"
-                )
-            self._tensor(param, None, None)
-
-    def _setting(self, store, name, value):
-        """A setting of an optimizer or of a group, which has settings itself if it clips or decays."""
-        self.guards.add(self.guards.fixed, store, name, value)
-        for inner, part in getattr(value, "__dict__", {}).items():
-            if type(part) in SCALARS:
-                self.guards.fixed.add(vars(value), inner, part, "?")
+    def _state(self, owner):
+        """Looks at what an optimizer, a scheduler or a scaler says that it depends on."""
+        self.seen.add(id(owner))
+        state = captured_state(owner)
+        for store, name, value in state.values:
+            self._value(value, store, name, 0)
+        for store, name, value in state.settings:
+            self.guards.add(self.guards.fixed, store, name, value)
+        self.guards.lists += [(items, list(items)) for items in state.lists]
+        for tensor in state.tensors:
+            if id(tensor) in self.slots:  # the optimizer updates the Tensor that is there now
+                store, key = self.slots[id(tensor)]
+                table = self.guards.settings if isinstance(store, AttributeStore) else self.guards.fixed
+                table.add(store, key, tensor, "?")
+            self._tensor(tensor, None, None)
 
 
 def _is_ours(layer):
@@ -230,7 +209,7 @@ def _is_ours(layer):
 
 def _is_plain(value):
     """Whether it is an object of a class of the user's, whose attributes the function may use."""
-    if not isinstance(getattr(value, "__dict__", None), dict) or isinstance(value, LRScheduler):
+    if not isinstance(getattr(value, "__dict__", None), dict):
         return False
     return is_users(type(value).__module__)
 

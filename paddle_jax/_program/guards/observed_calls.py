@@ -17,10 +17,14 @@ import numpy as np
 from paddle_jax._core.base.caller_info import LIBRARIES, package_of
 from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
 from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.guard_set import MISSING
+from paddle_jax._program.guards.observer_view import ObserverView
 from paddle_jax._program.rewrite import state_access
+from paddle_jax._program.rewrite.call_policy import CachedCall, ObservedCall
+from paddle_jax._program.rewrite.converted_calls import lifted
 from paddle_jax._program.rewrite.source import (
     NoSource,
     class_of,
@@ -32,7 +36,6 @@ from paddle_jax._program.rewrite.source import (
     rewrapped,
     syntax_of,
 )
-from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
 _PURE = frozenset(
@@ -85,14 +88,6 @@ DYNAMIC = "_paddle_jax_dynamic"  # an attribute of what `paddle.jit.marker.force
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
 
-class Asked(ft.partial):
-    """A function of the observer that answers a call; converted code does not look into it."""
-
-
-class Cached(Asked):
-    """A function that gives what it has given before."""
-
-
 class Calls:
     """The part of the observer that answers calls."""
 
@@ -103,7 +98,7 @@ class Calls:
 
     def result(self, function, value):
         """What a call has given."""
-        if isinstance(function, Cached):
+        if isinstance(function, CachedCall):
             return self.value(value)
         kind = type(value)
         new = kind is function and (kind.__module__ in _NEW or makes_new(kind))
@@ -182,8 +177,9 @@ class Calls:
         if root in LIBRARIES:
             if ".random" in scope and root == "numpy":
                 self.uncovered("random numbers of NumPy are drawn")
-            if function is Layer.__call__ and len(args) and isinstance(args[0], Layer):
-                return function, args, named
+            if args and isinstance(args[0], ModuleBase):
+                if function is library_class(type(args[0])).__call__:
+                    return function, args, named
             if args and isinstance(args[0], type) and self.is_users(args[0]):  # a PyLayer
                 for name in ("forward", "backward"):
                     self._on_classes(args[0].__mro__, name)
@@ -199,7 +195,7 @@ class Calls:
         ):
             return self._asked(function, args, named, True), args, named
         if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.once:
-            return Asked(self._logged, function), *self._contents(args, named)
+            return ObservedCall(self._logged, function), *self._contents(args, named)
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.uncovered(f"it calls {scope}.{function.__qualname__}")
         args, named = self._contents(args, named)
@@ -237,7 +233,7 @@ class Calls:
                 self.facts.result(lambda: function(*args, **named), f"what {name} gives", key, value=value)
             return value
 
-        return Asked(asking)
+        return ObservedCall(asking)
 
     def enter(self, function):
         """The observed form of a function of the user."""
@@ -262,8 +258,6 @@ class Calls:
             self.content(function.__kwdefaults__)
 
     def _observed(self, function):
-        from paddle_jax._program.guards.state_observer import View
-
         code = function.__code__
         if code in self.codes:  # it is observed already: a function made in the run
             return function
@@ -276,7 +270,7 @@ class Calls:
         except (NoSource, state_access.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function
-        twin = remade(function, observed, lambda cells: [View(self, function, cells)])
+        twin = remade(function, observed, lambda cells: [ObserverView(self, function, cells)])
         self.codes.update(nested(observed))
         return twin
 
@@ -308,14 +302,12 @@ class Calls:
         start = self._on_classes(cls.__mro__, "__init__")
         if makes_new(cls) and isinstance(start, types.FunctionType):
             known = self.is_users_function(start) and start.__code__ not in self.codes
-            return Asked(self._make, cls, self._running(start) if known else start), args, named
+            return ObservedCall(self._make, cls, self._running(start) if known else start), args, named
         return cls, args, named
 
     def _running(self, function):
         """A function of the user in the form that the run has: observed, with its control flow converted if
         that of all functions is."""
-        from paddle_jax._program.rewrite.converted_calls import lifted
-
         observed = self.entered(function)
         return lifted(function) if self.converted else observed
 
@@ -348,12 +340,12 @@ class Calls:
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function is print and not self.converted:
-            return Asked(self._printed), *self._contents(args, named)
+            return ObservedCall(self._printed), *self._contents(args, named)
         if function in _ASKING:
             self._asked_of_classes(function, args)
             return function, args, named
         if function in (getattr, hasattr):
-            return Asked(self._getattr, function), args, named
+            return ObservedCall(self._getattr, function), args, named
         if function in (setattr, delattr) and len(args) > 1:
             self.set_attribute(*args[:2])
             return function, args, named
@@ -442,14 +434,18 @@ class Calls:
         return True if function is hasattr else value
 
     def _object(self, function, kind, args, named):
-        if isinstance(function, Layer):
+        if isinstance(function, ModuleBase):
             # that of Layer itself a profiler exchanges
-            self._on_classes(kind.__mro__[: kind.__mro__.index(Layer)], "__call__")
+            self._on_classes(kind.__mro__[: kind.__mro__.index(library_class(kind))], "__call__")
             return function, args, named
         if kind is operator.attrgetter:
-            return Asked(self._getters, function.__reduce__()[1]), args, named
+            return ObservedCall(self._getters, function.__reduce__()[1]), args, named
         if kind is operator.itemgetter and len(function.__reduce__()[1]) == 1:
-            return Asked(lambda container: self.item(container, function.__reduce__()[1][0])), args, named
+            return (
+                ObservedCall(lambda container: self.item(container, function.__reduce__()[1][0])),
+                args,
+                named,
+            )
         if kind is ft._lru_cache_wrapper:
             return self._cached(function, args, named)
         inner = getattr(function, "dygraph_function", None)
@@ -501,7 +497,7 @@ class Calls:
             )
             return value
 
-        return Cached(unobserved), args, named
+        return CachedCall(unobserved), args, named
 
     # layers -------------------------------------------------------------------------------------------------
 

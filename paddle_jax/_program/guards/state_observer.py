@@ -21,13 +21,13 @@ import numpy as np
 from paddle_jax._core.base.caller_info import OURS, is_users, package_of
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing, local
+from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.capture.capture import refuse_doubtful
 from paddle_jax._program.guards.guard_set import Facts, TooLarge
 from paddle_jax._program.guards.observed_calls import _KNOWN, Calls
 from paddle_jax.autograd.py_layer import PyLayerContext
-from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
 _MAPPINGS = (dict, collections.UserDict, collections.ChainMap, types.MappingProxyType)
@@ -275,7 +275,7 @@ class Reads(Calls):
 
     def _of_an_object(self, owner, kind, name):
         created, own = id(owner) in self.created, getattr(owner, "__dict__", None)
-        if isinstance(owner, Layer) and id(owner) in self.layers and name not in own:
+        if isinstance(owner, ModuleBase) and id(owner) in self.layers and name not in own:
             for store in stores_of(owner):  # what is compared when an attribute of any Layer was set
                 if name in store:
                     return self.value(store[name], store, name)
@@ -319,7 +319,7 @@ class Reads(Calls):
 
     def _own(self, owner, name):
         """The fact that an object has, or has not, an attribute of its own."""
-        stores = stores_of(owner) if isinstance(owner, Layer) else [owner.__dict__]
+        stores = stores_of(owner) if isinstance(owner, ModuleBase) else [owner.__dict__]
         store = next((store for store in stores if name in store), owner.__dict__)
         value = store.get(name, MISSING) if name != "forward" else self.own_forward(store)
         if not (isinstance(value, Tensor) and self.follows(value, store, name)):
@@ -365,7 +365,7 @@ class Reads(Calls):
             )
         if (
             id(owner) not in self.created
-            and not isinstance(owner, Tensor | Layer)
+            and not isinstance(owner, Tensor | ModuleBase)
             and self._sets_its_own_way(owner, name)
         ):
             self.refuse(
@@ -378,7 +378,7 @@ class Reads(Calls):
             return owner
         self.written.add((id(owner), name))
         self.kept.append(owner)
-        if not isinstance(owner, Layer):  # which tells by itself
+        if not isinstance(owner, ModuleBase):  # which tells by itself
             local.ctx.frame.altered(owner)
         return owner
 
@@ -508,7 +508,7 @@ class Reads(Calls):
         elif objects and (
             isinstance(value, types.SimpleNamespace)
             or self.is_users(type(value))
-            and not isinstance(value, Layer)
+            and not isinstance(value, ModuleBase)
         ):
             self._object_content(value, objects, depth)
         elif id(value) not in self.created and not self._is_known(value):
@@ -584,7 +584,7 @@ class Reads(Calls):
         getter = self.method_of(value, "__iter__")
         if getter is not None:
             return self.call(getter, (value,), {})
-        if isinstance(value, Layer):
+        if isinstance(value, ModuleBase):
             self._own(value, "_sub_layers")
             return value
         return self.content(value, objects=False)
@@ -622,47 +622,3 @@ class Reads(Calls):
     def is_users(scope):
         """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
         return is_users(scope if isinstance(scope, str) else getattr(scope, "__module__", None) or "")
-
-
-class View:
-    """The observer as one function sees it."""
-
-    __slots__ = (
-        "attribute",
-        "augmented",
-        "call",
-        "change_attribute",
-        "change_item",
-        "computed",
-        "content",
-        "item",
-        "iterate",
-        "new",
-        "operand",
-        "pairs",
-        "set_attribute",
-        "set_item",
-        "test",
-        "unpacked",
-        "_cells",
-        "_reads",
-        "_scope",
-    )
-    slice = slice
-
-    def __init__(self, reads, function, cells):
-        self._reads, self._scope, self._cells = reads, function.__globals__, cells
-        for name in View.__slots__[:-3]:
-            setattr(self, name, getattr(reads, name))
-
-    def name(self, name, value):
-        """A global variable."""
-        return self._reads.name(self._scope, name, value)
-
-    def cell(self, name, value):
-        """A variable of an enclosing function."""
-        return self._reads.cell(self._cells[name], name, value)
-
-    def imported(self, names, level):
-        """What an import has bound."""
-        self._reads.imported(self._scope, names, level)

@@ -5,6 +5,8 @@ import ast
 import importlib.util  # noqa: F401  malt uses it without importing it
 import types
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
 from malt.converters import (
@@ -26,9 +28,9 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing
 from paddle_jax._program.control_flow import lookups, statements
 from paddle_jax._program.control_flow.region import Undefined, Unreturned, is_traced
-from paddle_jax._program.guards.state_observer import View
+from paddle_jax._program.guards.observer_view import ObserverView
+from paddle_jax._program.rewrite.call_policy import mark_converted
 from paddle_jax._program.rewrite.code_log import CodeLog
-from paddle_jax._program.rewrite.converted_calls import converted_call, mark_converted
 from paddle_jax._program.rewrite.source import class_of, framed, maker, nested, remade
 from paddle_jax._program.rewrite.state_access import READS, NotCovered, rewritten
 from paddle_jax._program.rewrite.statement_preparation import Prepared, no_arguments, operator
@@ -83,19 +85,19 @@ def _with_scope(code, name, options):
         return code(scope)
 
 
-_OPERATORS = types.SimpleNamespace(  # what converted code calls, under the names that malt gives it
+# what converted code calls, under the names that malt gives it
+_OPERATORS = {
     **{name: getattr(statements, name) for name in _STATEMENTS},
-    converted_call=converted_call,
     **{name: getattr(lookups, name) for name in lookups.__all__},
-    FunctionScope=Scope,
-    with_function_scope=_with_scope,
-    Undefined=Undefined,
-    UndefinedReturnValue=Unreturned,
-    autograph_artifact=mark_converted,
-    ConversionOptions=converter.ConversionOptions,
-    Feature=converter.Feature,
-    STD=converter.STANDARD_OPTIONS,
-)
+    "FunctionScope": Scope,
+    "with_function_scope": _with_scope,
+    "Undefined": Undefined,
+    "UndefinedReturnValue": Unreturned,
+    "autograph_artifact": mark_converted,
+    "ConversionOptions": converter.ConversionOptions,
+    "Feature": converter.Feature,
+    "STD": converter.STANDARD_OPTIONS,
+}
 
 
 class _Flow(control_flow.ControlFlowTransformer):
@@ -121,11 +123,17 @@ class _Flow(control_flow.ControlFlowTransformer):
 
 
 class Transpiler(base.GenericTranspiler):
-    """Converts functions, keeping the code by the code object it was made of."""
+    """Converts functions, keeping the code by the code object it was made of.
 
-    def __init__(self):
+    Attributes:
+        codes: code object -> {whether an observer sees its reads: converted code}.
+        operators: namespace of the functions that converted code calls.
+    """
+
+    def __init__(self, converted_call: Callable[..., Any]) -> None:
         super().__init__()
         self.codes = weakref.WeakKeyDictionary()
+        self.operators = types.SimpleNamespace(**_OPERATORS, converted_call=converted_call)
 
     def transform_ast(self, node, ctx):
         node = Prepared(ctx.user.owner).visit(node)
@@ -157,7 +165,9 @@ class Transpiler(base.GenericTranspiler):
                 reads.uncovered(f"{function.__qualname__}: {error}")
                 known[False] = self.code_of(function, False)
         code = known[reads is None]
-        result = remade(function, code, lambda cells: (_OPERATORS, reads and View(reads, function, cells)))
+        result = remade(
+            function, code, lambda cells: (self.operators, reads and ObserverView(reads, function, cells))
+        )
         if reads is not None:
             reads.codes.update(nested(code))
         return mark_converted(result)

@@ -12,10 +12,12 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.base.caller_info import is_ours, is_users
-from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.signal_handlers import of_a_handler
 from paddle_jax._core.base.state import Observing, local
+from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import content_of
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
@@ -25,9 +27,8 @@ from paddle_jax._program.control_flow.host_effects import show
 from paddle_jax._program.control_flow.host_values import as_host_value, is_number, numeral
 from paddle_jax._program.control_flow.region import is_traced
 from paddle_jax._program.control_flow.statements import Range, Rows, and_, or_
-from paddle_jax._program.guards.observed_calls import Asked
+from paddle_jax._program.rewrite.call_policy import Ignored, ObservedCall, is_plain, mark_converted
 from paddle_jax._program.rewrite.source import rewrapped
-from paddle_jax.nn.layer.layers import Layer
 
 # functions of NumPy that make arrays of given lengths
 _ARRAYS = (
@@ -46,74 +47,6 @@ _ARRAYS = (
 _FEW = 8  # numbers made of lengths that are sorted
 
 
-class Ignored:
-    """Whose functions are called as they are. modules: names of modules, those below included; filled by
-    `paddle.jit.ignore_module`."""
-
-    modules = {
-        "malt",
-        "torch",
-        "tensorflow",
-        "pandas",
-        "matplotlib",
-        "PIL",
-        "cv2",
-        "sklearn",
-        "tqdm",
-        "pytest",
-        "_pytest",
-        "pluggy",
-        "IPython",
-        "ipykernel",
-    }
-    mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
-
-
-def ignore(modules):
-    """Leaves functions of modules (and of modules below them) as they are when converted code calls them.
-
-    Args:
-        modules: list of modules, or their names.
-    Example:
-        >>> import json
-        >>> from paddle_jax.jit.dy2static import ignore
-        >>> ignore([json])
-    """
-    Ignored.modules |= {module if isinstance(module, str) else module.__name__ for module in modules}
-
-
-def is_converted(function) -> bool:
-    """Whether a plain function is one of those that are converted: of the user, or of a library on top of
-    Paddle, and of no module left alone."""
-    module = function.__globals__.get("__name__") or ""
-    parts = module.split(".")
-    return is_users(module) and not any(
-        ".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)
-    )
-
-
-def mark_converted(function, extras=None):
-    """Marks what is converted already; gives it back."""
-    function.autograph_info__ = extras
-    return function
-
-
-def is_plain(function) -> bool:
-    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that
-    can be converted."""
-    return (
-        getattr(function, Ignored.mark, False)
-        or hasattr(function, "autograph_info__")
-        or not is_converted(function)
-        or bool(
-            function.__code__.co_flags
-            & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
-        )
-        or "ag__" in function.__code__.co_freevars
-        or "ag__" in function.__code__.co_names
-    )
-
-
 def converted_call(function, args, kwargs=None, scope=None, options=None):
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
@@ -121,7 +54,7 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     if reads is None or not reads.here():
         return _converted_call(function, args, kwargs, scope)
     callee, positional, named = reads.prepared(function, args, kwargs)
-    if isinstance(callee, Asked):
+    if isinstance(callee, ObservedCall):
         return callee(*positional, **named)
     return reads.result(function, _converted_call(function, args, kwargs, scope))
 
@@ -161,7 +94,7 @@ def _call_with_functions(function, args, kwargs):
     given to `recompute`, say)."""
     with contextlib.ExitStack() as stack:
         for arg in (*args, *kwargs.values()):
-            if isinstance(arg, Layer):
+            if isinstance(arg, ModuleBase):
                 stack.enter_context(converted_forwards(arg))
         args = [lifted(a) if isinstance(a, types.FunctionType) else a for a in args]
         kwargs = {k: lifted(a) if isinstance(a, types.FunctionType) else a for k, a in kwargs.items()}
@@ -175,8 +108,6 @@ def _called(function, *args, **kwargs):
 def lifted(function):
     """A callable that runs what the user wrote as converted code; the callable itself where there is
     nothing to convert."""
-    from paddle_jax._program.rewrite.convert import transformed
-
     if isinstance(function, ft.partial):
         return ft.partial(lifted(function.func), *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
@@ -188,7 +119,7 @@ def lifted(function):
         if is_plain(function):
             return _rewired(function)
         return transformed(function)
-    if isinstance(function, Layer):
+    if isinstance(function, ModuleBase):
         return ft.partial(_call_layer, function)
     if getattr(function, Ignored.mark, False):
         return function
@@ -199,6 +130,42 @@ def lifted(function):
     if isinstance(call, types.FunctionType) and not is_plain(call):
         return types.MethodType(transformed(call), function)
     return function
+
+
+def transformed(function, strict=False):
+    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is
+    none, Unsupported is raised: with `strict` at once, else when the function turns out to need it."""
+    try:
+        return transpiler().converted(function)
+    except Exception as error:
+        if of_a_handler(error):
+            raise
+        code = function.__code__
+        reason = " ".join(str(error).split()) or type(error).__name__
+        refusal = Unsupported(
+            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be "
+            f"converted: {reason}"
+        )
+        if strict:
+            raise refusal from error
+
+    @ft.wraps(function)
+    def unconverted(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except TRACING as error:
+            raise refusal from error
+
+    return mark_converted(unconverted)
+
+
+@ft.cache
+def transpiler():
+    """malt's transpiler with our statements; made when it is first needed, which is rare."""
+    # lazy: import time, importing malt takes 0.1 s
+    from paddle_jax._program.rewrite.control_flow_rewriter import Transpiler
+
+    return Transpiler(converted_call)
 
 
 def _rewired(function):
@@ -392,8 +359,6 @@ def _mean(values):
 
 def _divisor(*values):
     """`math.gcd`, by a loop in the file."""
-    from paddle_jax._program.rewrite.convert import transformed
-
     return ft.reduce(transformed(_euclid), values, 0)
 
 

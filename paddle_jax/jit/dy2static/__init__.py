@@ -9,7 +9,7 @@ with gradients in reverse (`plain` and `reversible`); the branch is `jax.lax.con
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._program.control_flow.cond import cond, switch
-from paddle_jax._program.rewrite.converted_calls import ignore
+from paddle_jax._program.rewrite.call_policy import ignore
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.control_flow.while_loop import while_loop
 

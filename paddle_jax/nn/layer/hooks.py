@@ -3,7 +3,7 @@
 import weakref
 
 from paddle_jax._core.base.state import Observing
-from paddle_jax.nn.layer.store import Store
+from paddle_jax._core.execution.module_protocol import AttributeStore
 
 
 class HookRemoveHelper:
@@ -36,7 +36,7 @@ class HookMixin:
             "_forward_post_hooks_always_called",
             "_state_dict_hooks",
         ):
-            self.__dict__[name] = Store()
+            self.__dict__[name] = AttributeStore()
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls `hook(layer, args)` before each forward; what it returns replaces the arguments.

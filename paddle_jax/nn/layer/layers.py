@@ -8,6 +8,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.error_kinds import MISTAKES
 from paddle_jax._core.base.state import Changes, Observing, local
+from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase
 from paddle_jax._core.lazy.lazy_array import kept
 from paddle_jax._core.tensors.pytree import register_layer
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
@@ -17,7 +18,6 @@ from paddle_jax.nn.layer.hooks import HookMixin, HookRemoveHelper  # noqa: F401
 from paddle_jax.nn.layer.mistakes import no_tensor, note
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.state import StateMixin
-from paddle_jax.nn.layer.store import Store
 from paddle_jax.nn.layer.tree import TreeMixin
 
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
@@ -31,7 +31,7 @@ def snake(name):
     return _WORD_END.sub(r"\1_\2", _WORD_START.sub(r"\1_\2", name)).lower()
 
 
-class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
+class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
     """The base of all layers: holds parameters, buffers and other layers, and is called like a function.
 
     A subclass calls `super().__init__()`, sets parameters and layers as attributes, and defines `forward`.
@@ -57,10 +57,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             training=True,
             _full_name=full_name,
             _dtype=dtype,
-            _parameters=Store(),
-            _buffers=Store(),
+            _parameters=AttributeStore(),
+            _buffers=AttributeStore(),
             _non_persistable_buffer_names_set=set(),
-            _sub_layers=Store(),
+            _sub_layers=AttributeStore(),
         )
         self._init_hooks()
 

@@ -4,6 +4,7 @@ import functools as ft
 import warnings
 
 from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -74,6 +75,10 @@ class LRScheduler:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
             cls.step = _on_host(cls.step)
+
+    def __paddle_jax_state__(self):
+        """Nothing: compiled code asks the Frame for each rate."""
+        return CapturedState()
 
     def __call__(self):
         """Returns the current learning rate (a float)."""

@@ -11,7 +11,7 @@ import pytest
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._program.control_flow import checkpointed_while
 from paddle_jax._program.control_flow.checkpointed_while import Loop
-from paddle_jax._program.rewrite import converted_calls
+from paddle_jax._program.rewrite import call_policy
 from paddle_jax.jit import dy2static
 from paddle_jax.jit.dy2static import cond, convert, switch, while_loop
 
@@ -332,7 +332,7 @@ def test_marked_and_ignored_functions_stay_as_they_are(paddle):
     try:
         assert convert(other["plain"])(paddle.ones([1])).item() == 1.0
     finally:
-        converted_calls.Ignored.modules.remove("some_library")
+        call_policy.Ignored.modules.remove("some_library")
 
 
 def test_a_plain_install_converts():
