@@ -92,12 +92,12 @@ class _Slot:
 def computing(amp=None):
     """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the
     mixed precision they were recorded in."""
-    return swapped(local.ctx, frame=Frame().nested(local.ctx.frame), segment=None, amp=amp)
+    return swapped(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
 
 
 def running():
     """Inside the block operations run as in eager mode, in a segment of their own."""
-    frame = Frame().nested(local.ctx.frame)
+    frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
     segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
     return swapped(local.ctx, frame=frame, segment=segment, amp=None)

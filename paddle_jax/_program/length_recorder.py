@@ -135,7 +135,7 @@ class LengthRecorder(Recorder):
         self.lengths_of(symbol)
         return self.numbers[symbol]
 
-    def looks_fixed(self, node, value):
+    def on_constant_length(self, node, value):
         self.fixed[node] = value
 
     def has_unknown(self, values):
@@ -300,7 +300,7 @@ class LengthRecorder(Recorder):
             return variable(tensor._raw, tensor.stop_gradient, self.kind)
         return tensor
 
-    def refused(self, error):
+    def on_refusal(self, error):
         self.refusal = self.refusal or error
 
     def loop(self, code, steps=0):

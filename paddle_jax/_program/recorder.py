@@ -49,7 +49,7 @@ class Recorder(Frame):
     def __init__(self, program=None):
         super().__init__()
         self.own, self.probe, self.depth, self.blocks, self.scope = program, None, 0, [], ""
-        self.written = ValueLog()  # Tensors that are changed in place
+        self.undo_log = ValueLog()  # Tensors that are changed in place
 
     # entering -----------------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ class Recorder(Frame):
 
     def enter(self, ctx):
         """Takes over a Context."""
-        ctx.frame = self.nested(ctx.frame)
+        ctx.frame = self.nest_in(ctx.frame)
 
     def __exit__(self, *exc):
         ctx = local.ctx
@@ -169,7 +169,7 @@ class Recorder(Frame):
 
     # what other Frames do -----------------------------------------------------------------------------------
 
-    def draw(self, generator):
+    def next_random_key(self, generator):
         """The operands of a random op: seed words and number of the draw."""
         program, words, number = self.program, aval_of((2,), np.uint32), aval_of((), np.uint32)
         if program.words is None:
@@ -177,13 +177,13 @@ class Recorder(Frame):
         program.draws += 1
         return program.words, Symbol((number, number), "random", program, value=program.draws - 1)
 
-    def host(self, tensor):
+    def host_value(self, tensor):
         """The value of a Tensor for the host; there is none of a Variable."""
         if type(tensor._raw) is Symbol:
             raise SymbolError(tensor._raw.name or "a Variable")
 
-    def note(self, tensor, shares=True):
-        self.written.note(tensor)
+    def on_assign(self, tensor, shares=True):
+        self.undo_log.save(tensor)
 
     # blocks -------------------------------------------------------------------------------------------------
 
@@ -191,13 +191,13 @@ class Recorder(Frame):
     def noting(self, keep=False):
         """In the block changes of Tensors are noted apart; with `keep` they are changes of what is
         around it afterwards."""
-        around, self.written = self.written, ValueLog()
+        around, self.undo_log = self.undo_log, ValueLog()
         try:
-            yield self.written
+            yield self.undo_log
         finally:
             if keep:
-                around.precede(self.written)
-            self.written = around
+                around.merge_later(self.undo_log)
+            self.undo_log = around
 
     @contextlib.contextmanager
     def block(self):
@@ -230,7 +230,7 @@ class Recorder(Frame):
         mine = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
         return [
             (tensor, not tensor.stop_gradient)
-            for tensor, (before,) in self.written.changed()
+            for tensor, (before,) in self.undo_log.changed()
             if not (type(before) is Symbol and before in mine)
         ]
 
@@ -301,7 +301,7 @@ class Recorder(Frame):
         recorded = ops[mark[0] :]
         del ops[mark[0] :]
         count, program.draws = program.draws - mark[1], mark[1]
-        return recorded, count, self.written.undo()
+        return recorded, count, self.undo_log.undo()
 
     def _lifted(self, op, args, kwargs):
         with self.noting(keep=True):
@@ -349,7 +349,7 @@ class Recorder(Frame):
             self.program.draws += count
             self.program.changed()
             for tensor, raw, _ in changed:
-                self.note(tensor)
+                self.on_assign(tensor)
                 tensor._raw = raw
             return mapped(out, self.lift)
         changed = [t for t, _, _ in runs[0][3]] if runs else ()
@@ -368,7 +368,9 @@ class Recorder(Frame):
             self.back(mark)
             code = OpaqueCall(fn, args, kwargs, tensors, writes, True, public)
             found = self.record(
-                Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True]
+                Kernel(name, code),
+                [*symbols, *self.next_random_key(default_generator())],
+                [*stops, True, True],
             )
             self.program.draws += code.draws - 1
         found = list(found)
@@ -376,7 +378,7 @@ class Recorder(Frame):
             made.stop_gradient = made.stop_gradient or stop
         for at in code.writes[::-1]:
             made = found.pop()
-            self.note(tensors[at])
+            self.on_assign(tensors[at])
             tensors[at]._raw = made._raw
         return code.rebuild(found)
 
@@ -478,7 +480,7 @@ def record(function, input_specs, named=None):
                 out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient)
             )
         finally:
-            for tensor, (before,) in recorder.written.changed():
+            for tensor, (before,) in recorder.undo_log.changed():
                 if type(before) is not Symbol:
                     known = program.taken.get(id(tensor))
                     if known is not None and known[2].kind == "variable" and type(tensor._raw) is Symbol:

@@ -130,7 +130,7 @@ class Variable(Tensor):
     def __bool__(self):
         error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.frame
         if recorder.recording and not is_ours(sys._getframe(1).f_globals):
-            recorder.refused(error)  # the user's code might catch it
+            recorder.on_refusal(error)  # the user's code might catch it
         raise error
 
     def __float__(self):

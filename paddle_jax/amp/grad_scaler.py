@@ -93,7 +93,7 @@ class AmpScaler:
     def _check_dtype(self):
         """Switches itself off where the last guard was not float16, as Paddle does."""
         frame = local.ctx.frame
-        name = frame.precision or frame.fact(lambda: Precision.dtype)
+        name = frame.precision or frame.guarded_value(lambda: Precision.dtype)
         if name == "float16":
             return
         self._touch()
@@ -132,8 +132,8 @@ class AmpScaler:
         """Tells a run that is being compiled that attributes change."""
         capture = local.ctx.frame.capture
         if capture is not None and id(self) not in capture.attributes:
-            capture.fact(lambda: self._stages)
-            capture.assigned(self)
+            capture.guarded_value(lambda: self._stages)
+            capture.on_layer_change(self)
 
     def _stage(self, optimizer):
         self._touch()

@@ -172,7 +172,7 @@ class DataLoader:
 
     def __iter__(self):
         """Starts an epoch."""
-        local.ctx.frame.stream("a DataLoader")
+        local.ctx.frame.on_stream_read("a DataLoader")
         return _DataLoaderIterBase(self, self._ahead() if self.num_workers > 0 else self._plain())
 
     def __call__(self):

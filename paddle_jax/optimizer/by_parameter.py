@@ -67,7 +67,7 @@ class ByParameter:
             return self.apply_gradients(pairs)
         settings = params_grads if given is params_grads else None
         self._update_pairs(pairs, settings, given.get("grad_clip", self._grad_clip))
-        local.ctx.frame.stepped()
+        local.ctx.frame.on_optimizer_step()
         end_step()
         return []
 

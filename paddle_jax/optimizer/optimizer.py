@@ -231,14 +231,14 @@ class Optimizer(ByParameter, States):
             >>> paddle.optimizer.SGD(0.5, parameters=[]).get_lr()
             0.5
         """
-        return state.frame.fact(self._lr)
+        return state.frame.guarded_value(self._lr)
 
     def _lr(self):
         return self._learning_rate() if isinstance(self._learning_rate, LRScheduler) else self._learning_rate
 
     def _rate(self):
         """The learning rate as an operand of the update."""
-        return local.ctx.frame.number(self._lr)
+        return local.ctx.frame.host_number(self._lr)
 
     def set_lr(self, value):
         """Sets the learning rate.
@@ -301,7 +301,7 @@ class Optimizer(ByParameter, States):
             if any(done for *_, done in todo):
                 self._rest(todo, lr, given)
             raise
-        local.ctx.frame.stepped()
+        local.ctx.frame.on_optimizer_step()
         end_step()
 
     def _rest(self, todo, lr, given):
@@ -315,7 +315,7 @@ class Optimizer(ByParameter, States):
         if not frame.eager:
             for param in self._all_params():
                 if not param.stop_gradient:
-                    frame.watch(param)
+                    frame.on_grad_access(param)
 
     def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
@@ -345,7 +345,7 @@ class Optimizer(ByParameter, States):
                 group.ids = ids
         frame = local.ctx.frame
         if not frame.eager:
-            frame.fact(partial(self._chosen, group.placed()))
+            frame.guarded_value(partial(self._chosen, group.placed()))
         work = (
             self._whole(group, grads)
             if ids == group.ids

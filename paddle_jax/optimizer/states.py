@@ -18,7 +18,7 @@ LOW = ("float16", "bfloat16")
 
 def outside(tensor):
     """The value of a Tensor, in a function that is being compiled that from before it began."""
-    return state.frame.outside(tensor)
+    return state.frame.value_before(tensor)
 
 
 class States:

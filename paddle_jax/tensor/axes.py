@@ -68,7 +68,7 @@ def concrete(tensor):
 
 def unknown(tensor):
     """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
-    return local.ctx.frame.host(tensor) is None and isinstance(settled(held(tensor)), jax.core.Tracer)
+    return local.ctx.frame.host_value(tensor) is None and isinstance(settled(held(tensor)), jax.core.Tracer)
 
 
 def untracked(tensor):

@@ -56,12 +56,12 @@ class Frame:
     def __init__(self):
         self.outer = self.executor = self.packing = None
 
-    def nested(self, outer):
+    def nest_in(self, outer):
         """Makes this the Frame that is entered next, inside another one."""
         self.outer, self.executor, self.packing = outer, outer.executor, outer.packing
         return self
 
-    def looks_fixed(self, node, value):
+    def on_constant_length(self, node, value):
         """Notes the value of an expression of unknown lengths that is the same for two of them."""
 
     # operations ---------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Frame:
             )
         return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
 
-    def recalls(self, node):
+    def on_node_gradient(self, node):
         """Called before the gradient of a recorded operation is computed."""
 
     # Tensors from outside -----------------------------------------------------------------------------------
@@ -136,69 +136,69 @@ class Frame:
         """What a Tensor holds, to compute with it or to hand it on."""
         return tensor._raw
 
-    def host(self, tensor):
+    def host_value(self, tensor):
         """The value of a Tensor for the host where only this Frame can tell; else None."""
         return
 
-    def outside(self, tensor):
+    def value_before(self, tensor):
         """The value that a Tensor had before this Frame."""
         return tensor._value
 
-    def note(self, tensor, shares=True):
+    def on_assign(self, tensor, shares=True):
         """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
 
-    def watch(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
 
-    def looked_up(self, weight, ids, padding):
+    def on_row_lookup(self, weight, ids, padding):
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
 
-    def hooks(self, tensor):
+    def on_hook(self, tensor):
         """Called before a hook is put on a Tensor."""
 
     # the host -----------------------------------------------------------------------------------------------
 
-    def draw(self, generator):
+    def next_random_key(self, generator):
         """The operands of a random op: (uint32[2] seed words, uint32 offset)."""
         return generator.advance()
 
-    def random_base(self, generator, offset):
+    def random_key_at(self, generator, offset):
         """Seed words and offset as values for a Frame inside this one."""
         with eagerly():
             return jnp.asarray(generator._words), jnp.asarray(np.uint32(offset & 0xFFFFFFFF))
 
-    def fact(self, get):
+    def guarded_value(self, get):
         """What `get()` gives: something on the host that the code depends on."""
         return get()
 
-    def number(self, get):
+    def host_number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
         return np.float64(get())
 
-    def effect(self, call, owner, args, kwargs):
+    def host_effect(self, call, owner, args, kwargs):
         """Lets `call` change an object on the host."""
         return call(owner, *args, **kwargs)
 
-    def assigned(self, layer):
+    def on_layer_change(self, layer):
         """Called before an attribute of a Layer changes."""
 
-    def altered(self, owner):
+    def on_object_change(self, owner):
         """Called before another object of the user's, a list or a dict changes in code that is observed."""
 
-    def stepped(self):
+    def on_optimizer_step(self):
         """Called for a step of an optimizer."""
         Counters.steps += 1
 
-    def reseeded(self, generator):
+    def on_reseed(self, generator):
         """Called before a generator gets another state."""
 
-    def stream(self, what):
+    def on_stream_read(self, what):
         """Called before something is read that is not the same at each call."""
 
-    def shown(self, tensor):
+    def on_print(self, tensor):
         """Called before a Tensor that has no value yet is written as text."""
 
-    def refused(self, error):
+    def on_refusal(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
 
 
@@ -212,8 +212,8 @@ class InnerFrame(Frame):
     def read(self, tensor):
         return self.outer.read(tensor)
 
-    def looked_up(self, weight, ids, padding):
-        self.outer.looked_up(weight, None, padding)
+    def on_row_lookup(self, weight, ids, padding):
+        self.outer.on_row_lookup(weight, None, padding)
 
 
 def _left_to_outer(name):
@@ -224,19 +224,19 @@ def _left_to_outer(name):
 
 
 for _name in (
-    "host",
-    "outside",
-    "watch",
-    "hooks",
-    "fact",
-    "number",
-    "effect",
-    "assigned",
-    "altered",
-    "stepped",
-    "reseeded",
-    "stream",
-    "refused",
+    "host_value",
+    "value_before",
+    "on_grad_access",
+    "on_hook",
+    "guarded_value",
+    "host_number",
+    "host_effect",
+    "on_layer_change",
+    "on_object_change",
+    "on_optimizer_step",
+    "on_reseed",
+    "on_stream_read",
+    "on_refusal",
 ):
     setattr(InnerFrame, _name, _left_to_outer(_name))
 

@@ -52,13 +52,13 @@ class Trace(Block, InnerFrame):
         Block.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
-        self.written, self.drawn, self.sources, self.entered = UndoLog(), {}, {}, {}
+        self.undo_log, self.drawn, self.sources, self.entered = UndoLog(), {}, {}, {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
         ctx = local.ctx
         return (
-            [(setattr, ctx, "frame", self.nested(ctx.frame)), (setattr, ctx, "grad", True)],
+            [(setattr, ctx, "frame", self.nest_in(ctx.frame)), (setattr, ctx, "grad", True)],
             [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)],
         )
 
@@ -80,7 +80,7 @@ class Trace(Block, InnerFrame):
             return [t._raw for t in tensors]
         return [self._operand(t) for t in tensors]
 
-    def watch(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor, accumulates=False):
         outside = not isinstance(tensor._raw, jax.core.Tracer) or (
             self.capture is not None and id(tensor) in self.capture.tensors
         )
@@ -91,9 +91,9 @@ class Trace(Block, InnerFrame):
                 f"{tensor.name} outside of it; take the gradient with paddle.grad or "
                 "paddle.func.grad and return it"
             )
-        super().watch(tensor, accumulates)
+        super().on_grad_access(tensor, accumulates)
 
-    def recalls(self, node):
+    def on_node_gradient(self, node):
         """What a node kept from outside comes from where it came from then."""
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
@@ -137,22 +137,22 @@ class Trace(Block, InnerFrame):
         with eagerly():
             return alike(jnp.asarray(value))
 
-    def note(self, tensor, shares=True):
-        self.written.note(tensor)
+    def on_assign(self, tensor, shares=True):
+        self.undo_log.save(tensor)
 
-    def settle(self):
+    def undo_changes(self):
         """Puts back what was noted; returns [(Tensor, its traced value)] for those that are still alive."""
-        return [(tensor, now) for tensor, now, _ in self.written.undo()]
+        return [(tensor, now) for tensor, now, _ in self.undo_log.undo()]
 
-    def draw(self, generator):
+    def next_random_key(self, generator):
         """The operands of a random op: the same numbers as outside a trace, or others for each
         position of a batch."""
         offset = generator._offset
-        operands = self.random_base(generator, offset)
+        operands = self.random_key_at(generator, offset)
         generator._offset = offset + 1
         return operands
 
-    def random_base(self, generator, offset):
+    def random_key_at(self, generator, offset):
         words, first, start = self._base(generator)
         if self.index is not None:
             words = jax.random.key_data(
@@ -164,7 +164,7 @@ class Trace(Block, InnerFrame):
         """Seed words and offset at the first draw of this run, as values in it, and that offset."""
         if generator not in self.drawn or self.drawn[generator][1] is not generator._words:
             start = generator._offset
-            self.drawn[generator] = self.outer.random_base(generator, start), generator._words, start
+            self.drawn[generator] = self.outer.random_key_at(generator, start), generator._words, start
         base, _, start = self.drawn[generator]
         return *base, start
 
@@ -207,9 +207,9 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 returned, program.rebuild = taken_apart(function(*tensors))
                 results = tuple([concrete(inside(t)) for t in returned])
                 del tensors, returned
-                changed = run.settle()
+                changed = run.undo_changes()
             except BaseException:  # not `finally`: see uninterrupted.within
-                run.settle()
+                run.undo_changes()
                 raise
             sources.update(run.sources)
             program.changed = [t for t, _ in changed]

@@ -45,13 +45,13 @@ class UndoLog:
             # without the views that the run has made, which something may keep alive
             tensor._alias.family.refs = refs
 
-    def note(self, tensor):
+    def save(self, tensor):
         """To be called before a change."""
         entry = self.entries.get(id(tensor))
         if entry is None or entry[0]() is not tensor:
             self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
 
-    def before(self, tensor):
+    def saved_state(self, tensor):
         """The state of a Tensor that was noted."""
         return self.entries[id(tensor)][1]
 
@@ -74,7 +74,7 @@ class UndoLog:
         self.entries.clear()
         return changed
 
-    def precede(self, later):
+    def merge_later(self, later):
         """Takes in what was noted after this."""
         self.entries = {**later.entries, **self.entries}
 

@@ -244,7 +244,7 @@ def number(pair, node):
     if isinstance(pair[0], bool | np.bool_):
         return LengthBool(pair, node)
     if pair[0] == pair[1]:
-        local.ctx.frame.looks_fixed(node, pair[0])
+        local.ctx.frame.on_constant_length(node, pair[0])
     return LengthFloat(pair, node) if isinstance(pair[0], float) else Length(pair, node)
 
 
@@ -264,7 +264,7 @@ def check_caller() -> None:
             "while, assert, and, or, not, min and max, or give these lengths as numbers "
             "in input_spec"
         )
-        local.ctx.frame.refused(error)  # the user's code might catch it
+        local.ctx.frame.on_refusal(error)  # the user's code might catch it
         raise error
 
 

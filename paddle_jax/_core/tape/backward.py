@@ -306,14 +306,14 @@ def _give_zeros(order, retain_graph):
                 # recorded gradients only: another result may still need what it was computed by
                 source.free()
             continue
-        local.ctx.frame.watch(source, True)
+        local.ctx.frame.on_grad_access(source, True)
         if source._grad is None:
             source._grad = wrap(zeros_like(source._raw), False)
 
 
 def _accumulate(walk, leaf, ct):
     """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
-    local.ctx.frame.watch(leaf, True)
+    local.ctx.frame.on_grad_access(leaf, True)
     if Precision.master_grads and getattr(leaf, "master_grad", False):
         ct = _widened(ct)
     old = leaf._grad

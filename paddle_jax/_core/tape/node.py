@@ -105,7 +105,7 @@ class Node:
         """
         values = self.values
         if values is not None:
-            local.ctx.frame.recalls(self)
+            local.ctx.frame.on_node_gradient(self)
         if values is None:
             raise GraphFreedError(
                 "(Fatal) backward: this part of the tape was freed by an earlier backward; "

@@ -237,7 +237,7 @@ class RowsNode(Node):
         table = self.edges[-1][0]
         if create_graph or self.values is None or not isinstance(table, Tensor):
             return super().pull(cts, create_graph, kept)
-        local.ctx.frame.recalls(self)
+        local.ctx.frame.on_node_gradient(self)
         ids, weight = self.values
         numbers, values = execute(_looked_up(weight.shape[0], self.rows), (ids, cts[0]))
         return (Rows(weight.shape, values.dtype, numbers, values),)
@@ -289,7 +289,7 @@ def note_lookup(found, ids, weight, padding: int):
     """Notes that the gradient of a table, as far as it comes from this result, is one of some rows."""
     frame = local.ctx.frame
     if frame.capture is not None and weight._node is None and not weight.stop_gradient:
-        frame.looked_up(weight, ids, padding)
+        frame.on_row_lookup(weight, ids, padding)
     node = found._node
     if type(node) is Node and len(node.edges) == 1 and isinstance(node.edges[0][0], Tensor):
         node.__class__, node.rows, node.seg = RowsNode, padding, None

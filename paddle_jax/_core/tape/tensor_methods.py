@@ -26,7 +26,7 @@ class GradOfResultError(RuntimeError, SystemError):
 
 def _get_grad(self: Tensor) -> Tensor | None:
     """The gradient that `backward` accumulated, or None."""
-    local.ctx.frame.watch(self)
+    local.ctx.frame.on_grad_access(self)
     return self._grad
 
 
@@ -36,7 +36,7 @@ def _set_grad(self: Tensor, value: Tensor | None) -> None:
         clear_gradient(self, False)
         return
     _check_assigned_grad(self, value)
-    local.ctx.frame.watch(self)
+    local.ctx.frame.on_grad_access(self)
     old = self._grad
     replaceable = old is None or type(old) is RowsGrad
     if type(value) is RowsGrad and replaceable:
@@ -71,7 +71,7 @@ tensor_method(property(_get_grad, _set_grad))
 @tensor_method
 def clear_gradient(self, set_to_zero=True):
     """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
-    local.ctx.frame.watch(self)
+    local.ctx.frame.on_grad_access(self)
     has_rows = isinstance(self._grad, RowsGrad)  # a gradient of some rows goes, as in Paddle
     if not set_to_zero or has_rows:
         self._grad = None
@@ -166,7 +166,7 @@ def register_hook(self, hook: Callable[[Tensor], Tensor | None]):
             "register_hook: the tensor has stop_gradient=True, so it gets no gradient; "
             "set stop_gradient = False first"
         )
-    local.ctx.frame.hooks(self)
+    local.ctx.frame.on_hook(self)
     if self._node is not None:
         return TensorHookRemoveHelper(self._node.hooks_of(self._idx), hook)
     if self._hooks is None:

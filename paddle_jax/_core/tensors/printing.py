@@ -63,7 +63,7 @@ def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
     value = heard(settled(held(tensor)))
     if isinstance(value, jax.core.Tracer):
-        local.ctx.frame.shown(tensor)
+        local.ctx.frame.on_print(tensor)
         return (
             f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
             f"stop_gradient={tensor.stop_gradient}, traced)"

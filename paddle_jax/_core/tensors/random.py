@@ -36,7 +36,7 @@ class Generator:
     def manual_seed(self, seed):
         """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
         if "_words" in self.__dict__:
-            local.ctx.frame.reseeded(self)
+            local.ctx.frame.on_reseed(self)
         number = int(seed)
         if not 0 <= number < 2**64:
             raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
@@ -60,7 +60,7 @@ class Generator:
 
     def draw(self):
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
-        return local.ctx.frame.draw(self)
+        return local.ctx.frame.next_random_key(self)
 
     def draw_on_host(self):
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""

@@ -101,7 +101,7 @@ class Tensor:
 
     @_value.setter
     def _value(self, value):
-        local.ctx.frame.note(self)
+        local.ctx.frame.on_assign(self)
         self._raw = value
 
     def _rebind(self, value):
@@ -122,14 +122,14 @@ class Tensor:
     def _put(self, value):
         """As `_fill`, for this Tensor alone: its views, and what it is a view of, stay as they are."""
         if type(value) is not Value:
-            local.ctx.frame.note(self)
+            local.ctx.frame.on_assign(self)
         self._raw = value
 
     def _adopt(self, other):
         """Becomes `other` (value and history) while staying the same object: the end of every
         in-place operation."""
         if type(other._raw) is not Value:
-            local.ctx.frame.note(self)
+            local.ctx.frame.on_assign(self)
         if other._node is not None or self._node is None:
             self._node, self._idx = other._node, other._idx
         elif local.ctx.grad:
@@ -509,7 +509,7 @@ def rebind_all(tensors, values):
     frame = local.ctx.frame
     if not frame.eager:
         for tensor in tensors:
-            frame.note(tensor, False)
+            frame.on_assign(tensor, False)
     hand_out(_SET_RAW, tensors, values)
     for tensor in tensors:
         tensor._version += 1
@@ -539,12 +539,12 @@ def on_host(tensor, op, instead=""):
     """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says
     what to do instead."""
     frame = local.ctx.frame
-    if (known := frame.host(tensor)) is not None:
+    if (known := frame.host_value(tensor)) is not None:
         return known
     value = settled(held(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
-        frame.refused(error)
+        frame.on_refusal(error)
         raise error
     return looked_at(heard(value), op)
 

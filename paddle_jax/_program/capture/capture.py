@@ -93,7 +93,7 @@ class Capture(Trace):
     def begin(self):
         """Makes operands of the Tensors that are known."""
         ctx = local.ctx
-        self.nested(ctx.frame)
+        self.nest_in(ctx.frame)
         self.segment, self.begun = ctx.segment, True
         ctx.frame, ctx.segment = self, None
         for tensor in self.start:
@@ -107,7 +107,7 @@ class Capture(Trace):
         if not self.begun:
             return
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
-        self.written.undo()
+        self.undo_log.undo()
         for _, grad, raw, _ in self.grads.values():
             if grad is not None and id(grad) not in self.tensors:
                 grad._raw = raw
@@ -138,7 +138,7 @@ class Capture(Trace):
                     f"the variable {self.lacking[id(tensor)][1]!r} has no value after one "
                     "branch of a condition on a tensor, and is used"
                 )
-                self.refused(error)
+                self.on_refusal(error)
                 raise error
         return tensors
 
@@ -168,7 +168,7 @@ class Capture(Trace):
 
     def _meet(self, tensor):
         entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
-        self.written.note(tensor)
+        self.undo_log.save(tensor)
         tensor._raw, tensor._node, tensor._idx = entry.own, None, 0
         return self._keep(entry)
 
@@ -188,7 +188,7 @@ class Capture(Trace):
             entry.tensor._raw = entry.tracer
         return entry.tracer
 
-    def number(self, get):
+    def host_number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
         if self.effects:
             raise Unsupported(
@@ -198,7 +198,7 @@ class Capture(Trace):
         with swapped(self, quiet=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
 
-    def host(self, tensor):
+    def host_value(self, tensor):
         """The value of a Tensor for the host, where it may count as constant: a few integers from
         outside. Else None."""
         raw = tensor._raw
@@ -219,35 +219,35 @@ class Capture(Trace):
         self.host_reads[entry] = value = looked_at(entry.value)
         return value
 
-    def recalls(self, node):
+    def on_node_gradient(self, node):
         """Nothing to do: what operations of the run keep is from the run."""
 
-    def refused(self, error):
+    def on_refusal(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
         self.refusal = self.refusal or error
 
-    def reseeded(self, generator):
+    def on_reseed(self, generator):
         """Called before a generator gets another state."""
         raise Unsupported(
             "the state of the random generator is set inside the function (paddle.seed, "
             "set_rng_state); set it outside"
         )
 
-    def stream(self, what):
+    def on_stream_read(self, what):
         """Called before something is read that is not the same at each call."""
         raise Unsupported(
             f"{what} is iterated over inside the function, which would happen while compiling "
             "only; pass in what is taken from it"
         )
 
-    def fact(self, get):
+    def guarded_value(self, get):
         """What `get()` gives, compared again at each call."""
         value = get()
         if not self.quiet:
             self.guards.append((get, value))
         return value
 
-    def outside(self, tensor):
+    def value_before(self, tensor):
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
         self.read(tensor)
         entry = self.tensors.get(id(tensor))
@@ -267,7 +267,7 @@ class Capture(Trace):
         self._hold(tensor)
         self.uses.add(id(tensor))
 
-    def note(self, tensor, shares=True):
+    def on_assign(self, tensor, shares=True):
         """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
         if shares:
             self.sharing.add(id(tensor))
@@ -285,14 +285,14 @@ class Capture(Trace):
         """Whether a Tensor is not one that the run has made."""
         return id(tensor) in self.tensors or not isinstance(tensor._raw, jax.core.Tracer)
 
-    def watch(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
         if id(tensor) in self.grads:
             return
         self.read(tensor)
         if id(tensor) not in self.tensors:
             return  # made by the run itself
-        if accumulates and self.written.before(tensor)[1] is not None:
+        if accumulates and self.undo_log.saved_state(tensor)[1] is not None:
             raise Unsupported(
                 f"backward reaches {tensor.name}, which was computed outside; "
                 "call backward outside, or compute it inside"
@@ -314,7 +314,7 @@ class Capture(Trace):
         if kind == "array":
             self.read(grad)
 
-    def looked_up(self, weight, ids, padding):
+    def on_row_lookup(self, weight, ids, padding):
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
         marks = None
         if ids is not None and get_opaque_trace_state(convention="flax") == self.level:
@@ -322,16 +322,16 @@ class Capture(Trace):
         before = self.lookups.get(id(weight))
         self.lookups[id(weight)] = weight, marks if before is None else either(before[1], marks)
 
-    def assigned(self, layer):
+    def on_layer_change(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
         _note(self.attributes, layer)
 
-    def altered(self, owner):
+    def on_object_change(self, owner):
         """Called before an object, a list or a dict changes, or may change."""
         if Observing.reads is None or Observing.reads.is_outside(owner):
             _note(self.contents, owner)
 
-    def hooks(self, tensor):
+    def on_hook(self, tensor):
         """Called before a hook is put on a Tensor."""
         if id(tensor) in self.tensors:
             raise Unsupported(
@@ -340,11 +340,11 @@ class Capture(Trace):
             )
         self.hooked = True
 
-    def stepped(self):
+    def on_optimizer_step(self):
         """Called for a step of an optimizer, which each call of the program will make."""
         self.steps += 1
 
-    def effect(self, call, owner, args, kwargs):
+    def host_effect(self, call, owner, args, kwargs):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.quiet:  # the call is part of one that is noted already
             return call(owner, *args, **kwargs)
@@ -358,11 +358,11 @@ class Capture(Trace):
         with swapped(self, quiet=True):
             return call(owner, *args, **kwargs)
 
-    def shown(self, tensor):
+    def on_print(self, tensor):
         """Called before a Tensor is written as text, which each call has to do with the values it has."""
         if not self.once:
             error = TracedValueError("str")
-            self.refused(error)
+            self.on_refusal(error)
             raise error
 
     def writes(self, call, args, kwargs):
@@ -528,7 +528,7 @@ def _changes(run):
     for entry in run.inputs:
         tensor = entry.tensor
         if tensor is not None and tensor._raw is not entry.tracer and tensor._raw is not entry.own:
-            steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
+            steps, shares = tensor._version - run.undo_log.saved_state(tensor)[5], id(tensor) in run.sharing
             changes.append(
                 Change(
                     "value",
@@ -541,7 +541,7 @@ def _changes(run):
                 )
             )
             arrays.append(run.read(tensor))
-        elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
+        elif tensor is not None and tensor.stop_gradient is not run.undo_log.saved_state(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad

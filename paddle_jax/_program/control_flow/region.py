@@ -168,27 +168,27 @@ class RegionTrace(Trace):
     def steps(self):
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
         ctx = local.ctx
-        return [(setattr, ctx, "frame", self.nested(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
+        return [(setattr, ctx, "frame", self.nest_in(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
 
-    def watch(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor, accumulates=False):
         self.grads.setdefault(id(tensor), (tensor, tensor._grad))
-        super().watch(tensor, accumulates)
+        super().on_grad_access(tensor, accumulates)
 
-    def note(self, tensor, shares=True):
+    def on_assign(self, tensor, shares=True):
         if type(tensor._raw) is Uninitialized:
             raise Unsupported(
                 "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
             )
         refuse_doubtful(tensor, self.capture)
-        super().note(tensor)
+        super().on_assign(tensor)
 
-    def assigned(self, layer):
+    def on_layer_change(self, layer):
         self._note_content(layer)
-        super().assigned(layer)
+        super().on_layer_change(layer)
 
-    def altered(self, thing):
+    def on_object_change(self, thing):
         self._note_content(thing)
-        super().altered(thing)
+        super().on_object_change(thing)
 
     def _note_content(self, thing):
         """Notes what an object or container holds, unless this run has made it."""
@@ -212,7 +212,7 @@ class RegionTrace(Trace):
                 # what the conversion knows, it puts back
                 self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
 
-    def hooks(self, tensor):
+    def on_hook(self, tensor):
         raise Unsupported(
             "register_hook is called inside a compiled branch or loop, where it would never "
             "run; register the hook outside"
@@ -240,7 +240,7 @@ class RegionTrace(Trace):
                     f"{tensor.name}.grad appears inside a compiled branch or loop; "
                     "call backward outside of it"
                 )
-        for tensor, (raw, node, *_) in self.written.changed():
+        for tensor, (raw, node, *_) in self.undo_log.changed():
             if not (isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace):
                 yield (
                     tensor,
@@ -251,10 +251,10 @@ class RegionTrace(Trace):
                     ),
                 )
 
-    def settle(self):
+    def undo_changes(self):
         for tensor, before in self.grads.values():
             tensor._grad = before
-        return super().settle()
+        return super().undo_changes()
 
 
 class Region:
@@ -320,7 +320,7 @@ class Region:
             return Leaf(len(results) - 1, tensor)
 
         for (tensor, stop), value in zip(carried, values, strict=False):
-            frame.note(tensor)
+            frame.on_assign(tensor)
             frame.take(tensor, value, stop)
         leaves, tree = flat(self.code(*inputs))
         self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
@@ -388,7 +388,7 @@ def doubt(result, tensor):
 def write_back(change, new):
     """Gives a Tensor outside the value that a branch or loop left it with."""
     if local.ctx.frame.recording:
-        local.ctx.frame.note(change.tensor)
+        local.ctx.frame.on_assign(change.tensor)
         change.tensor._raw = new._raw
         change.tensor.stop_gradient = new.stop_gradient and change.tensor.stop_gradient
     elif change.adopts:

@@ -31,7 +31,7 @@ def _final(statement):
         try:
             return statement(*args)
         except Unsupported as error:
-            local.ctx.frame.refused(error)
+            local.ctx.frame.on_refusal(error)
             raise
 
     return reporting

@@ -149,7 +149,7 @@ class Calls:
         for value in (*args, *named.values()):
             self.content(value)
             if isinstance(value, CONTAINERS):
-                local.ctx.frame.altered(value)
+                local.ctx.frame.on_object_change(value)
         return tuple([self.entered(a) for a in args]), {k: self.entered(a) for k, a in named.items()}
 
     def entered(self, value):
@@ -399,7 +399,7 @@ class Calls:
         """A method, written in C, of a container or another object."""
         args, named = self._contents(args, named)
         if isinstance(owner, CONTAINERS):
-            local.ctx.frame.altered(owner)
+            local.ctx.frame.on_object_change(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.facts.result(function, f"the classes of {owner.__name__}")
         if id(owner) in self.created or isinstance(

@@ -117,7 +117,7 @@ class Reads(Calls):
         """
         error = Unsupported(why)
         self.reason = self.reason or why
-        local.ctx.frame.refused(error)
+        local.ctx.frame.on_refusal(error)
         raise error
 
     def uncovered(self, why):
@@ -379,7 +379,7 @@ class Reads(Calls):
         self.written.add((id(owner), name))
         self.kept.append(owner)
         if not isinstance(owner, ModuleBase):  # which tells by itself
-            local.ctx.frame.altered(owner)
+            local.ctx.frame.on_object_change(owner)
         return owner
 
     def _sets_its_own_way(self, owner, name):
@@ -450,13 +450,13 @@ class Reads(Calls):
                 f"a {kind} from outside the function is changed, which would happen while compiling "
                 "only; return its values"
             )
-        local.ctx.frame.altered(container)
+        local.ctx.frame.on_object_change(container)
         return outside
 
     def augmented(self, target, operand):
         """The operand of `target += operand` and the like, where `target` is a variable."""
         if isinstance(target, CONTAINERS):
-            local.ctx.frame.altered(target)
+            local.ctx.frame.on_object_change(target)
         return self.operand(operand)
 
     def computed(self, value):

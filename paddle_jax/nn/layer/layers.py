@@ -270,7 +270,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
     def _changes(self):
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
         Changes.count += 1
-        local.ctx.frame.assigned(self)
+        local.ctx.frame.on_layer_change(self)
 
     def _check_name(self, what, name, store):
         if "_parameters" not in self.__dict__:
@@ -301,7 +301,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
     def __setattr__(self, name, value):
         Changes.count += 1
         if "_parameters" in self.__dict__:
-            local.ctx.frame.assigned(self)
+            local.ctx.frame.on_layer_change(self)
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
@@ -352,7 +352,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def __delattr__(self, name):
         Changes.count += 1
-        local.ctx.frame.assigned(self)
+        local.ctx.frame.on_layer_change(self)
         for store in _STORES:
             if name in self.__dict__.get(store, ()):
                 del self.__dict__[store][name]

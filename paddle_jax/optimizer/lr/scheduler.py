@@ -28,7 +28,7 @@ def _on_host(step):
 
     @ft.wraps(step)
     def stepped(self, *args, **kwargs):
-        return local.ctx.frame.effect(step, self, args, kwargs)
+        return local.ctx.frame.host_effect(step, self, args, kwargs)
 
     return stepped
 
@@ -82,7 +82,7 @@ class LRScheduler:
 
     def __call__(self):
         """Returns the current learning rate (a float)."""
-        return local.ctx.frame.fact(lambda: self.last_lr)
+        return local.ctx.frame.guarded_value(lambda: self.last_lr)
 
     def get_lr(self):
         """Computes the rate for `self.last_epoch`; a subclass must define it."""
