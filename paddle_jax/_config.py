@@ -24,7 +24,7 @@ from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
 from paddle_jax._core.process_group import startup_barrier  # noqa: E402
 from paddle_jax._core.runner import after_fork, runner_flags  # noqa: E402
 
-compiler.bound_arenas()
+compiler.limit_malloc_arenas()
 flags.start()
 memory_flags.start()
 runner_flags.start()
@@ -32,7 +32,7 @@ compile_cache.start()
 counters.start()
 after_fork.start()
 startup_barrier.start()
-interrupt_safe.shield_collector()
+interrupt_safe.shield_garbage_collector()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform
 metrics.begin()

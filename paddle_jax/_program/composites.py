@@ -3,7 +3,7 @@ that become one operation."""
 
 import jax.numpy as jnp
 
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
 from paddle_jax._core.execution.python_state import mapped, tensors_in
@@ -92,7 +92,7 @@ class _Slot:
 def computing(amp=None):
     """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the
     mixed precision they were recorded in."""
-    return swapped(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
+    return swapped_attributes(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
 
 
 def running():
@@ -100,7 +100,7 @@ def running():
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
     segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
-    return swapped(local.ctx, frame=frame, segment=segment, amp=None)
+    return swapped_attributes(local.ctx, frame=frame, segment=segment, amp=None)
 
 
 def same(one, other):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
@@ -70,7 +70,9 @@ def _call(op, values, host=False):
                 for v in values
             )
         ):
-            with eagerly():  # integers that depend on shapes alone stay on the host: they may be lengths
+            with (
+                eager_evaluation()
+            ):  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:

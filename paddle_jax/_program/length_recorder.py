@@ -6,7 +6,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.errors import TracedValueError
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import mapped, tensors_in
@@ -356,7 +356,7 @@ class LengthRecorder(Recorder):
         if decomposed is None:
             return None
         mark = self.mark()
-        with self.noting(keep=True), swapped(local.ctx, amp=None):  # the operands are cast already
+        with self.noting(keep=True), swapped_attributes(local.ctx, amp=None):  # the operands are cast already
             results = decomposed()
             if results is None:
                 self.back(mark)

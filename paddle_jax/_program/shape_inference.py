@@ -15,7 +15,7 @@ import numpy as np
 
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.errors import TracedValueError
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
 from paddle_jax._core.lazy.symbol import PROBES, lengths
@@ -178,7 +178,7 @@ def _fold(kernel, symbols, found):
         return
     results = []
     for values in inputs:
-        with eagerly():
+        with eager_evaluation():
             out = kernel.fn(*map(jnp.asarray, values))
         results.append([np.asarray(o) for o in (out if found.many else (out,))])
     found.known = list(zip(*results, strict=True))

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jax import export
 
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import length_expressions as ex
@@ -186,7 +186,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
         if attrs is not None:
             op, layout, _ = kernel.made_of
             fn = Kernel(op.name, op._bind(layout, tuple(map(opened, attrs)))).fn
-        with swapped(local, ctx=context):
+        with swapped_attributes(local, ctx=context):
             out = jax.eval_shape(fn, *structs)
     except Exception:  # the code looks at lengths in a way that JAX's symbolic dimensions do not allow
         return None

@@ -4,7 +4,7 @@ optimizers for level O2."""
 import contextlib
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.interrupt_safe import Block
+from paddle_jax._core.base.interrupt_safe import AtomicContext
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
@@ -31,7 +31,7 @@ _KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, Ins
 _GIVEN = ("enable", "custom_white_list", "custom_black_list", "level", "dtype", "use_promote")
 
 
-class _Guard(contextlib.ContextDecorator, Block):
+class _Guard(contextlib.ContextDecorator, AtomicContext):
     """A block, or calls of a function, with a policy of mixed precision."""
 
     def __init__(self, *arguments):
@@ -49,8 +49,8 @@ class _Guard(contextlib.ContextDecorator, Block):
                 ctx.frame.precision = name
         given = dict(zip(_GIVEN, self._arguments, strict=True))
         return (
-            [(setattr, ctx, "amp", found), (setattr, ctx, "amp_given", given)],
-            [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)],
+            [(setattr, ctx, "amp", found), (setattr, ctx, "amp_arguments", given)],
+            [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_arguments", ctx.amp_arguments)],
         )
 
 
@@ -135,7 +135,7 @@ def amp_state():
         ...     amp_state()["level"]
         'O2'
     """
-    return local.ctx.amp_given
+    return local.ctx.amp_arguments
 
 
 def get_autocast_dtype(device_type=None):

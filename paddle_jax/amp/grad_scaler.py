@@ -9,7 +9,7 @@ import warnings
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eagerly, swapped
+from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attributes
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
@@ -183,7 +183,7 @@ class AmpScaler:
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
         if type(optimizer).step is not Optimizer.step:  # code of its own
             return None if bool(self._found_inf) else step()
-        with swapped(optimizer, _skip=held(self._found_inf)):
+        with swapped_attributes(optimizer, _skip=held(self._found_inf)):
             return step()
 
     def _update(self):
@@ -420,7 +420,7 @@ def _below(name, ratio):
 
 def _held(value, dtype) -> Tensor:
     """A Tensor of the state."""
-    with eagerly():
+    with eager_evaluation():
         made = wrap(jnp.asarray(value, dtype))
     made.persistable = True
     return made

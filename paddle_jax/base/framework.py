@@ -7,7 +7,7 @@ import os
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.flags import get_flags, set_flags
-from paddle_jax._core.base.freed_value import CLEARED
+from paddle_jax._core.base.freed_value import FREED_VALUE
 from paddle_jax._core.base.vlog import vlog_guard
 from paddle_jax._core.lazy.symbol import Programs
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -215,7 +215,7 @@ convert_np_dtype_to_proto_type = convert_to_proto_type
 def _create_tensor(
     type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None, **kwargs
 ):
-    made = wrap(CLEARED)
+    made = wrap(FREED_VALUE)
     if name is not None:
         made.name = name
     made.persistable = bool(persistable)

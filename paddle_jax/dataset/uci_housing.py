@@ -1,7 +1,7 @@
 """Readers of prices of houses, as Paddle 1 gave them; `paddle.text.UCIHousing` is the class
 for new programs."""
 
-from paddle_jax._core.base.state import Houses
+from paddle_jax._core.base.state import UciHousingCache
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.uci_housing import MD5, URL, parts_of
 from paddle_jax.utils import try_import
@@ -27,7 +27,7 @@ feature_names = [
 
 def __getattr__(name):
     if name in ("UCI_TRAIN_DATA", "UCI_TEST_DATA"):
-        return Houses.train if name == "UCI_TRAIN_DATA" else Houses.test
+        return UciHousingCache.train if name == "UCI_TRAIN_DATA" else UciHousingCache.test
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -43,8 +43,8 @@ def load_data(filename, feature_num=14, ratio=0.8):
         FileNotFoundError: there is no such file.
         ValueError: the numbers are not whole rows.
     """
-    if Houses.train is None:
-        Houses.train, Houses.test = parts_of(filename, feature_num, ratio)
+    if UciHousingCache.train is None:
+        UciHousingCache.train, UciHousingCache.test = parts_of(filename, feature_num, ratio)
 
 
 def feature_range(maximums, minimums):
@@ -74,20 +74,20 @@ def train():
     """The reader of the first four fifths of the houses: (float64 array [13] of features, float64 array [1]
     with the price)."""
     load_data(_file())
-    return lambda: _samples(Houses.train)
+    return lambda: _samples(UciHousingCache.train)
 
 
 def test():
     """The reader of the last fifth of the houses: (float64 array [13] of features, float64 array [1]
     with the price)."""
     load_data(_file())
-    return lambda: _samples(Houses.test)
+    return lambda: _samples(UciHousingCache.test)
 
 
 def predict_reader():
     """The features of the first house for testing, a float64 array [13], alone in a tuple."""
     load_data(_file())
-    return (Houses.test[0][:-1],)
+    return (UciHousingCache.test[0][:-1],)
 
 
 def fetch():

@@ -175,7 +175,7 @@ class DataParallel(Layer):
         """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""
         if self._armed and not self._waiting:
             self._waiting = True
-            local.ctx.after.append(self._average)
+            local.ctx.after_backward.append(self._average)
 
     def _average(self):
         self._armed = self._waiting = False

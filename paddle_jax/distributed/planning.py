@@ -13,7 +13,7 @@ from html import escape
 import jax
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.lazy_array import observed
@@ -240,7 +240,7 @@ def _static(step):
 def _compiled(static, args, kwargs, ops, layouts):
     """The Tensors that a step works on, their shapes and layouts, and the program XLA makes of it. ops,
     layouts: get the lines of its operations, and how their results lie."""
-    with swapped(local.ctx.frame, executor=_named(ops, layouts)):
+    with swapped_attributes(local.ctx.frame, executor=_named(ops, layouts)):
         program, inputs = static._capture(args, kwargs)
     tensors = program._tensors(inputs)
     operands, numbers = [_operand(t) for t in tensors], [get() for get in program.getters]

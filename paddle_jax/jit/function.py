@@ -16,8 +16,8 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.base.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import swapped, within, without_collection
-from paddle_jax._core.base.state import Changes, Observing, local
+from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
+from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.python_state import Snapshot
 from paddle_jax._core.kernels.op_checks import NotFinite, checked
 from paddle_jax._core.lazy.signature_cache import watch
@@ -226,7 +226,7 @@ class StaticFunction:
             del instance.__dict__[self.__name__]
         if isinstance(inspect.getattr_static(type(instance), self.__name__, None), StaticFunction):
             object.__setattr__(instance, self.__name__, self.dygraph_function)  # decorated in the class
-            Changes.count += 1
+            LayerVersion.count += 1
         return self.dygraph_function
 
     def train(self):
@@ -390,7 +390,7 @@ class StaticFunction:
             once=self._full_graph,
             generators=scan.generators,
         )
-        with swapped(Switch, busy=True):
+        with swapped_attributes(Switch, busy=True):
             captured, reads = self._captured(run)
             program = Program(self._name(), captured, scan, reads, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
@@ -433,7 +433,7 @@ class StaticFunction:
         try:
             # it would run code of objects that have nothing to do with the function
             with without_collection():
-                captured = within(usage, lambda: within(reads, body))
+                captured = run_within(usage, lambda: run_within(reads, body))
             changed = scan.snapshot.restore_variables()
         except BaseException:
             scan.snapshot.restore_variables()

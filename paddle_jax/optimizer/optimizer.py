@@ -6,7 +6,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eagerly, hand_out
+from paddle_jax._core.base.interrupt_safe import eager_evaluation, set_all
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.execution.python_state import SCALARS
@@ -454,7 +454,7 @@ class Optimizer(ByParameter, States):
         states = {}
         for stack in group.stacks:
             values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
-            with eagerly():
+            with eager_evaluation():
                 states |= {
                     id(param): {slot: stack.part(value, row) for slot, value in values.items()}
                     for row, param in enumerate(stack.params)
@@ -480,7 +480,7 @@ class Optimizer(ByParameter, States):
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
-        hand_out(
+        set_all(
             partial(setattr, group),
             ("stacks", "places", "calls", "chosen", "ids"),
             (stacks, places, pack(stacks), chosen, []),
@@ -527,7 +527,7 @@ class Optimizer(ByParameter, States):
             )
         if self._multi_precision and str(value.dtype) in LOW:
             values = list(map(outside, params))
-            with eagerly():
+            with eager_evaluation():
                 slots["master"] = wrap(
                     put(joined(values, flat).astype(wide), self._state_layout("master", params[0], ()))
                 )

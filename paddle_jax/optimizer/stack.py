@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import Several, kept, leaf, observed
@@ -70,7 +70,7 @@ class Stack:
 
     def moved(self, states):
         """{slot: array} of states that the parameters (by id) had in other stacks."""
-        with eagerly():
+        with eager_evaluation():
             values = {
                 slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state
             }
@@ -398,7 +398,7 @@ def _clip_extras(extra):
 def fresh(shape, fill, dtype, layout=None):
     """A new state array that nobody else holds (it will be donated), concrete even while a program
     is being traced."""
-    with eagerly():
+    with eager_evaluation():
         small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)

@@ -6,7 +6,7 @@ import re
 import jax
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import state
 from paddle_jax._core.lazy.lazy_array import observed, uploaded
 from paddle_jax._core.tensors.layout import layout_of, put
@@ -184,7 +184,7 @@ class States:
             return {}
         # in a function that is being compiled, too: it takes the states as operands, and would begin anew
         # with them at each call
-        with eagerly():
+        with eager_evaluation():
             return {
                 slot: self._loaded_slot(stack, slot, observed(tensor._raw), new)
                 for slot, tensor in stack.state.items()

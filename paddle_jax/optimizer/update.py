@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import Once, jitted
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
 from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
 from paddle_jax._core.tensors.layout import constrained, stacked
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
@@ -79,7 +79,9 @@ def compiled(rule, hyper, clip, forms=None):
         with without_inner_jit():
             return update(*arguments, **named)
 
-    return Once(jitted(traced if straight(rule) else update, donate_argnums=0), "optimizer")
+    return InterruptSafeCall(
+        interrupt_safe_jit(traced if straight(rule) else update, donate_argnums=0), "optimizer"
+    )
 
 
 def _one(rule, settings, old, params, grad, extra, form, lr, skip):

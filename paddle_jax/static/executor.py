@@ -10,7 +10,12 @@ import numpy as np
 from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.base.interrupt_safe import Once, deliver, eagerly, jitted
+from paddle_jax._core.base.interrupt_safe import (
+    InterruptSafeCall,
+    call_and_store,
+    eager_evaluation,
+    interrupt_safe_jit,
+)
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.signature_cache import watch
@@ -285,7 +290,11 @@ class Entry:
         self.host = any(op.host for op in ops)
         options = compiler_options(_EQUATIONS * len(ops)) or None
         self.compiled = (
-            body if self.host else Once(jitted(body, donate_argnums=0, compiler_options=options), "executor")
+            body
+            if self.host
+            else InterruptSafeCall(
+                interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
+            )
         )
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
@@ -311,7 +320,7 @@ class Entry:
             return itertools.chain(map(values.__setitem__, self.written, results), map(out.append, results))
 
         if self.host:
-            deliver(self.compiled, arguments, take)
+            call_and_store(self.compiled, arguments, take)
         else:
             # None: a NumPy array
             known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]
@@ -374,7 +383,7 @@ class Entry:
             if values.get(name) is None:
                 if name not in self.program.values:
                     raise _no_value(name)
-                with eagerly():
+                with eager_evaluation():
                     values[name] = jax.numpy.array(concrete(self.program.values[name]))
         return [values[name] for name in self.written], [values[name] for name in self.read]
 

@@ -5,7 +5,7 @@ import hashlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.freed_value import CLEARED
+from paddle_jax._core.base.freed_value import FREED_VALUE
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, elements, held, wrap
 from paddle_jax._core.tensors.var_type import VarType
@@ -14,12 +14,12 @@ from paddle_jax.tensor.methods import _attach, _moved
 
 @_attach
 def _is_initialized(self):
-    return self._raw is not CLEARED and type(self._raw) is not Uninitialized
+    return self._raw is not FREED_VALUE and type(self._raw) is not Uninitialized
 
 
 @_attach
 def _clear_data(self):
-    self._rebind(CLEARED)
+    self._rebind(FREED_VALUE)
 
 
 @_attach
@@ -77,7 +77,7 @@ def _inplace_version(self):
 
 @_attach
 def _clear(self):
-    self._rebind(CLEARED)
+    self._rebind(FREED_VALUE)
 
 
 _attach(_clear, "_clear_dataptr")

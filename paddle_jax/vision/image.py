@@ -1,6 +1,6 @@
 """Which library reads image files, and reading one."""
 
-from paddle_jax._core.base.state import Images
+from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.utils import try_import
 
@@ -43,7 +43,7 @@ def set_image_backend(backend):
         'cv2'
         >>> paddle.vision.set_image_backend("pil")
     """
-    Images.backend = _checked("set_image_backend", backend)
+    ImageSettings.backend = _checked("set_image_backend", backend)
 
 
 def get_image_backend():
@@ -53,7 +53,7 @@ def get_image_backend():
         >>> paddle.vision.get_image_backend()
         'pil'
     """
-    return Images.backend
+    return ImageSettings.backend
 
 
 def image_load(path, backend=None):
@@ -72,7 +72,7 @@ def image_load(path, backend=None):
 
     Differs from Paddle: backend "tensor" gives a Tensor, where Paddle 3.3.1 gives None.
     """
-    backend = _checked("image_load", backend or Images.backend)
+    backend = _checked("image_load", backend or ImageSettings.backend)
     if backend == "cv2":
         return opencv().imread(path)
     image = pillow().open(path)

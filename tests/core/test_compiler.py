@@ -19,7 +19,7 @@ class Library:
 ctypes.CDLL = Library
 from paddle_jax._core.base import compiler
 calls.clear()
-compiler.bound_arenas()
+compiler.limit_malloc_arenas()
 print(calls)
 """
 
@@ -67,10 +67,10 @@ def test_arenas_that_the_environment_sets_stay(name, value, monkeypatch):
 
 def test_what_the_system_lacks_is_left_out(monkeypatch):
     monkeypatch.setattr(compiler.ctypes, "CDLL", lambda name: object())
-    with compiler.leanly("segment"):
-        compiler.bound_arenas()
+    with compiler.trimmed_memory("segment"):
+        compiler.limit_malloc_arenas()
 
 
 def test_an_error_of_the_compiler_is_passed_on():
-    with pytest.raises(KeyError), compiler.leanly("segment"):
+    with pytest.raises(KeyError), compiler.trimmed_memory("segment"):
         raise KeyError

@@ -85,10 +85,10 @@ def test_static_programs(paddle, monkeypatch):
 
 def watched(monkeypatch):
     """A list of the calls that made JAX's Python code run in this thread; `watched.calls` counts all."""
-    wrong, main, plain = [], threading.get_ident(), interrupt_safe.deliver
+    wrong, main, plain = [], threading.get_ident(), interrupt_safe.call_and_store
     watched.calls = 0
 
-    def deliver(function, arguments, take):
+    def call_and_store(function, arguments, take):
         known = getattr(function, "_cache_size", None)
         before = known() if known else 0
         plain(function, arguments, take)
@@ -97,14 +97,14 @@ def watched(monkeypatch):
             wrong.append((function, [type(a) for a in arguments]))
 
     for module in (interrupt_safe, paddle_jax._program.capture.compiled_function, paddle_jax.static.executor):
-        monkeypatch.setattr(module, "deliver", deliver)
+        monkeypatch.setattr(module, "call_and_store", call_and_store)
     return wrong
 
 
 def test_first_calls_of_many_threads():
     """Each gets its own results."""
     for _ in range(20):
-        once, found = interrupt_safe.Once(jax.jit(lambda x: [x + 1])), {}
+        once, found = interrupt_safe.InterruptSafeCall(jax.jit(lambda x: [x + 1])), {}
 
         def work(i, once=once, found=found):
             out = []
@@ -138,16 +138,16 @@ class Lowered:
 def test_a_compilation_is_left_alone_by_who_is_interrupted(monkeypatch):
     """JAX's caches are as they should be, and the next call waits for the same compilation before
     it runs anything."""
-    function, out, plain = Lowered(), [], interrupt_safe.Apart.wait
-    once = interrupt_safe.Once(function)
+    function, out, plain = Lowered(), [], interrupt_safe.ShieldedThread.wait
+    once = interrupt_safe.InterruptSafeCall(function)
 
     def interrupted(running):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(interrupt_safe.Apart, "wait", interrupted)
+    monkeypatch.setattr(interrupt_safe.ShieldedThread, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         once((1,), lambda results: map(out.append, results))
-    monkeypatch.setattr(interrupt_safe.Apart, "wait", plain)
+    monkeypatch.setattr(interrupt_safe.ShieldedThread, "wait", plain)
     threading.Timer(0.2, function.go.set).start()
     once((1,), lambda results: map(out.append, results))
     assert out == [2] and len(function.called) == 1
@@ -160,7 +160,7 @@ def test_settings_of_the_thread_hold_for_the_first_call():
     with jax.numpy_dtype_promotion("strict"), jax.default_matmul_precision("float32"):
         found = []
         config = jax.config
-        once = interrupt_safe.Once(
+        once = interrupt_safe.InterruptSafeCall(
             jax.jit(
                 lambda x: (
                     found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision))

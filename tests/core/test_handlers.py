@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 from paddle_jax._core.base import signal_handlers
-from paddle_jax._core.base.interrupt_safe import tracing_kept
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
 
 
 class Notice(Exception):
@@ -67,13 +67,13 @@ SENDS = library("""
 
 @pytest.mark.parametrize("keeper", [IGNORES, REPLACES, CALLS], ids=["ignored", "replaced", "passed on"])
 def test_comes_out(notice, keeper):
-    with pytest.raises(Notice), tracing_kept(), tracing_kept():
+    with pytest.raises(Notice), preserved_tracing(), preserved_tracing():
         keeper(notice)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_in_the_callback_of_a_weak_reference(notice):
-    with pytest.raises(Notice), tracing_kept():
+    with pytest.raises(Notice), preserved_tracing():
         thing = Notice()
         watch = weakref.finalize(thing, notice)
         del thing
@@ -83,7 +83,7 @@ def test_in_the_callback_of_a_weak_reference(notice):
 
 def test_what_the_program_catches_stays_caught(notice):
     reached = []
-    with tracing_kept():
+    with preserved_tracing():
         with contextlib.suppress(Notice):
             CALLS(notice)
         reached.append("between")
@@ -94,21 +94,21 @@ def test_what_the_program_catches_stays_caught(notice):
 
 
 def test_errors_of_the_body_are_not_replaced():
-    with pytest.raises(ZeroDivisionError), tracing_kept():
+    with pytest.raises(ZeroDivisionError), preserved_tracing():
         1 // 0
 
 
 def test_keyboard_interrupt():
     # what started the tests may have it ignored
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt), tracing_kept():
+    with pytest.raises(KeyboardInterrupt), preserved_tracing():
         IGNORES(lambda: signal.raise_signal(signal.SIGINT))
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 def test_a_handler_set_inside_stays():
     before = signal.getsignal(signal.SIGUSR1)
-    with tracing_kept():
+    with preserved_tracing():
         signal.signal(signal.SIGUSR1, print)
     assert signal.signal(signal.SIGUSR1, before) is print
 
@@ -117,11 +117,11 @@ def test_a_listener_that_was_left_behind_counts_no_more(notice):
     """An exception may fall between the end of a block and its putting the handlers back."""
     handler = signal.getsignal(signal.SIGUSR1)
     with contextlib.suppress(ZeroDivisionError), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signal_handlers.Handlers, "_close", lambda block: 1 // 0)
-        with tracing_kept():
+        patch.setattr(signal_handlers.ObservedHandlers, "_close", lambda block: 1 // 0)
+        with preserved_tracing():
             pass
-    assert type(signal.getsignal(signal.SIGUSR1)) is signal_handlers.Listener
-    with pytest.raises(Notice), tracing_kept():
+    assert type(signal.getsignal(signal.SIGUSR1)) is signal_handlers.HandlerProxy
+    with pytest.raises(Notice), preserved_tracing():
         IGNORES(notice)
     assert signal.getsignal(signal.SIGUSR1) is handler
 
@@ -130,7 +130,7 @@ def test_other_threads():
     entered = []
 
     def work():
-        with tracing_kept():
+        with preserved_tracing():
             entered.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from paddle_jax._core.base import caller_info, interrupt_safe
-from paddle_jax._core.base.interrupt_safe import hand_out, swapped
+from paddle_jax._core.base.interrupt_safe import set_all, swapped_attributes
 
 
 class Thing:
@@ -36,7 +36,7 @@ def raising_at(limit):
 
 
 def enter_and_leave(thing):
-    with swapped(thing, a=10, b=20):
+    with swapped_attributes(thing, a=10, b=20):
         assert (thing.a, thing.b) == (10, 20)
 
 
@@ -59,8 +59,8 @@ def test_block_is_left_whatever_line_is_hit():
 
 def test_blocks_nest_and_can_be_used_again():
     thing = Thing()
-    block = swapped(thing, a=10)
-    with block, swapped(thing, a=11), block:
+    block = swapped_attributes(thing, a=10)
+    with block, swapped_attributes(thing, a=11), block:
         assert thing.a == 10
     assert thing.a == 1
     block.__enter__()
@@ -75,14 +75,14 @@ def test_blocks_nest_and_can_be_used_again():
 
 def test_exceptions_pass_through():
     thing = Thing()
-    with pytest.raises(KeyError), swapped(thing, a=10):
+    with pytest.raises(KeyError), swapped_attributes(thing, a=10):
         raise KeyError
     assert thing.a == 1
 
 
 def test_hand_out():
     things = [Thing(), Thing()]
-    hand_out(lambda thing, value: setattr(thing, "a", value), things, [5, 6])
+    set_all(lambda thing, value: setattr(thing, "a", value), things, [5, 6])
     assert [t.a for t in things] == [5, 6]
 
 
@@ -134,22 +134,22 @@ def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
 
 def test_a_call_in_another_thread_is_settled_at_any_time():
     done = threading.Event()
-    begun = interrupt_safe.Apart(done.set)
+    begun = interrupt_safe.ShieldedThread(done.set)
     begun.start()
     assert done.wait(20)
     for _ in range(2):
-        begun.settle()
+        begun.finish_or_cancel()
     # what it raised is kept with its traceback: that must not keep the waiter waiting
-    failing = interrupt_safe.Apart(lambda: 1 // 0)
+    failing = interrupt_safe.ShieldedThread(lambda: 1 // 0)
     failing.start()
     waiting = threading.Thread(target=failing.wait, daemon=True)
     waiting.start()
     waiting.join(20)
     assert not waiting.is_alive() and isinstance(failing.error, ZeroDivisionError)
-    early = interrupt_safe.Apart(lambda: pytest.fail("given up before it began"))
+    early = interrupt_safe.ShieldedThread(lambda: pytest.fail("given up before it began"))
     # the first time may itself be interrupted, and the next user of the program asks again
     for _ in range(2):
-        waiting = threading.Thread(target=early.settle, daemon=True)
+        waiting = threading.Thread(target=early.finish_or_cancel, daemon=True)
         waiting.start()
         waiting.join(20)
         assert not waiting.is_alive()
@@ -159,7 +159,7 @@ def test_a_call_in_another_thread_is_settled_at_any_time():
 
 def test_a_lock_is_free_again_whatever_line_of_a_wait_is_hit():
     for limit in range(1, 12):
-        running = interrupt_safe.Apart(int)
+        running = interrupt_safe.ShieldedThread(int)
         running.start()
         running.wait()
         sys.settrace(raising_at(limit)[0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paddle_jax._core.base.state import Houses
+from paddle_jax._core.base.state import UciHousingCache
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
 KEPT = ("UCI_TRAIN_DATA", "UCI_TEST_DATA")
@@ -18,7 +18,7 @@ def path(paddle, oracle, tmp_path, monkeypatch):
         monkeypatch.setattr(engine.dataset.common, "download", lambda *arguments: path)
     for name, part in zip(KEPT, ("train", "test"), strict=True):
         monkeypatch.setattr(oracle.dataset.uci_housing, name, None)
-        monkeypatch.setattr(Houses, part, None)
+        monkeypatch.setattr(UciHousingCache, part, None)
     return path
 
 

@@ -7,7 +7,7 @@ import warnings
 import jax
 import pytest
 
-from paddle_jax._core.base.interrupt_safe import tracing_kept
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._program.capture.compiled_function import Program, Stale
 from paddle_jax._program.guards.guard_set import Facts
 
@@ -84,7 +84,7 @@ def test_what_a_handler_raises_in_a_branch_is_no_exception_of_the_branch(paddle)
 
     x, before = paddle.ones([2]), signal.signal(signal.SIGUSR1, handler)
     try:
-        with pytest.raises(Notice), tracing_kept():
+        with pytest.raises(Notice), preserved_tracing():
             jax.jit(lambda a: cond(paddle.to_tensor(a) > 0, first, lambda: x)._value)(1.0)
     finally:
         signal.signal(signal.SIGUSR1, before)

@@ -1,67 +1,71 @@
-"""How compiling is kept small.
+"""Options that keep the memory of compiling small.
 
-A step of a network is compiled once and used for hours, but what compiling takes is the peak
-of most programs.
+A program is compiled once and used for hours, but compiling is the peak of the memory of most programs.
 """
+
+from __future__ import annotations
 
 import contextlib
 import ctypes
 import functools as ft
 import os
+from collections.abc import Iterator
 from importlib import metadata
 
 import jax
 
-_MANY = 1200  # equations from which on the memory counts
-_ARENAS = -8  # M_ARENA_MAX of glibc's malloc.h
+_LARGE = 1200  # equations from which on the memory counts
+_ARENA_MAX = -8  # M_ARENA_MAX of glibc's malloc.h
 _EMITTERS = "xla_cpu_use_fusion_emitters"  # jaxlib 0.12 does not know it any more
 
 
-def compiler_options(equations):
-    """What XLA is told for a program of so many equations on a CPU; {} elsewhere, for versions that have no
-    choice, and for small programs.
+def compiler_options(equations: int) -> dict[str, bool]:
+    """Options of XLA for a program of so many equations.
 
-    The newer of two ways to write the code of a fused loop keeps an MLIR context for each until all are
-    written: 130 MB for a Transformer of four layers (1553 equations), 270 for ResNet-18 (2753). The older one
-    compiles as fast or faster; what it makes of a step of a small network is a tenth slower.
+    They are empty except for large programs on a CPU. The newer of two ways to write the code of a fused loop
+    keeps an MLIR context for each until all are written: 130 MB for a Transformer of four layers (1553
+    equations), 270 for ResNet-18 (2753). The older way compiles as fast or faster; the step of a small
+    network runs a tenth slower.
     """
-    return dict(_options()) if equations >= _MANY and jax.default_backend() == "cpu" else {}
+    return dict(_options()) if equations >= _LARGE and jax.default_backend() == "cpu" else {}
 
 
 @ft.cache
-def _options():
+def _options() -> tuple[tuple[str, bool], ...]:
+    """Options for large programs; none for versions of jaxlib without a choice, or where the user chose."""
     version = tuple(int(part) for part in metadata.version("jaxlib").split(".")[:2])
-    return (
-        ((_EMITTERS, False),)
-        if (0, 10) <= version < (0, 12) and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", "")
-        else ()
-    )
+    has_choice = (0, 10) <= version < (0, 12)
+    if has_choice and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", ""):
+        return ((_EMITTERS, False),)
+    return ()
 
 
-def bound_arenas():
-    """At most one arena of malloc for each processor, in place of eight: XLA's many threads leave free memory
-    behind in each that they use. What the environment says (MALLOC_ARENA_MAX) stays."""
-    told = "MALLOC_ARENA_MAX" in os.environ or "glibc.malloc.arena_max" in os.environ.get(
-        "GLIBC_TUNABLES", ""
-    )
-    if not told:
-        _glibc("mallopt", _ARENAS, max(2, os.cpu_count() or 2))
+def limit_malloc_arenas() -> None:
+    """Limits malloc to one arena for each processor, in place of eight.
+
+    XLA's many threads leave free memory in each arena that they use. A limit in the environment stays.
+    """
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    if "MALLOC_ARENA_MAX" not in os.environ and "glibc.malloc.arena_max" not in tunables:
+        _call_glibc("mallopt", _ARENA_MAX, max(2, os.cpu_count() or 2))
 
 
 @contextlib.contextmanager
-def leanly(tier):
-    """Compiles a whole program with free memory given back to the system before and after, which takes 1 to
-    10 ms. A ResNet-18 has 120 MB to give after the steps that were interpreted, and 85 after
-    its compilation."""
+def trimmed_memory(tier: str) -> Iterator[None]:
+    """A block that compiles a program, with free memory given back to the system before and after it.
+
+    That takes 1 to 10 ms, so single operations do without. A ResNet-18 has 120 MB to give back after the
+    steps that were interpreted, and 85 after its compilation.
+    """
     if tier == "operation":
         yield
         return
-    _glibc("malloc_trim", 0)
+    _call_glibc("malloc_trim", 0)
     yield
-    _glibc("malloc_trim", 0)
+    _call_glibc("malloc_trim", 0)
 
 
-def _glibc(name, *arguments):
-    """Calls what only glibc has, where it is there."""
+def _call_glibc(name: str, *arguments: int) -> None:
+    """Calls a function that only glibc has, where it is there."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         getattr(ctypes.CDLL(None), name)(*arguments)

@@ -1,29 +1,47 @@
-"""What the process has done, in numbers that are always counted: each costs an addition where
-something large happens.
+"""Counts of the work of the process, which `paddle_jax.metrics` shows.
 
-`paddle_jax.metrics` shows them. Counting from several threads at once may lose one; nothing is decided
-by these numbers.
+Counting is always on: each count costs an addition where something large happens. Counting in several threads
+at once may lose one; no code decides by these numbers.
 """
+
+from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 from jax import monitoring
 
 TIERS = ("operation", "segment", "to_static", "executor", "optimizer")
-_COMPILED, _HIT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+_CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
 
 class Counters:
-    """steps: of optimizers. batches, data_seconds: of DataLoaders, and how long the program waited for them.
-    collectives, collective_seconds: calls between processes, and the time in them. failed: allocations for
-    which there was no memory. compiles: {tier: [programs, seconds]}. loaded: how many of these came from the
-    cache directory. compiled: programs in all, also those of the user's own `jax.jit`."""
+    """The counts.
+
+    Attributes:
+        compiled: int, compiled programs in all, also those of the user's own `jax.jit`.
+        programs_from_cache: int, how many of these came from the cache directory.
+        compiles: {tier: [number of programs, seconds]}.
+        steps: int, steps of optimizers.
+        batches: int, batches of DataLoaders.
+        data_seconds: float, how long the program waited for batches.
+        collectives: int, calls between processes.
+        collective_seconds: float, the time in them.
+        failed_allocations: int, allocations for which there was no memory.
+    """
 
     compiled = 0
-    steps = batches = collectives = failed = loaded = 0
-    data_seconds = collective_seconds = 0.0
+    programs_from_cache = 0
     compiles = {tier: [0, 0.0] for tier in TIERS}  # noqa: RUF012  one for the process
+    steps = 0
+    batches = 0
+    data_seconds = 0.0
+    collectives = 0
+    collective_seconds = 0.0
+    failed_allocations = 0
 
 
 class _Thread(threading.local):
@@ -34,17 +52,20 @@ _thread = _Thread()
 
 
 @contextlib.contextmanager
-def compiling(tier):
-    """Says for what this thread compiles: one of TIERS. Left by an exception of a signal handler it may stay;
-    then a number is in the wrong row."""
-    before, _thread.tier = _thread.tier, tier
+def compiling(tier: str) -> Iterator[None]:
+    """A block in which the thread compiles for a tier, one of TIERS.
+
+    The tier may stay when an exception of a signal handler ends the block; then a number is in the wrong row.
+    """
+    before = _thread.tier
+    _thread.tier = tier
     try:
         yield
     finally:
         _thread.tier = before
 
 
-def _duration(event, seconds, **_):
+def _on_duration(event: str, seconds: float, **_: Any) -> None:
     if event == _COMPILED:
         Counters.compiled += 1
         row = Counters.compiles[_thread.tier]
@@ -52,12 +73,12 @@ def _duration(event, seconds, **_):
         row[1] += seconds
 
 
-def _event(event, **_):
-    if event == _HIT:
-        Counters.loaded += 1
+def _on_event(event: str, **_: Any) -> None:
+    if event == _CACHE_HIT:
+        Counters.programs_from_cache += 1
 
 
-def start():
-    """Begins to count compilations; the rest is counted where it happens."""
-    monitoring.register_event_duration_secs_listener(_duration)
-    monitoring.register_event_listener(_event)
+def start() -> None:
+    """Begins to count compilations; the other counts need no start."""
+    monitoring.register_event_duration_secs_listener(_on_duration)
+    monitoring.register_event_listener(_on_event)

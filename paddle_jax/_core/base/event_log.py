@@ -1,31 +1,53 @@
-"""What the deferred tier did, for `paddle_jax.explain()`."""
+"""A log of the deferred tier, which `paddle_jax.explain()` shows."""
+
+from __future__ import annotations
 
 import collections
 
 from paddle_jax._core.base.vlog import vlog
 
+_KEPT_EVENTS = 200
+
 
 class _Log:
-    """Counts, and the last events as sentences."""
+    """Counts since the last `clear`, and the last events as sentences.
 
-    def __init__(self):
-        self.before = collections.Counter()
-        self.segments = self.hits = self.interpreted = 0
+    Attributes:
+        segments: int, segments that ran.
+        compiled_runs: int, segments that ran as a compiled program.
+        compiles: int, compiled segments.
+        compile_seconds: float, the time that compiling took.
+        interpreted_ops: int, operations that ran in NumPy.
+        refusals: Counter of the reasons why operations were not interpreted.
+        events: deque of str.
+    """
+
+    def __init__(self) -> None:
+        self._before_clear: collections.Counter[str] = collections.Counter()
+        self.segments = 0
+        self.compiled_runs = 0
+        self.interpreted_ops = 0
         self.clear()
 
-    def all(self, name):
+    def total(self, name: str) -> int:
         """A count since the process began."""
-        return self.before[name] + getattr(self, name)
+        return self._before_clear[name] + getattr(self, name)
 
-    def clear(self):
-        """Forgets everything, but for counts that only go up."""
-        self.before.update(segments=self.segments, hits=self.hits, interpreted=self.interpreted)
-        self.segments = self.hits = self.compiles = 0
-        self.seconds, self.interpreted, self.refusals = 0.0, 0, collections.Counter()
-        self.events = collections.deque(maxlen=200)
+    def clear(self) -> None:
+        """Sets all counts to zero, and forgets the events; totals stay."""
+        self._before_clear.update(
+            segments=self.segments, compiled_runs=self.compiled_runs, interpreted_ops=self.interpreted_ops
+        )
+        self.segments = 0
+        self.compiled_runs = 0
+        self.compiles = 0
+        self.compile_seconds = 0.0
+        self.interpreted_ops = 0
+        self.refusals: collections.Counter[str] = collections.Counter()
+        self.events: collections.deque[str] = collections.deque(maxlen=_KEPT_EVENTS)
 
-    def add(self, text):
-        """Notes an event."""
+    def add(self, text: str) -> None:
+        """Adds an event."""
         self.events.append(text)
         vlog("compile", text)
 

@@ -2,4 +2,4 @@
 
 import numpy as np
 
-CLEARED = np.zeros((0,), np.float32)
+FREED_VALUE = np.zeros((0,), np.float32)

@@ -1,10 +1,12 @@
-"""Changes that no exception can cut in two.
+"""Changes of state that no exception can interrupt half-way.
 
-Python may raise between any two of its instructions: KeyboardInterrupt, what a signal handler raises, what a
-tracing hook raises. It does not look for signals inside one call of a function written in C. So what must
-happen as a whole (handing out the results of a program that has taken over the memory of its operands,
-setting a mode and putting it back) is put together of such functions here, and happens in one call.
+Python may raise between any two of its instructions: KeyboardInterrupt, an exception of a signal handler or
+of a tracing hook. It does not handle signals inside one call of a function written in C. So a change that
+must happen as a whole is composed of such functions, and happens in one call: for example to store the
+results of a program that has taken over the memory of its operands, or to set a mode and put it back.
 """
+
+from __future__ import annotations
 
 import _thread
 import atexit
@@ -19,40 +21,51 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
-from paddle_jax._core.base.compiler import leanly
+from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import Counters, compiling
-from paddle_jax._core.base.signal_handlers import Handlers
+from paddle_jax._core.base.signal_handlers import ObservedHandlers
+
+Step = tuple  # a C function that returns None, and its arguments
 
 
-def calls(steps, result=None):
-    """A function without arguments that makes all `steps`, tuples of a C function returning None and its
-    arguments, and returns `result`. It can be called once."""
+def chain_calls(steps: Iterable[Step], result: Any = None) -> Callable[[], Any]:
+    """A function without arguments that makes all `steps` and returns `result`. It can be called once."""
     return ft.partial(next, filter(None, itertools.starmap(operator.call, steps)), result)
 
 
-def hand_out(setter, targets, values):
+def set_all(setter: Callable[[Any, Any], None], targets: Iterable, values: Iterable) -> None:
     """Gives each target its value by a setter written in C, such as that of a slot."""
     collections.deque(map(setter, targets, values), 0)
 
 
-def deliver(function, arguments, take):
+def call_and_store(
+    function: Callable[..., list], arguments: Sequence, store: Callable[[Iterator], Iterable]
+) -> None:
     """Calls a compiled function that returns a list, and stores its results.
 
-    take: called before the function, with an iterator over the results to come; gives an iterator of C
-    functions that stores them, such as `map(setter, targets, results)`.
+    Args:
+        function: the compiled function.
+        arguments: its arguments.
+        store: called before the function, with an iterator over the results to come. It returns an iterator
+            of C functions that stores them, such as `map(setter, targets, results)`.
     """
     results = map(function, *zip(arguments, strict=True))
-    collections.deque(take(itertools.chain.from_iterable(results)), 0)
+    collections.deque(store(itertools.chain.from_iterable(results)), 0)
 
 
-def pass_through(lock):
-    """Waits until nobody holds a lock, in one step: a `with` that a tracing hook leaves half way would
-    hold it for ever."""
+def wait_for_lock(lock: _thread.LockType) -> None:
+    """Waits until no thread holds a lock.
+
+    It is one call: a tracing hook that leaves a `with` block half-way would hold the lock for ever.
+    """
     collections.deque(map(operator.call, (lock.acquire, lock.release)), 0)
 
 
@@ -60,92 +73,102 @@ def pass_through(lock):
 
 
 class _Leaving(io.IOBase):
-    """Its `__exit__`, written in C, takes any arguments and calls `close`."""
+    """An object whose `__exit__`, written in C, takes any arguments and calls `close`."""
 
     __slots__ = ("close",)
-    closed = True  # pyright: ignore[reportAssignmentType]  # so that nothing is called when it is thrown away
+    # the end of the object calls nothing
+    closed = True  # pyright: ignore[reportAssignmentType]
 
 
-def ignoring_arguments(function):
+def ignoring_arguments(function: Callable[[], Any]) -> Callable[..., None]:
     """A C function that takes any arguments and calls `function` without them."""
     leaving = _Leaving()
     leaving.close = function
     return leaving.__exit__
 
 
-class Special:
-    """`__enter__` or `__exit__` that is made anew at each use, before anything changes. A class gives a plain
-    function (ExitStack takes that)."""
+class AtomicDunder:
+    """`__enter__` or `__exit__` that is made for each use, before anything changes.
 
-    def __init__(self, make):
+    A class gives a plain function, which ExitStack expects.
+
+    Attributes:
+        make: function from a block to a function written in C.
+        name: str, the name of the method.
+    """
+
+    def __init__(self, make: Callable[[Any], Callable]) -> None:
         self.make = make
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, block, owner=None):
+    def __get__(self, block: Any, owner: type | None = None) -> Callable:
         if block is not None:
             return self.make(block)
         return lambda block, *args: getattr(block, self.name)(*args)
 
 
-class Block:
-    """Base of context managers that set something for the length of a block, each end in one step.
+class AtomicContext:
+    """Base of context managers that set something for the length of a block, each end in one call.
 
-    A subclass says with `steps` what entering calls and what leaving calls: two lists of tuples of a C
-    function and its arguments.
+    A subclass defines `steps`.
     """
 
-    def __init__(self):
-        self._left = []  # what has still to be called, innermost last
+    def __init__(self) -> None:
+        self._pending_exits: list[Callable] = []  # the innermost block last
 
-    def steps(self):
+    def steps(self) -> tuple[list[Step], list[Step]]:
+        """The calls that enter the block, and those that leave it."""
         raise NotImplementedError
 
-    def _entering(self):
+    def _make_enter(self) -> Callable:
         enter, leave = self.steps()
-        return calls([*enter, (self._left.append, calls(leave))])
+        return chain_calls([*enter, (self._pending_exits.append, chain_calls(leave))])
 
-    def _leaving(self):
-        return ignoring_arguments(
-            ft.partial(next, filter(None, map(operator.call, map(list.pop, (self._left,)))), None)
-        )
+    def _make_exit(self) -> Callable:
+        pop_exit = map(list.pop, (self._pending_exits,))
+        return ignoring_arguments(ft.partial(next, filter(None, map(operator.call, pop_exit)), None))
 
-    __enter__, __exit__ = Special(_entering), Special(_leaving)
+    __enter__ = AtomicDunder(_make_enter)
+    __exit__ = AtomicDunder(_make_exit)
 
 
-class swapped(Block):
+class swapped_attributes(AtomicContext):
     """A block in which attributes of an object have other values."""
 
-    def __init__(self, target, **values):
+    def __init__(self, target: Any, **values: Any) -> None:
         super().__init__()
-        self._target, self._values = target, values
+        self._target = target
+        self._values = values
 
-    def steps(self):
+    def steps(self) -> tuple[list[Step], list[Step]]:
         enter = [(setattr, self._target, name, value) for name, value in self._values.items()]
         return enter, [(setattr, self._target, name, getattr(self._target, name)) for name in self._values]
 
 
-class _Uncollected:
-    """The block of `without_collection`: entered and left by functions written in C, the same each time."""
+class _NoCollection:
+    """The block of `without_collection`; the functions written in C that enter and leave it are always the
+    same."""
 
     __enter__ = staticmethod(gc.disable)
     __exit__ = ignoring_arguments(gc.enable)
 
 
-_UNCOLLECTED, _NOTHING = _Uncollected(), contextlib.nullcontext()
+_NO_COLLECTION = _NoCollection()
+_NO_CHANGE = contextlib.nullcontext()
 
 
-def without_collection():
+def without_collection() -> AbstractContextManager:
     """A block in which Python's garbage collector does not run, and so no finalizer of a garbage cycle."""
-    return _UNCOLLECTED if gc.isenabled() else _NOTHING
+    return _NO_COLLECTION if gc.isenabled() else _NO_CHANGE  # pyright: ignore[reportReturnType]
 
 
-def within(block, body):
+def run_within(block: Any, body: Callable[[], Any]) -> Any:
     """The result of `body()`, called between `block.begin()` and `block.end()`, which are Python code.
 
-    `end` puts things back, however far `begin` or an earlier `end` has come. It runs before the `try` is
-    left, so that there is no moment at which an exception finds nobody to call it.
+    `end` puts things back, no matter how far `begin` or an earlier `end` has come. It runs before the `try`
+    is left, so at each moment an exception leads to a call of it.
     """
     try:
         block.begin()
@@ -161,37 +184,46 @@ def within(block, body):
 
 _SETTINGS = [state for state in vars(jax_config).values() if isinstance(state, jax_config.State)]
 _STATES = [jax_core.trace_state, jax_core.trace_state_strong_ref, jax_core.axis_env_state, *_SETTINGS]
-_PUT, _GET = [state.set_local for state in _STATES], [state.get_local for state in _STATES]
+_SETTERS = [state.set_local for state in _STATES]
+_GETTERS = [state.get_local for state in _STATES]
 
 
-class tracing_kept(Block):
-    """A block that runs JAX's Python code: tracing and compiling. JAX puts its own state back by Python code,
-    which may be hit, and may keep the exception of a signal handler to itself."""
+class preserved_tracing(AtomicContext):
+    """A block that runs JAX's Python code: tracing and compiling.
 
-    def steps(self):
-        enter, leave = Handlers().steps()
-        now = list(map(operator.call, _GET))
-        return enter, [(collections.deque, map(operator.call, _PUT, now), 0), *leave]
+    JAX puts its own state back by Python code, which an exception may interrupt. It may also swallow the
+    exception of a signal handler.
+    """
+
+    def steps(self) -> tuple[list[Step], list[Step]]:
+        enter, leave = ObservedHandlers().steps()
+        values = list(map(operator.call, _GETTERS))
+        return enter, [(collections.deque, map(operator.call, _SETTERS, values), 0), *leave]
 
 
-def jitted(function, **options):
-    """`jax.jit`, whose Python code drops whatever is raised while it copies a name."""
-    with tracing_kept():
+def interrupt_safe_jit(function: Callable, **options: Any) -> Any:
+    """`jax.jit`, whose Python code swallows whatever is raised while it copies a name."""
+    with preserved_tracing():
         return jax.jit(function, **options)
 
 
-class eagerly(Block):
-    """A block in which JAX computes at once, also inside a trace: `jax.ensure_compile_time_eval`, and
-    nothing is left behind."""
+class eager_evaluation(AtomicContext):
+    """A block in which JAX computes at once, also inside a trace.
 
-    def steps(self):
+    It is `jax.ensure_compile_time_eval` that an exception cannot leave half-way.
+    """
+
+    def steps(self) -> tuple[list[Step], list[Step]]:
         state = jax_config.eager_constant_folding
         return [(state.set_local, True)], [(state.set_local, state.get_local())]
 
 
-def mend_tracing():
-    """Puts JAX's state of tracing back where an exception has left it behind: a trace is on, but no function
-    of JAX is being run. Returns whether no trace is on."""
+def repair_tracing() -> bool:
+    """Puts JAX's state of tracing back where an exception has left a trace on, though JAX runs no function.
+
+    Returns:
+        Whether no trace is on.
+    """
     folding = jax_config.eager_constant_folding
     if jax_core.trace_state_clean() and not folding.value:
         return True
@@ -205,191 +237,235 @@ def mend_tracing():
     return True
 
 
-class Apart:
-    """A call in another thread, where signals are not handled. When waiting for it is interrupted it goes on.
+class ShieldedThread:
+    """A call in another thread, where Python handles no signals.
 
-    begun: whether the thread came as far as that. CPython 3.11 may raise in it, at its very start, what was
-    meant for the thread that made it.
+    The call goes on when an exception interrupts the wait for it.
+
+    Attributes:
+        begun: bool, whether the thread has started the call. CPython 3.11 may raise in it, at its very
+            start, an exception that was meant for the thread that made it.
+        error: the exception that the call raised, or None.
     """
 
-    def __init__(self, function):
-        self._waiting, self._given_up, self._gate, self.error = [function], [], _thread.allocate_lock(), None
-        self._watch, self.begun = None, False
-        self._gate.acquire()
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._to_call = [function]
+        self._cancelled: list[Callable] = []
+        self._end_lock = _thread.allocate_lock()
+        self._end_lock.acquire()
+        self._end_ref: weakref.ref | None = None
+        self.begun = False
+        self.error: BaseException | None = None
 
-    def start(self):
-        """Starts the thread. What it begins with dies with it, however it ends, and opens the gate. Nothing
-        else may hold that: no variable of a function, since an exception keeps the variables of the functions
-        it came through."""
-        begin = [ft.partial(self._work)]
-        self._watch = weakref.ref(begin[0], ignoring_arguments(self._gate.release))
+    def start(self) -> None:
+        """Starts the thread.
+
+        The object that the thread begins with dies at its end, in whatever way it ends, and releases the
+        lock. Nothing else may hold that object, and no variable of a function: an exception keeps the
+        variables of the functions that it came through.
+        """
+        begin = [ft.partial(self._run)]
+        self._end_ref = weakref.ref(begin[0], ignoring_arguments(self._end_lock.release))
         _thread.start_new_thread(begin.pop(), ())
 
-    def _work(self):
-        with contextlib.suppress(IndexError):  # nobody wants it any more
-            function = self._waiting.pop()
+    def _run(self) -> None:
+        with contextlib.suppress(IndexError):  # the call was cancelled
+            function = self._to_call.pop()
             self.begun = True
             try:
                 function()
             except BaseException as error:
                 self.error = error
 
-    def wait(self):
+    def wait(self) -> None:
         """Waits for the end of the thread."""
-        pass_through(self._gate)
+        wait_for_lock(self._end_lock)
 
-    def settle(self):
-        """Waits for the end of the call if it has begun; else it will not begin. May be called again: the
-        first time may have been interrupted."""
-        if not self._given_up:
+    def finish_or_cancel(self) -> None:
+        """Waits for the end of the call if it has begun; else it will not begin.
+
+        It may be called again, since an exception may interrupt the first time.
+        """
+        if not self._cancelled:
             try:
-                # one step: what is taken away counts as given up
-                self._given_up.extend(map(list.pop, (self._waiting,)))
+                # one call: the function that is taken away counts as cancelled
+                self._cancelled.extend(map(list.pop, (self._to_call,)))
             except IndexError:
                 self.wait()
 
 
-class Once:
-    """A compiled function whose results are delivered in one step, from its first call on.
+class InterruptSafeCall:
+    """A compiled function whose results are stored in one step, from its first call on.
 
-    What JAX does at the first call of a function is Python code: tracing, compiling, and the call itself. An
-    exception in the middle of it leaves JAX's caches half filled, and JAX drops some. So all of it happens in
-    other threads. Who is interrupted while waiting for the compilation leaves it alone, and the next call
-    waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
-    used: how many programs had been compiled when it was last called; -1 where it holds none. alive: all that
-    there are.
+    At the first call of a function JAX runs Python code: tracing, compiling, and the call itself. An
+    exception in the middle of it leaves JAX's caches half filled, and JAX swallows some exceptions. So all of
+    it happens in other threads. When an exception interrupts the wait for the compilation, the compilation
+    goes on, and the next call waits for it. Later calls are one C function.
+
+    Attributes:
+        function: the function that `jax.jit` gave.
+        tier: str, the tier that the compilation counts for, see counters.py.
+        known_kinds: set of the kinds of calls that JAX has compiled.
+        thread: ShieldedThread of a first call that was interrupted, or None.
+        lock: RLock, held during a first call.
+        used: int, number of programs compiled in the process at the last call; -1 where it holds none.
+        instances: WeakSet of all objects of the class.
+        wrapper: function around `function`; MultiDevice.waited once values are on devices that need it.
     """
 
-    alive: weakref.WeakSet = weakref.WeakSet()
+    instances: weakref.WeakSet = weakref.WeakSet()
+    wrapper = staticmethod(lambda function: function)
 
-    # becomes Several.waited when values are first spread over devices that need it
-    wrapped = staticmethod(lambda function: function)
-
-    def __init__(self, function, tier="operation"):
-        self.function, self.tier, self.seen, self.running, self.lock = (
-            function,
-            tier,
-            set(),
-            None,
-            threading.RLock(),
-        )
+    def __init__(self, function: Any, tier: str = "operation") -> None:
+        self.function = function
+        self.tier = tier
+        self.known_kinds: set = set()
+        self.thread: ShieldedThread | None = None
+        self.lock = threading.RLock()
         self.used = -1
-        self.alive.add(self)
+        self.instances.add(self)
 
-    def __call__(self, arguments, take, seen=None, kind=None):
-        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also
-        one with an array in place of a NumPy array, or with one that is committed to a device); those that it
-        has met are noted in `seen`."""
+    def __call__(
+        self,
+        arguments: Sequence,
+        store: Callable[[Iterator], Iterable],
+        known_kinds: set | None = None,
+        kind: Any = None,
+    ) -> None:
+        """As `call_and_store`.
+
+        Args:
+            arguments: arguments of the compiled function.
+            store: see `call_and_store`.
+            known_kinds: set in place of the one of this object.
+            kind: key of calls that JAX's Python code does not tell apart. Calls differ by shapes, and where
+                a NumPy array stands in place of an array, or one that is committed to a device.
+        """
         self.used = Counters.compiled
-        seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
-        if kind not in seen:
+        known_kinds = self.known_kinds if known_kinds is None else known_kinds
+        kind = (CacheEpoch.number, kind)
+        if kind not in known_kinds:
             with self.lock:  # one thread at a time makes first calls
-                if kind not in seen:
-                    self._first(arguments, take)
-                    seen.add(kind)
+                if kind not in known_kinds:
+                    self._call_first(arguments, store)
+                    known_kinds.add(kind)
                     return
-        deliver(self.wrapped(self.function), arguments, take)
+        call_and_store(self.wrapper(self.function), arguments, store)
 
-    def drop_compiled(self):
-        """Lets go of the programs; the next call compiles again."""
+    def drop_compiled(self) -> None:
+        """Drops the programs; the next call compiles again."""
         self.used = -1
-        self.seen = set()
+        self.known_kinds = set()
         self.function.clear_cache()
 
-    def _first(self, arguments, take):
-        self.settle()
+    def _call_first(self, arguments: Sequence, store: Callable[[Iterator], Iterable]) -> None:
+        self.finish()
         try:
-            self._apart(lambda: self._compile(arguments), _left_alone)
-            # does not take long
-            self._apart(lambda: deliver(self.wrapped(self.function), arguments, take), Apart.settle)
-        except _OtherContext:
-            with tracing_kept():
+            self._run_in_thread(lambda: self._compile(arguments), _finish_at_exit)
+            self._run_in_thread(  # it does not take long
+                lambda: call_and_store(self.wrapper(self.function), arguments, store),
+                ShieldedThread.finish_or_cancel,
+            )
+        except _OtherContextError:
+            with preserved_tracing():
                 self._compile(arguments)
-            deliver(self.wrapped(self.function), arguments, take)
+            call_and_store(self.wrapper(self.function), arguments, store)
 
-    def _compile(self, arguments):
-        with compiling(self.tier), leanly(self.tier):
+    def _compile(self, arguments: Sequence) -> None:
+        with compiling(self.tier), trimmed_memory(self.tier):
             self.function.lower(*arguments).compile()
 
-    def _apart(self, work, interrupted):
-        """Calls `work` in another thread; `interrupted(running)` where the wait for it is cut short."""
-        self.running = Apart(_in_context(work))
-        error = _outcome(self.running, interrupted)
-        self.running = None
+    def _run_in_thread(self, work: Callable[[], Any], on_interrupt: Callable[[ShieldedThread], None]) -> None:
+        """Calls `work` in another thread; `on_interrupt(thread)` where an exception ends the wait."""
+        self.thread = ShieldedThread(_in_context(work))
+        error = _run_and_wait(self.thread, on_interrupt)
+        self.thread = None
         if error is not None:
             raise error
 
-    def settle(self):
-        """Waits for a call that was interrupted."""
+    def finish(self) -> None:
+        """Waits for a first call that was interrupted."""
         with self.lock:
-            if self.running is not None:
-                self.running.settle()
+            if self.thread is not None:
+                self.thread.finish_or_cancel()
 
 
-def _in_context(work):
-    """`work` with JAX's settings of this thread, for another one."""
-    settings, context = (
-        [(state.set_local, state.get_local()) for state in _SETTINGS],
-        jax_config.trace_context(),
-    )
+def _in_context(work: Callable[[], Any]) -> Callable[[], None]:
+    """A function that runs `work` in another thread with JAX's settings of this one."""
+    settings = [(state.set_local, state.get_local()) for state in _SETTINGS]
+    context = jax_config.trace_context()
 
-    def function():
-        for put, value in settings:
-            put(value)
+    def run() -> None:
+        for set_local, value in settings:
+            set_local(value)
         if jax_config.trace_context() != context:
-            raise _OtherContext
+            raise _OtherContextError
         work()
 
-    return function
+    return run
 
 
-def shielded(work):
-    """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled; who
-    is interrupted while waiting for it leaves it alone. JAX starts devices with a timer of its own, which the
-    end of the process would wait for."""
-    error = _outcome(Apart(work), _left_alone)
+def run_shielded(work: Callable[[], Any]) -> None:
+    """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled.
+
+    The call goes on when an exception interrupts the wait for it. JAX starts devices with a timer of its own,
+    which the end of the process would wait for.
+    """
+    error = _run_and_wait(ShieldedThread(work), _finish_at_exit)
     if error is not None:
         raise error
 
 
-def _outcome(running, interrupted):
-    """What a call in another thread has raised, or None; `interrupted(running)` where the wait for it is
-    cut short."""
+def _run_and_wait(
+    thread: ShieldedThread, on_interrupt: Callable[[ShieldedThread], None]
+) -> BaseException | None:
+    """The exception of a call in another thread; `on_interrupt(thread)` where one ends the wait for it."""
     try:
-        running.start()
-        running.wait()
-        if not running.begun:
+        thread.start()
+        thread.wait()
+        if not thread.begun:
             raise KeyboardInterrupt
     except BaseException:
-        interrupted(running)
+        on_interrupt(thread)
         raise
-    return running.error
+    return thread.error
 
 
-def _left_alone(running):
-    """The thread goes on; what it uses is put away at the end of the process, and not before it has
-    come to its own."""
+def _finish_at_exit(thread: ShieldedThread) -> None:
+    """Lets a thread go on; the end of the process waits for it, before JAX removes what it uses."""
     process = os.getpid()
-    # a forked child does not have the thread
-    atexit.register(lambda: running.settle() if os.getpid() == process else None)
+
+    def finish() -> None:
+        if os.getpid() == process:  # a forked child does not have the thread
+            thread.finish_or_cancel()
+
+    atexit.register(finish)
 
 
-class _OtherContext(Exception):
-    """JAX keeps something of the calling thread that cannot be had in a new one."""
+class _OtherContextError(Exception):
+    """JAX keeps something of the calling thread that another thread cannot have."""
 
 
-class Epoch:
-    """number: goes up when JAX has forgotten all compiled functions."""
+class CacheEpoch:
+    """Counts how often JAX's caches of compiled functions were cleared.
+
+    Attributes:
+        number: int, the count.
+    """
 
     number = 0
 
 
-def shield_collector():
-    """JAX has the garbage collector call a Python function. An exception that a signal handler raises just
-    then would be printed and lost; a C function is not interrupted."""
+def shield_garbage_collector() -> None:
+    """Has the garbage collector call a C function of JAX in place of the Python function around it.
+
+    Python would print and swallow an exception that a signal handler raises in the Python function; it does
+    not interrupt a C function.
+    """
     from jax._src import lib
 
     callback = getattr(lib, "_xla_gc_callback", None)
-    collect = getattr(getattr(getattr(lib, "xla_client", None), "_xla", None), "collect_garbage", None)
+    xla_extension = getattr(getattr(lib, "xla_client", None), "_xla", None)
+    collect = getattr(xla_extension, "collect_garbage", None)
     if callback in gc.callbacks and collect is not None:
         gc.callbacks[gc.callbacks.index(callback)] = ignoring_arguments(collect)

@@ -8,7 +8,7 @@ from jax._src import distributed  # the public module does not tell what the pro
 _TIMEOUT = 1_800_000  # milliseconds, Paddle's own default
 
 
-class Environment(NamedTuple):
+class LaunchEnvironment(NamedTuple):
     """rank, size: the number of this process, and how many there are. coordinator: "host:port" where process
     0 waits for the others, or None. devices: the accelerators of this process by number, or None. timeout:
     seconds that a collective may take."""
@@ -20,7 +20,7 @@ class Environment(NamedTuple):
     timeout: float
 
 
-def number(name, default):
+def integer(name, default):
     """An integer from the environment.
 
     Raises:
@@ -36,13 +36,13 @@ def number(name, default):
 def rank() -> int:
     """The number of this process, from 0."""
     connected = distributed.global_state
-    return connected.process_id if connected.client is not None else number("PADDLE_TRAINER_ID", 0)
+    return connected.process_id if connected.client is not None else integer("PADDLE_TRAINER_ID", 0)
 
 
 def size() -> int:
     """The number of processes."""
     connected = distributed.global_state
-    return connected.num_processes if connected.client is not None else number("PADDLE_TRAINERS_NUM", 1)
+    return connected.num_processes if connected.client is not None else integer("PADDLE_TRAINERS_NUM", 1)
 
 
 def endpoints() -> list:
@@ -50,7 +50,7 @@ def endpoints() -> list:
     return os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",")
 
 
-def read() -> Environment:
+def read() -> LaunchEnvironment:
     """All of it. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of
     PADDLE_TRAINER_ENDPOINTS.
 
@@ -70,4 +70,6 @@ def read() -> Environment:
     chosen = [
         int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",") if part.strip().isdigit()
     ]
-    return Environment(here, count, coordinator, chosen or None, number("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000)
+    return LaunchEnvironment(
+        here, count, coordinator, chosen or None, integer("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000
+    )

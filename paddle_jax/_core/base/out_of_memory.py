@@ -68,7 +68,7 @@ def out_of_memory(
         values: the operands, as far as they are known.
         more: lines above those about live Tensors.
     """
-    Counters.failed += 1
+    Counters.failed_allocations += 1
     size = _requested_size(str(error))
     wanted = "" if size is None else f" for {format_bytes(size)}"
     operands = ", ".join(f"{v.dtype}{list(v.shape)}" for v in values if hasattr(v, "shape"))

@@ -1,9 +1,17 @@
 """Process-wide defaults for the creation of parameters."""
 
+from typing import Any
 
-class Defaults:
-    """Initializers that `set_global_initializer` chose, or None; and how many `LazyGuard` blocks are open."""
 
-    weight = None
-    bias = None
+class ParameterDefaults:
+    """Defaults that `set_global_initializer` and `LazyGuard` set.
+
+    Attributes:
+        weight: initializer of weights, or None.
+        bias: initializer of biases, or None.
+        lazy: int, number of `LazyGuard` blocks that are open.
+    """
+
+    weight: Any = None
+    bias: Any = None
     lazy = 0

@@ -1,9 +1,17 @@
-"""What pruning keeps between calls: which layers it leaves out and which kinds it knows."""
+"""State of pruning between calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 
 
-class Sparsity:
-    """The settings of `paddle.incubate.asp`, for the process."""
+class PruningState:
+    """The settings of `paddle.incubate.asp`, for the process.
 
-    excluded = set()  # names of layers or parameters
-    # kinds of layers, each with its pruning function (None: the usual one)
-    supported = {"fc": None, "linear": None, "conv2d": None}
+    Attributes:
+        excluded: set of the names of layers and parameters that are not pruned.
+        supported: {kind of layer: its pruning function, or None for the usual one}.
+    """
+
+    excluded: set[str] = set()  # noqa: RUF012  one for the process
+    supported: dict[str, Callable | None] = {"fc": None, "linear": None, "conv2d": None}  # noqa: RUF012

@@ -1,9 +1,18 @@
-"""What the sockets between processes of one machine share."""
+"""A helper for the sockets between processes of one machine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
 
 
-def fill(sock, buffer, error):
-    """Fills a buffer with what comes from a socket and returns it; raises `error(text)` when the
-    other side has ended."""
+def receive_exactly(sock: socket.socket, buffer: Any, error: Callable[[str], BaseException]) -> Any:
+    """Fills a buffer with bytes from a socket and returns it.
+
+    Raises:
+        The result of `error(text)`: the other side has closed the socket.
+    """
     view = memoryview(buffer)
     while view:
         count = sock.recv_into(view)

@@ -1,93 +1,139 @@
-"""Per-thread execution state that every dispatch looks at."""
+"""The state of each thread that dispatch reads, and a few switches of the process."""
+
+from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 
 class Context:
-    """What changes how an op call is carried out, for one thread.
+    """What decides how one thread carries out a call of an operation.
 
-    grad: whether calls are recorded on the tape.
-    segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at
-    once. frame: the Frame that carries it out (frame.py).
-    amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that casts
-    operands before a call (amp/policy.py). amp_given: None, or the arguments of the innermost guard of
-    mixed precision.
-    after: while a backward pass runs, what is to be called once the outermost one is complete.
-    unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
+    Attributes:
+        grad: bool, whether calls are recorded on the tape.
+        segment: the Segment that operations are recorded into (the deferred tier), or None where every
+            kernel runs at once.
+        frame: the Frame that carries out calls (frame.py).
+        amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that
+            casts operands before a call (amp/policy.py).
+        amp_arguments: None, or the arguments of the innermost guard of mixed precision.
+        after_backward: None, or during a backward pass a list of functions to call once the outermost pass
+            is complete.
+        unit: int, see lazy/segment.py.
+        hint: int, see lazy/segment.py.
+        on_create: function that is called with every new Context. It puts the thread into the modes of the
+            process.
+        on_thread_start: function that is called with the Context of a thread that begins.
+        eager_frame_class: the class of eager execution.
     """
 
-    __slots__ = ("after", "amp", "amp_given", "frame", "grad", "hint", "segment", "unit")
+    __slots__ = ("after_backward", "amp", "amp_arguments", "frame", "grad", "hint", "segment", "unit")
 
-    started = None  # called with every new Context: the thread takes over the process-wide modes
-    begin = None  # called with that of a thread that begins
-    frame_kind = None  # the class of eager execution
+    on_create: Callable[[Context], None] | None = None
+    on_thread_start: Callable[[Context], None] | None = None
+    eager_frame_class: Any = None
 
-    def __init__(self):
-        self.grad, self.amp, self.segment, self.unit, self.hint = True, None, None, 0, 0
-        self.after = self.amp_given = None
-        self.frame = Context.frame_kind and Context.frame_kind()
-        if Context.started is not None:
-            Context.started(self)
+    def __init__(self) -> None:
+        self.grad = True
+        self.segment: Any = None
+        self.amp: Any = None
+        self.amp_arguments: Any = None
+        self.after_backward: list[Callable[[], None]] | None = None
+        self.unit = 0
+        self.hint = 0
+        self.frame: Any = Context.eager_frame_class and Context.eager_frame_class()
+        if Context.on_create is not None:
+            Context.on_create(self)
 
 
 class _Local(threading.local):
-    """`local.ctx` is the calling thread's Context; one look-up serves a whole op call."""
+    """State of each thread.
 
-    def __init__(self):
+    Attributes:
+        ctx: the Context of the thread. One look-up of it serves a whole call of an operation.
+    """
+
+    def __init__(self) -> None:
         self.ctx = Context()
-        if Context.begin is not None:
-            Context.begin(self.ctx)
+        if Context.on_thread_start is not None:
+            Context.on_thread_start(self.ctx)
 
 
 local = _Local()
 
 
-class Changes:
-    """count goes up whenever an attribute of any Layer is set: what was learnt about Layers holds as long as
-    it stays the same."""
+class LayerVersion:
+    """The version of the attributes of all Layers.
+
+    Attributes:
+        count: int. It goes up when an attribute of any Layer is set, so facts about Layers hold while it
+            stays the same.
+    """
 
     count = 0
 
 
 class Observing:
-    """reads: the observer of the run that is being captured (jit/observed), or None."""
+    """The observer of the run that is being captured.
 
-    reads = None
+    Attributes:
+        reads: the StateObserver (_program/guards), or None.
+    """
+
+    reads: Any = None
 
     @staticmethod
-    def function(function):
-        """A function of the user that is about to be called by the library: in its observed form, where a
-        run is observed."""
+    def function(function: Callable) -> Callable:
+        """The observed form of a user's function that the library is about to call.
+
+        It is the function itself where no run is observed.
+        """
         reads = Observing.reads
         return function if reads is None or not reads.here() else reads.entered(function)
 
 
 class Precision:
-    """Mixed precision of the process. dtype: that of the last guard, which a GradScaler asks for.
-    master_grads: whether there are Parameters of low precision that want float32 gradients."""
+    """Mixed precision of the process.
 
-    dtype, master_grads = "float32", False
+    Attributes:
+        dtype: str, that of the last guard, which a GradScaler reads.
+        master_grads: bool, whether there are Parameters of low precision that want float32 gradients.
+    """
+
+    dtype = "float32"
+    master_grads = False
 
 
-class Images:
-    """How image files are read. backend: "pil", "cv2" or "tensor"."""
+class ImageSettings:
+    """How image files are read.
+
+    Attributes:
+        backend: "pil", "cv2" or "tensor".
+    """
 
     backend = "pil"
 
 
-class Houses:
-    """What dataset.uci_housing has read first, and keeps. train, test: arrays of rows, or None."""
+class UciHousingCache:
+    """The rows that dataset.uci_housing has read.
 
-    train = test = None
+    Attributes:
+        train: array of rows, or None.
+        test: array of rows, or None.
+    """
+
+    train: Any = None
+    test: Any = None
 
 
 class _State:
-    """The calling thread's Context by attribute, for code that is not in a hurry."""
+    """The calling thread's Context by attribute, for code whose speed does not matter."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(local.ctx, name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         setattr(local.ctx, name, value)
 
 

@@ -4,7 +4,7 @@ names already taken."""
 import collections
 import contextlib
 
-from paddle_jax._core.base.interrupt_safe import Block
+from paddle_jax._core.base.interrupt_safe import AtomicContext
 
 
 class UniqueNameGenerator:
@@ -143,7 +143,7 @@ def guard(new_generator=None):
     return _Guard(new_generator)
 
 
-class _Guard(contextlib.ContextDecorator, Block):
+class _Guard(contextlib.ContextDecorator, AtomicContext):
     """A block with other counters."""
 
     def __init__(self, generator):

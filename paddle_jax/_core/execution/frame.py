@@ -15,7 +15,7 @@ import numpy as np
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import ArgumentError
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import execute, has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearized
@@ -164,7 +164,7 @@ class Frame:
 
     def random_key_at(self, generator, offset):
         """Seed words and offset as values for a Frame inside this one."""
-        with eagerly():
+        with eager_evaluation():
             return jnp.asarray(generator._words), jnp.asarray(np.uint32(offset & 0xFFFFFFFF))
 
     def guarded_value(self, get):
@@ -255,5 +255,5 @@ def _held(tensor):
     return value
 
 
-Context.frame_kind, local.ctx.frame = Frame, Frame()
+Context.eager_frame_class, local.ctx.frame = Frame, Frame()
 configure_context(local.ctx)

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from paddle_jax._core.base.state import Changes
+from paddle_jax._core.base.state import LayerVersion
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -24,21 +24,21 @@ class AttributeStore(collections.OrderedDict):
     """
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        Changes.count += 1
+        LayerVersion.count += 1
         super().__setitem__(key, value)
 
     def __delitem__(self, key: Any) -> None:
-        Changes.count += 1
+        LayerVersion.count += 1
         super().__delitem__(key)
 
     def pop(self, *args: Any) -> Any:
         """Takes out an item and returns it."""
-        Changes.count += 1
+        LayerVersion.count += 1
         return super().pop(*args)
 
     def clear(self) -> None:
         """Takes out everything."""
-        Changes.count += 1
+        LayerVersion.count += 1
         super().clear()
 
 

@@ -19,7 +19,7 @@ from jax._src.core import (  # for a value of the trace around this one; there i
 )
 
 from paddle_jax._core.base.errors import Unsupported
-from paddle_jax._core.base.interrupt_safe import Block, eagerly
+from paddle_jax._core.base.interrupt_safe import AtomicContext, eager_evaluation
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import InnerFrame
 from paddle_jax._core.execution.python_state import Same
@@ -35,7 +35,7 @@ from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
 _MAX_KERNELS, _MAX_PARAMS = 512, 4096
 
 
-class Trace(Block, InnerFrame):
+class Trace(AtomicContext, InnerFrame):
     """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and
     generators outside.
 
@@ -49,7 +49,7 @@ class Trace(Block, InnerFrame):
     eager = False
 
     def __init__(self, index=None):
-        Block.__init__(self)
+        AtomicContext.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
         self.undo_log, self.drawn, self.sources, self.entered = UndoLog(), {}, {}, {}
@@ -122,7 +122,7 @@ class Trace(Block, InnerFrame):
             entry = self.sources.get(id(value))
             own = value if entry is None or entry[2] is source and entry[3] == idx else self._another(value)
             if not isinstance(own, jax.Array):
-                with eagerly():
+                with eager_evaluation():
                     own = jnp.asarray(own)
             self.entered[id(source), idx, id(raw)] = own
             self.sources[id(own)] = own, raw, source, idx
@@ -134,7 +134,7 @@ class Trace(Block, InnerFrame):
         if isinstance(value, jax.core.Tracer):
             with set_current_trace(value._trace):
                 return jax.lax.copy_p.bind(value)
-        with eagerly():
+        with eager_evaluation():
             return alike(jnp.asarray(value))
 
     def on_assign(self, tensor, shares=True):
@@ -208,7 +208,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 results = tuple([concrete(inside(t)) for t in returned])
                 del tensors, returned
                 changed = run.undo_changes()
-            except BaseException:  # not `finally`: see uninterrupted.within
+            except BaseException:  # not `finally`: see interrupt_safe.run_within
                 run.undo_changes()
                 raise
             sources.update(run.sources)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.base.interrupt_safe import jitted, mend_tracing, tracing_kept
+from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit, preserved_tracing, repair_tracing
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.dependence import smooth
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, traced
@@ -73,7 +73,7 @@ class Kernel:
     def run(self):
         """The compiled form, made when it is first asked for: what is interpreted needs none."""
         if self._run is None:
-            self._run = jitted(self.fn, inline=True)
+            self._run = interrupt_safe_jit(self.fn, inline=True)
         return self._run
 
     def compute(self, values):
@@ -87,7 +87,7 @@ class Kernel:
             return sig.traced
         found = self.traces.get(avals)
         if found is None:
-            with tracing_kept():
+            with preserved_tracing():
                 found = traced(self.fn, self.name, [a.struct for a in avals])
             if len(self.traces) >= _MAX_TRACES:
                 self.traces.clear()
@@ -98,7 +98,7 @@ class Kernel:
         """The equations for operands at hand: arrays or tracers."""
         if _all_known(operands):
             return self.trace(tuple(map(_aval, operands)))
-        with tracing_kept():  # where a length is open, nothing is kept
+        with preserved_tracing():  # where a length is open, nothing is kept
             return traced(self.fn, self.name, [jax.typeof(operand) for operand in operands])
 
     def staged(self, operands):
@@ -209,7 +209,7 @@ def compute(kernel: Kernel, values):
             return Several.run(kernel.run, values)
         return kernel.staged(values) if is_staging() else kernel.run(*values)
     except BaseException as error:
-        mend_tracing()
+        repair_tracing()
         raise (found := translate(kernel.name, values, error, kernel)) from cause_for(found, error)
 
 

@@ -15,7 +15,7 @@ from jax._src.lax.lax import (
 )
 
 from paddle_jax._core.base.caller_info import is_unrelated_error, origin
-from paddle_jax._core.base.interrupt_safe import tracing_kept
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.kernels.kernel import Kernel
 
 _MAX_KNOWN = 4096
@@ -144,7 +144,7 @@ class Lifted:
         )
         numbers, comparisons = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
         try:
-            with tracing_kept():
+            with preserved_tracing():
                 mine = jax.eval_shape(self._function(comparisons), *structs, *numbers, *draw)
                 same = mine == jax.eval_shape(plain.fn, *structs, *draw)
         except Exception as error:

@@ -73,5 +73,5 @@ def extend_step() -> Iterator[None]:
             segment.limit = 0
 
 
-Context.started = staticmethod(configure_context)
-Context.begin = staticmethod(start_context)
+Context.on_create = staticmethod(configure_context)
+Context.on_thread_start = staticmethod(start_context)

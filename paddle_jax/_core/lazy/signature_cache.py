@@ -26,7 +26,7 @@ from jax._src.interpreters.partial_eval import (
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import Epoch, Once
+from paddle_jax._core.base.interrupt_safe import CacheEpoch, InterruptSafeCall
 from paddle_jax._core.lazy.lazy_array import drop_unused
 from paddle_jax._core.lazy.settings import settings
 
@@ -177,7 +177,7 @@ def _oldest_first():
         *[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
         *[
             (once.used, once.drop_compiled)
-            for once in list(Once.alive)
+            for once in list(InterruptSafeCall.instances)
             if once.used >= 0 and once.tier != "segment"
         ],  # segments are among the programs
         *[entry for by_use in Kept.by_use for entry in by_use()],
@@ -220,6 +220,6 @@ def forget(why):
     """Drops all compiled code, that of the program's own `jax.jit` too."""
     for clear in Kept.clear:
         clear()
-    Epoch.number += 1
+    CacheEpoch.number += 1
     jax.clear_caches()
     log.add(f"all compiled code was dropped: {why}")

@@ -14,7 +14,7 @@ import types
 from jax._src import config as jax_config
 
 from paddle_jax._core.base.dtype import DType
-from paddle_jax._core.base.interrupt_safe import Block
+from paddle_jax._core.base.interrupt_safe import AtomicContext
 from paddle_jax._core.tensors.tensor import Tensor
 
 # names of functions, methods and attributes of JAX and NumPy behind which there is no loop
@@ -136,7 +136,7 @@ def _of_package(module):
     return (module or "").partition(".")[0] == "paddle_jax"
 
 
-class without_inner_jit(Block):
+class without_inner_jit(AtomicContext):
     """A block in which functions that are compiled run as Python: `jax.disable_jit`, and
     nothing is left behind."""
 

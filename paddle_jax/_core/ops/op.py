@@ -25,7 +25,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.error_translation import cause_for
 from paddle_jax._core.base.errors import ArgumentError, MixedDtypesError
-from paddle_jax._core.base.interrupt_safe import eagerly, swapped
+from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attributes
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
@@ -303,7 +303,7 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
     number = _number(np.asarray(value), dtype)
     if deferring:
         return wrap(host((number.item(),), aval_of((), dtype)))
-    with eagerly():
+    with eager_evaluation():
         made = Number.__new__(Number)
         init(made, uploaded(number), True)
         return made
@@ -666,7 +666,7 @@ def _inplace(made, public, how):
 
 def _uncast(function, args, kwargs):
     """A call without mixed precision: what changes in place keeps its dtype."""
-    with swapped(local.ctx, amp=None):
+    with swapped_attributes(local.ctx, amp=None):
         return function(*args, **kwargs)
 
 

@@ -12,7 +12,7 @@ import os
 import queue
 import weakref
 
-from paddle_jax._core.base.interrupt_safe import calls, ignoring_arguments, pass_through
+from paddle_jax._core.base.interrupt_safe import chain_calls, ignoring_arguments, wait_for_lock
 
 
 class Task:
@@ -33,7 +33,7 @@ class Task:
 
     def wait(self):
         """Waits for the end; raises what was raised in it."""
-        pass_through(self._gate)
+        wait_for_lock(self._gate)
         if self.error is not None:
             raise self.error
 
@@ -77,7 +77,7 @@ class Worker:
                 os.register_at_fork(after_in_child=self._forget)
         body = [ft.partial(self._work)]
         self._watch = weakref.ref(body[0], ignoring_arguments(ft.partial(setattr, self, "_started", False)))
-        calls([(setattr, self, "_started", True), (_thread.start_new_thread, body.pop(), ())])()
+        chain_calls([(setattr, self, "_started", True), (_thread.start_new_thread, body.pop(), ())])()
 
     def _work(self):
         while True:
@@ -92,4 +92,4 @@ class Worker:
         if self._complete and (self._started or not self._line.empty()):
             self.submit(int).wait()
         self._ending = True
-        pass_through(self._idle)
+        wait_for_lock(self._idle)

@@ -26,7 +26,7 @@ import time
 import warnings
 from pathlib import Path
 
-from paddle_jax._core.base.sockets import fill
+from paddle_jax._core.base.sockets import receive_exactly
 from paddle_jax._core.process_group import startup_barrier
 
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
@@ -70,7 +70,7 @@ def _receive(sock):
 
 def read(sock, size):
     """So many bytes; raises EOFError when the other side has ended."""
-    return fill(sock, bytearray(size), EOFError)
+    return receive_exactly(sock, bytearray(size), EOFError)
 
 
 # the server -------------------------------------------------------------------------------------------------

@@ -60,15 +60,15 @@ def snapshot():
                 tier: {"count": count, "seconds": seconds}
                 for tier, (count, seconds) in Counters.compiles.items()
             },
-            "from_cache": Counters.loaded,
+            "from_cache": Counters.programs_from_cache,
         },
         "operations": {
-            "segments": log.all("segments"),
-            "compiled_segments": log.all("hits"),
-            "interpreted": log.all("interpreted"),
+            "segments": log.total("segments"),
+            "compiled_segments": log.total("compiled_runs"),
+            "interpreted": log.total("interpreted_ops"),
         },
         "memory": {"process": _process_bytes(), "devices": dict(_devices())},
-        "malloc_failed": Counters.failed,
+        "malloc_failed": Counters.failed_allocations,
         "data": {"batches": Counters.batches, "wait_seconds": Counters.data_seconds},
         "collectives": {"count": Counters.collectives, "wait_seconds": Counters.collective_seconds},
     }

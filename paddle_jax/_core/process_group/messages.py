@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from paddle_jax._core.base.dtype import convert
-from paddle_jax._core.base.sockets import fill
+from paddle_jax._core.base.sockets import receive_exactly
 from paddle_jax._core.process_group import failure_detector, startup_barrier
 
 _HEAD = struct.Struct("!I")
@@ -171,7 +171,7 @@ class Channel:
             while True:
                 head = _head(line)
                 array = np.empty(head["shape"], convert(head["dtype"]).np)
-                fill(line, array.reshape(-1).view(np.uint8), EOFError)
+                receive_exactly(line, array.reshape(-1).view(np.uint8), EOFError)
                 with self.news:
                     self.arrived[head["group"], rank, head["number"]] = array
                     self.news.notify_all()
@@ -198,5 +198,5 @@ def _put(line, head, data):
 
 
 def _head(line):
-    (size,) = _HEAD.unpack(fill(line, bytearray(_HEAD.size), EOFError))
-    return json.loads(fill(line, bytearray(min(size, 1 << 16)), EOFError).decode())
+    (size,) = _HEAD.unpack(receive_exactly(line, bytearray(_HEAD.size), EOFError))
+    return json.loads(receive_exactly(line, bytearray(min(size, 1 << 16)), EOFError).decode())

@@ -43,7 +43,7 @@ def _has(*names):
 
 
 def _numbers(rank, size):
-    return launch_variables.number(rank, 0), launch_variables.number(size, 1)
+    return launch_variables.integer(rank, 0), launch_variables.integer(size, 1)
 
 
 def _endpoints():
@@ -53,7 +53,7 @@ def _endpoints():
     if len(listed) < 2 or not (_has("PADDLE_TRAINER_ID") or own in listed):
         return None
     return (
-        launch_variables.number("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0),
+        launch_variables.integer("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0),
         len(listed),
         listed[0],
     )
@@ -70,7 +70,7 @@ def _slurm():
         return None
     return (
         SlurmCluster.get_process_id(),
-        launch_variables.number("SLURM_STEP_NUM_TASKS", 1),
+        launch_variables.integer("SLURM_STEP_NUM_TASKS", 1),
         _address(SlurmCluster),
     )
 

@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-from paddle_jax._core.base.sockets import fill
+from paddle_jax._core.base.sockets import receive_exactly
 from paddle_jax._core.process_group import group_flags
 
 _MOST = 16  # processes: each has a line to each of the others
@@ -91,7 +91,7 @@ class Lines:
             line, _ = listener.accept()
             try:
                 line.settimeout(_SECONDS)
-                hello = fill(line, bytearray(_TOKEN + 1), ConnectionResetError)
+                hello = receive_exactly(line, bytearray(_TOKEN + 1), ConnectionResetError)
                 line.settimeout(None)
             except OSError:
                 hello = b""
@@ -115,7 +115,7 @@ class Lines:
         for line in self._lines.values():
             line.sendall(packet)
         for place, line in self._lines.items():
-            fill(line, rows[place], ConnectionResetError)
+            receive_exactly(line, rows[place], ConnectionResetError)
         return rows
 
     def close(self):

@@ -14,7 +14,7 @@ import jax
 from jax._src import distributed, xla_bridge  # JAX has no public way to be told before a backend starts
 
 from paddle_jax._core.base import launch_variables
-from paddle_jax._core.base.interrupt_safe import shielded
+from paddle_jax._core.base.interrupt_safe import run_shielded
 from paddle_jax._core.process_group import failure_detector
 
 MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
@@ -45,7 +45,7 @@ def _opened():
         before.pop()()
     join()
     if not opened() and threading.current_thread() is threading.main_thread():
-        shielded(_Gate.backends)
+        run_shielded(_Gate.backends)
     return _Gate.backends()
 
 

@@ -22,8 +22,8 @@ class Stragglers:
 
     def __init__(self):
         self.window, self.percent = (
-            launch_variables.number("PADDLE_STRAGGLER_SECONDS", 60),
-            launch_variables.number("PADDLE_STRAGGLER_PERCENT", 20),
+            launch_variables.integer("PADDLE_STRAGGLER_SECONDS", 60),
+            launch_variables.integer("PADDLE_STRAGGLER_PERCENT", 20),
         )
         self.since, self.before, self.named = time.monotonic(), {}, {}
 

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.base.compiler import compiler_options, leanly
+from paddle_jax._core.base.compiler import compiler_options, trimmed_memory
 from paddle_jax._core.base.counters import Counters, compiling
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import Once, jitted, tracing_kept
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit, preserved_tracing
 from paddle_jax._core.kernels.kernel import has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
 from paddle_jax._core.lazy.lazy_array import Value, on_device, uploaded
@@ -89,7 +89,7 @@ def program_for(ops, leaves, live, why, device):
     if program is not None:
         if not program.ready():
             return None
-        log.hits += 1
+        log.compiled_runs += 1
         return program
     with _Cache.lock:
         return _new_program(key, leaves, why, device) if key not in _Cache.programs else None
@@ -181,8 +181,8 @@ class Program:
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
         options = compiler_options(sum(len(entry[0].traced.jaxpr.eqns) for entry in ops))
-        self.fn = jitted(self._trace, donate_argnums=0, compiler_options=options or None)
-        self.once = Once(self.fn, "segment")
+        self.fn = interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
+        self.once = InterruptSafeCall(self.fn, "segment")
 
     def ready(self):
         """Whether it can be called without waiting for a compilation."""
@@ -230,14 +230,14 @@ class Program:
     def prepare(self, arguments):
         """Compiles ahead, in another thread."""
         start = time.perf_counter()
-        with tracing_kept(), compiling("segment"), leanly("segment"):
+        with preserved_tracing(), compiling("segment"), trimmed_memory("segment"):
             self.fn.lower(*arguments).compile()
         self._note(time.perf_counter() - start)
 
     def _note(self, seconds):
         self.fresh = False
         log.compiles += 1
-        log.seconds += seconds
+        log.compile_seconds += seconds
         log.add(
             f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): "
             f"{reason(self, _Cache.programs.values())}"

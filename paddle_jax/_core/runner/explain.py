@@ -51,12 +51,12 @@ class Explanation:
     def __init__(self):
         self.segments, self.hits, self.compiles, self.seconds, self.events = (
             log.segments,
-            log.hits,
+            log.compiled_runs,
             log.compiles,
-            log.seconds,
+            log.compile_seconds,
             list(log.events),
         )
-        self.interpreted, self.refusals = log.interpreted, dict(log.refusals)
+        self.interpreted, self.refusals = log.interpreted_ops, dict(log.refusals)
 
     def __repr__(self):
         head = (

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core.base.caller_info import is_unrelated_error, user_line
 from paddle_jax._core.base.error_translation import translate
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import eagerly, mend_tracing, without_collection
+from paddle_jax._core.base.interrupt_safe import eager_evaluation, repair_tracing, without_collection
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.vlog import Verbose, vlog
@@ -38,7 +38,7 @@ def run_segment(seg, why):
     # find the value neither recorded nor computed.
     with seg.lock, without_collection():
         if seg.running is not None:
-            seg.running.settle()
+            seg.running.finish()
         if not seg.ops:
             return
         if ctx.segment is seg:
@@ -67,7 +67,7 @@ def run_single_op(seg) -> bool:
         or seg.running is not None
         or not on_host(device)
         or Verbose.wants("segment")
-        or not mend_tracing()
+        or not repair_tracing()
     ):
         return False
     sig, *positions = seg.ops[0]
@@ -94,7 +94,7 @@ def interpreted_now(kernel, raws):
     if local.ctx.segment is None or not on_host(default_device()):
         return None
     values = [raw if type(raw) is Value else leaf(raw) for raw in raws]
-    if None in values or not mend_tracing():
+    if None in values or not repair_tracing():
         return None
     operands = list(map(settled, values))  # what was pending has a device now
     if any(v.device not in (default_device(), None, FILL) for v in values):
@@ -123,8 +123,8 @@ def _run(seg, whole, why, ctx):
     log.segments += 1
     if Verbose.wants("segment"):
         vlog("segment", f"{len(seg.ops)} recorded operations run at {user_line()}: {why}")
-    hits = log.hits
-    ops, live, clean = seg.ops, tuple(values), mend_tracing()
+    hits = log.compiled_runs
+    ops, live, clean = seg.ops, tuple(values), repair_tracing()
     if whole:
         # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
         seg.places.clear()  # whoever is about to record holds it, too
@@ -136,11 +136,11 @@ def _run(seg, whole, why, ctx):
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
         # the segment does not depend on a trace around it
-        with np.errstate(all="ignore"), _NOTHING if clean else eagerly():
+        with np.errstate(all="ignore"), _NOTHING if clean else eager_evaluation():
             run_each(ops, seg.leaves, values, on_host(device))
     else:
         ctx.hint = len(ops) + 1
-    if seg.device is ANY or (type(seg.device) is frozenset and log.hits == hits):
+    if seg.device is ANY or (type(seg.device) is frozenset and log.compiled_runs == hits):
         for value in values.values():
             value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)
 

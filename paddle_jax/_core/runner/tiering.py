@@ -77,7 +77,7 @@ def interpreted(sig, operands):
         found.plan = _refused(sig, f"{type(error).__name__} in the interpreter: {error}")
         return None
     found.spent = spent
-    log.interpreted += 1
+    log.interpreted_ops += 1
     return sig.traced.structured(out)
 
 

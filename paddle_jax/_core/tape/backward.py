@@ -4,8 +4,8 @@ use the same walk."""
 import operator
 
 from paddle_jax._core.base.errors import ArgumentError, CheckError
-from paddle_jax._core.base.freed_value import CLEARED
-from paddle_jax._core.base.interrupt_safe import swapped, within
+from paddle_jax._core.base.freed_value import FREED_VALUE
+from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes
 from paddle_jax._core.base.state import Observing, Precision, local, state
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.kernel import ADD, ONES, Kernel, execute
@@ -35,17 +35,17 @@ class _Walk:
 
     def run(self, sweep, *args):
         """Calls `sweep`, with recording on exactly when the backward pass itself is to be differentiated."""
-        return within(self, lambda: sweep(*args))
+        return run_within(self, lambda: sweep(*args))
 
     def begin(self):
         local.ctx.grad = self.create_graph
         if self.after is not None:
-            local.ctx.after = self.after
+            local.ctx.after_backward = self.after
 
     def end(self):
         local.ctx.grad = self.mode
         if self.after is not None:
-            local.ctx.after = None
+            local.ctx.after_backward = None
 
     def add(self, a, b):
         if self.create_graph:
@@ -82,7 +82,7 @@ class _Walk:
 
     def hooked(self, ct, hooks):
         """A gradient after its hooks, which run in the caller's mode."""
-        with swapped(local.ctx, grad=self.mode):
+        with swapped_attributes(local.ctx, grad=self.mode):
             for hook in list(hooks.values()):
                 got = Observing.function(hook)(ct if self.create_graph else self.shown(ct))
                 if got is None:
@@ -183,7 +183,7 @@ def _shaped(walk, grad, like):
         raise CheckError(
             f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None"
         )
-    if like is CLEARED:  # what the tape has of the tensor is still there
+    if like is FREED_VALUE:  # what the tape has of the tensor is still there
         return grad if walk.create_graph else grad._raw
     if grad._raw.size != like.size:
         raise CheckError(
@@ -276,7 +276,7 @@ def backward(tensors, grads, retain_graph=False, create_graph=False):
             _add_to(leaf, ct)
         _give_zeros(nodes, retain_graph)
         return
-    after = [] if local.ctx.after is None else None
+    after = [] if local.ctx.after_backward is None else None
     walk = _Walk(create_graph, after)
     walk.run(_backward, walk, tensors, grads, retain_graph or create_graph, key)
     for call in after or ():

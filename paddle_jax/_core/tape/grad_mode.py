@@ -3,7 +3,7 @@
 import functools as ft
 import inspect
 
-from paddle_jax._core.base.interrupt_safe import Special, ignoring_arguments
+from paddle_jax._core.base.interrupt_safe import AtomicDunder, ignoring_arguments
 from paddle_jax._core.base.state import local, state
 
 
@@ -29,7 +29,7 @@ class _GradMode:
             ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
         )
 
-    __enter__, __exit__ = Special(_entering), Special(_leaving)
+    __enter__, __exit__ = AtomicDunder(_entering), AtomicDunder(_leaving)
 
     def __call__(self, func):
         if not callable(func):
@@ -136,7 +136,7 @@ class set_grad_enabled(_GradMode):
     def _restoring(self):
         return ignoring_arguments(ft.partial(setattr, local.ctx, "grad", self._before))
 
-    __exit__ = Special(_restoring)
+    __exit__ = AtomicDunder(_restoring)
 
     def __call__(self, func):
         state.grad = self._before  # as a decorator it switches inside the function only

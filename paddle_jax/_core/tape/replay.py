@@ -47,7 +47,7 @@ def key_of(tensors, grads, inputs=None):
         or len(tensors) > 1
         or grads[0] is not None
         or result.stop_gradient
-        or type(ctx.frame) is not Context.frame_kind
+        or type(ctx.frame) is not Context.eager_frame_class
         or type(result._raw) is not Value
     ):
         return None

@@ -12,7 +12,7 @@ import numpy as np
 from paddle_jax._core.base import bool_attributes, unique_name
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError, TracedValueError
-from paddle_jax._core.base.interrupt_safe import hand_out
+from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import heard
@@ -203,7 +203,7 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
-        self.stop_gradient = not bool_attributes.checked("requires_grad", value)
+        self.stop_gradient = not bool_attributes.check_bool("requires_grad", value)
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording; what is done to one in place is
@@ -371,8 +371,12 @@ class Tensor:
         self.__dict__.update(attributes)
 
 
-bool_attributes.attach(Tensor, "stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor.")
-bool_attributes.attach(Tensor, "persistable", Tensor._persistable, "Whether a Layer keeps and saves it.")
+bool_attributes.attach_bool_property(
+    Tensor, "stop_gradient", Tensor._stop, "Whether no gradient flows to the tensor."
+)
+bool_attributes.attach_bool_property(
+    Tensor, "persistable", Tensor._persistable, "Whether a Layer keeps and saves it."
+)
 
 
 class Parameter(Tensor):
@@ -510,7 +514,7 @@ def rebind_all(tensors, values):
     if not frame.eager:
         for tensor in tensors:
             frame.on_assign(tensor, False)
-    hand_out(_SET_RAW, tensors, values)
+    set_all(_SET_RAW, tensors, values)
     for tensor in tensors:
         tensor._version += 1
 

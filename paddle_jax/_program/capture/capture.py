@@ -11,7 +11,12 @@ import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.base.errors import TRACING, TracedValueError, Unsupported
-from paddle_jax._core.base.interrupt_safe import eagerly, swapped, tracing_kept, within
+from paddle_jax._core.base.interrupt_safe import (
+    eager_evaluation,
+    preserved_tracing,
+    run_within,
+    swapped_attributes,
+)
 from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.execution.python_state import (
@@ -48,7 +53,7 @@ class CapturedInput:
     __slots__ = ("get", "own", "tensor", "tracer", "value")
 
     def __init__(self, value, tensor=None, get=None):
-        with eagerly():
+        with eager_evaluation():
             if type(value) is Uninitialized:
                 raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
@@ -195,7 +200,7 @@ class Capture(Trace):
                 "a learning rate is used after scheduler.step(); "
                 "call scheduler.step() at the end of the function"
             )
-        with swapped(self, quiet=True):
+        with swapped_attributes(self, quiet=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
 
     def host_value(self, tensor):
@@ -355,7 +360,7 @@ class Capture(Trace):
             )
         _note(self.objects, owner)
         self.effects.append((call, owner, args, kwargs))
-        with swapped(self, quiet=True):
+        with swapped_attributes(self, quiet=True):
             return call(owner, *args, **kwargs)
 
     def on_print(self, tensor):
@@ -430,8 +435,8 @@ def capture(
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
         drawn = HostRandom(generators)
         try:
-            with tracing_kept():
-                captured = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
+            with preserved_tracing():
+                captured = run_within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
             met = [g.tensor for g in run.inputs[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
@@ -494,7 +499,7 @@ def _capture(run, function, n):
         run.finished = True
         return tuple([*values, *new])
 
-    closed, captured.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
+    closed, captured.structs = jax.make_jaxpr(lambda: run_within(run, inner), return_shape=True)()
     captured.guards, captured.effects, captured.steps = run.guards, [*run.effects, *run.texts], run.steps
     _open(captured, closed, run, n)
     return captured

@@ -15,9 +15,14 @@ import numpy as np
 from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.error_translation import run_error
-from paddle_jax._core.base.interrupt_safe import Once, deliver, hand_out, jitted
+from paddle_jax._core.base.interrupt_safe import (
+    InterruptSafeCall,
+    call_and_store,
+    interrupt_safe_jit,
+    set_all,
+)
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
-from paddle_jax._core.base.state import Changes, local
+from paddle_jax._core.base.state import LayerVersion, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.module_protocol import AttributeStore
 from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
@@ -183,7 +188,7 @@ class Program:
             flags = list(map(_STOP, tensors))
         except (KeyError, IndexError, AttributeError):
             raise Stale("a Tensor that the function uses is gone") from None
-        if self.loose or self.changes != Changes.count:
+        if self.loose or self.changes != LayerVersion.count:
             self._check_distinct(tensors)
         if flags != self.flags:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
@@ -208,7 +213,7 @@ class Program:
         if len(ids) != len(tensors):
             raise Stale("a Tensor is found in two places where two Tensors were")
         self.ids = ids.difference(map(id, tensors[: self.n])).union(self.scanned)
-        self.changes = Changes.count
+        self.changes = LayerVersion.count
 
     def _check_grads(self, tensors):
         owning = self.owning(tensors)
@@ -275,7 +280,7 @@ class Program:
             raws = [o._raw for o in out]
             if self.has_effects:
                 _finished(lambda: raws)
-            hand_out(_SET_RAW, [tensors[i] for i in self.donated], [raws[at] for at in self.at])
+            set_all(_SET_RAW, [tensors[i] for i in self.donated], [raws[at] for at in self.at])
         else:
             if self.front is not None:
                 self.front(tensors)
@@ -335,7 +340,7 @@ class Program:
                 )
 
             if self.has_effects:
-                deliver(iter, [_finished(self.direct, *arguments)], take)
+                call_and_store(iter, [_finished(self.direct, *arguments)], take)
             else:
                 self.once(
                     arguments,
@@ -414,7 +419,7 @@ class Program:
         donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1
         jaxpr = self.captured.jaxpr
         options = compiler_options(len(jaxpr.eqns)) | without_fusion(jaxpr)
-        compiled = jitted(direct, donate_argnums=donate, compiler_options=options or None)
+        compiled = interrupt_safe_jit(direct, donate_argnums=donate, compiler_options=options or None)
         self.__dict__.update(
             pack=pack,
             replaced=_picker([*[target for target, _, _ in plain], *packed]),
@@ -428,7 +433,7 @@ class Program:
             pick=operator.itemgetter(slice(len(donated))),
             avals=[None] * len(order),
             direct=compiled,
-            once=Once(compiled, "to_static"),
+            once=InterruptSafeCall(compiled, "to_static"),
         )
 
     def _settle(self, tensors, out, raws):
@@ -509,7 +514,7 @@ def _set_attribute(change, raws, results):
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
     if raws or not same(now, value):  # else it may stay the object that it is
         store[name] = value
-        Changes.count += 1
+        LayerVersion.count += 1
 
 
 def _hooks_of(tensors):

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eagerly
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.lazy.lazy_array import Value, aval_of, observed
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
@@ -140,7 +140,7 @@ class FlatBuffer:
             return value.array
 
     def _put(self, array):
-        with eagerly():  # the reader may be within a trace
+        with eager_evaluation():  # the reader may be within a trace
             return _to_device(array) if self.device is None else jax.device_put(array, self.device)
 
 

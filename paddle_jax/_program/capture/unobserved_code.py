@@ -4,7 +4,7 @@ import gc
 import sys
 
 from paddle_jax._core.base.caller_info import ARRAYS, LIBRARIES, PYTHONS, package_of
-from paddle_jax._core.base.signal_handlers import Listener
+from paddle_jax._core.base.signal_handlers import HandlerProxy
 
 _OTHERS = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
 # imports; JAX tells its listeners what it does
@@ -57,7 +57,7 @@ def _is_aside(frame):
         and package_of(frame.f_back.f_globals) in _OTHERS
     ):
         return True
-    collecting = [*[_code_of(callback) for callback in gc.callbacks], Listener.__call__.__code__]
+    collecting = [*[_code_of(callback) for callback in gc.callbacks], HandlerProxy.__call__.__code__]
     while frame is not None:
         code, module = frame.f_code, frame.f_globals.get("__name__")
         if (

@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
-from paddle_jax._core.base.signal_handlers import of_a_handler
+from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import INEXACT
@@ -162,7 +162,7 @@ def _regions(codes, roots, explicit):
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
-            if explicit or of_a_handler(error):
+            if explicit or is_from_signal_handler(error):
                 raise
             raised[k] = error
     return regions, raised

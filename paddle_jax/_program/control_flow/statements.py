@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.errors import TRACING, CheckError, Unsupported
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -428,7 +428,7 @@ def ld(value):
 
 def guarded():
     """The body of a `try` with handlers."""
-    return swapped(Tries, open=True)
+    return swapped_attributes(Tries, open=True)
 
 
 def put_attribute(owner, name, value):

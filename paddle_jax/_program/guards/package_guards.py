@@ -1,7 +1,7 @@
 """Guards: what code of this package reads of Layers and optimizers, compared at each call of
 a compiled form."""
 
-from paddle_jax._core.base.state import Changes
+from paddle_jax._core.base.state import LayerVersion
 from paddle_jax._core.execution.python_state import identical
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.guard_set import Table, entries, items
@@ -20,7 +20,7 @@ class Guards:
         self.fixed, self.settings, self.changes, self.parts, self.lists = (
             Table(items),
             Table(entries),
-            Changes.count,
+            LayerVersion.count,
             [],
             [],
         )
@@ -41,8 +41,8 @@ class Guards:
         """Whether everything is as it was."""
         if not self.fixed.hold() or not self._lists_hold():
             return False
-        if self.changes != Changes.count:
-            count = Changes.count
+        if self.changes != LayerVersion.count:
+            count = LayerVersion.count
             if (
                 not all(len(store) == size for store, size in self.parts)
                 or not self.settings.hold()

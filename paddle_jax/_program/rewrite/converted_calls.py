@@ -14,8 +14,8 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_ours
 from paddle_jax._core.base.errors import TRACING, Unsupported
-from paddle_jax._core.base.interrupt_safe import swapped
-from paddle_jax._core.base.signal_handlers import of_a_handler
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import content_of
@@ -67,7 +67,7 @@ def _converted_call(function, args, kwargs, scope):
             if found is not NotImplemented:
                 return found
         if _takes_plain_numbers(function):
-            with swapped(local.ctx.frame, for_user=True):
+            with swapped_attributes(local.ctx.frame, for_user=True):
                 return function(*args, **kwargs)
     if isinstance(function, types.BuiltinFunctionType | type):
         if function is map or function is filter:
@@ -138,7 +138,7 @@ def transformed(function, strict=False):
     try:
         return transpiler().converted(function)
     except Exception as error:
-        if of_a_handler(error):
+        if is_from_signal_handler(error):
             raise
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -194,18 +194,18 @@ def converted_forwards(layer):
     if Observing.reads is not None and Observing.reads.here():
         yield  # Layers ask the observer for their `forward`
         return
-    swapped = []
+    converted_parts = []
     try:
         for part in layer.sublayers(include_self=True):
             forward = part.forward
             if "forward" not in part.__dict__ and isinstance(forward, types.MethodType):
                 new = lifted(forward)
                 if new is not forward:
-                    swapped.append(part)
+                    converted_parts.append(part)
                     part.__dict__["forward"] = new
         yield
     finally:
-        for part in swapped:
+        for part in converted_parts:
             part.__dict__.pop("forward", None)
 
 

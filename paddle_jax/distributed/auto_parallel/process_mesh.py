@@ -7,7 +7,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.base.interrupt_safe import Once
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
 from paddle_jax._core.lazy.lazy_array import Several
 from paddle_jax.distributed.parallel import get_rank
 
@@ -247,7 +247,7 @@ def _jax_mesh(shape, ids, names):
     if len(ids) > 1:
         Several.used = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
-            Several.blocking, Once.wrapped = True, staticmethod(Several.waited)
+            Several.blocking, InterruptSafeCall.wrapper = True, staticmethod(Several.waited)
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 

@@ -164,7 +164,7 @@ class Fleet:
     def node_num(self):
         """The number of machines, as far as the launcher has told it."""
         self._role()
-        return launch_variables.number("PADDLE_NNODES", 1)
+        return launch_variables.integer("PADDLE_NNODES", 1)
 
     def local_rank(self):
         """The number of this process on its machine, as the launcher has told it: a str, or None."""

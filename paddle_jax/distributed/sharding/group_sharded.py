@@ -87,7 +87,7 @@ class GroupSharded(Layer):
     def _reached(self):
         if self._armed and not self._waiting:
             self._waiting = True
-            local.ctx.after.append(self._average)
+            local.ctx.after_backward.append(self._average)
 
     def _average(self):
         self._armed = self._waiting = False

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from paddle_jax._core.base.pruning_state import Sparsity
+from paddle_jax._core.base.pruning_state import PruningState
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.incubate.asp.utils import MaskAlgo, create_mask
 from paddle_jax.nn.layer.layers import Layer
@@ -40,12 +40,12 @@ def set_excluded_layers(param_names, main_program=None):
         >>> layer = paddle.nn.Linear(4, 4); paddle.incubate.asp.set_excluded_layers([layer.full_name()])
         >>> paddle.incubate.asp.reset_excluded_layers()
     """
-    Sparsity.excluded.update(param_names)
+    PruningState.excluded.update(param_names)
 
 
 def reset_excluded_layers(main_program=None):
     """Leaves no layers out any more. See `set_excluded_layers`."""
-    Sparsity.excluded.clear()
+    PruningState.excluded.clear()
 
 
 def _usual(weight, m, n, algorithm, name):
@@ -62,11 +62,11 @@ def _weights(model):
     for layer in model.sublayers(include_self=True):
         kind, weight = re.sub(r"_\d+$", "", layer.full_name()), getattr(layer, "weight", None)
         if (
-            kind in Sparsity.supported
+            kind in PruningState.supported
             and weight is not None
-            and not Sparsity.excluded & {layer.full_name(), weight.name}
+            and not PruningState.excluded & {layer.full_name(), weight.name}
         ):
-            yield weight, Sparsity.supported[kind] or _usual
+            yield weight, PruningState.supported[kind] or _usual
 
 
 def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):

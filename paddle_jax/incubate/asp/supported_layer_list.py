@@ -2,7 +2,7 @@
 
 import re
 
-from paddle_jax._core.base.pruning_state import Sparsity
+from paddle_jax._core.base.pruning_state import PruningState
 from paddle_jax.nn.layer.layers import Layer
 
 
@@ -28,4 +28,4 @@ def add_supported_layer(layer, pruning_func=None):
             f"add_supported_layer: layer: got {type(layer).__name__}; it must be a Layer, "
             "a class of Layers or a name"
         )
-    Sparsity.supported[name] = pruning_func
+    PruningState.supported[name] = pruning_func

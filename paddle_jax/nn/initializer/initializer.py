@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.param_defaults import Defaults
+from paddle_jax._core.base.param_defaults import ParameterDefaults
 from paddle_jax._core.lazy.lazy_array import kept
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor
@@ -149,4 +149,4 @@ def set_global_initializer(weight_init, bias_init=None):
                 f"set_global_initializer: got {type(value).__name__}; "
                 "use an initializer from paddle.nn.initializer, or None"
             )
-    Defaults.weight, Defaults.bias = weight_init, bias_init
+    ParameterDefaults.weight, ParameterDefaults.bias = weight_init, bias_init

@@ -1,6 +1,6 @@
 """Making layers without filling their parameters."""
 
-from paddle_jax._core.base.param_defaults import Defaults
+from paddle_jax._core.base.param_defaults import ParameterDefaults
 
 
 class LazyInitHelper:
@@ -9,15 +9,15 @@ class LazyInitHelper:
     @property
     def state(self):
         """Whether parameters are made without values."""
-        return Defaults.lazy > 0
+        return ParameterDefaults.lazy > 0
 
     def enable(self):
         """Makes parameters without values from now on."""
-        Defaults.lazy = max(Defaults.lazy, 1)
+        ParameterDefaults.lazy = max(ParameterDefaults.lazy, 1)
 
     def disable(self):
         """Makes parameters with values again."""
-        Defaults.lazy = 0
+        ParameterDefaults.lazy = 0
 
 
 _lazy_init_helper = LazyInitHelper()
@@ -50,11 +50,11 @@ class LazyGuard:
     """
 
     def __enter__(self):
-        Defaults.lazy += 1
+        ParameterDefaults.lazy += 1
         return self
 
     def __exit__(self, *error):
-        Defaults.lazy = max(Defaults.lazy - 1, 0)
+        ParameterDefaults.lazy = max(ParameterDefaults.lazy - 1, 0)
 
 
 __all__ = ["LazyGuard"]

@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.error_kinds import MISTAKES
-from paddle_jax._core.base.state import Changes, Observing, local
+from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase
 from paddle_jax._core.lazy.lazy_array import kept
 from paddle_jax._core.tensors.pytree import register_layer
@@ -269,7 +269,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def _changes(self):
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
-        Changes.count += 1
+        LayerVersion.count += 1
         local.ctx.frame.on_layer_change(self)
 
     def _check_name(self, what, name, store):
@@ -299,7 +299,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
-        Changes.count += 1
+        LayerVersion.count += 1
         if "_parameters" in self.__dict__:
             local.ctx.frame.on_layer_change(self)
         if isinstance(getattr(type(self), name, None), property):
@@ -351,7 +351,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             )
 
     def __delattr__(self, name):
-        Changes.count += 1
+        LayerVersion.count += 1
         local.ctx.frame.on_layer_change(self)
         for store in _STORES:
             if name in self.__dict__.get(store, ()):

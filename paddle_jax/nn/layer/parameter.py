@@ -5,7 +5,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
-from paddle_jax._core.base.param_defaults import Defaults
+from paddle_jax._core.base.param_defaults import ParameterDefaults
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.tensors import place as places
@@ -62,7 +62,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
     initializer = (
         attr.initializer
-        or (Defaults.bias if is_bias else Defaults.weight)
+        or (ParameterDefaults.bias if is_bias else ParameterDefaults.weight)
         or default_initializer
         or _fallback(dtype, is_bias)
     )
@@ -74,7 +74,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
         parameter._value = Uninitialized(shape, dtype.np, name)
         parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
-        if not Defaults.lazy:
+        if not ParameterDefaults.lazy:
             parameter.initialize()
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
     parameter.regularizer, parameter.need_clip, parameter.do_model_average = (

@@ -1,12 +1,12 @@
 """What the data sets of images share."""
 
-from paddle_jax._core.base.state import Images
+from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.dataset.common import _check_exists_and_download
 
 
 def backend_of(name, backend):
     """The backend asked for, or that of `paddle.vision.set_image_backend`."""
-    backend = Images.backend if backend is None else backend
+    backend = ImageSettings.backend if backend is None else backend
     if backend not in ("pil", "cv2"):
         raise ValueError(f"{name}: backend: got {backend!r}; allowed are 'pil' and 'cv2'")
     return backend

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from paddle_jax._core.base.state import Images
+from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.io import Dataset
 from paddle_jax.vision.image import opencv, pillow
 
@@ -62,7 +62,7 @@ def cv2_loader(path):
 
 def default_loader(path):
     """An image read as `paddle.vision.set_image_backend` says."""
-    return cv2_loader(path) if Images.backend == "cv2" else pil_loader(path)
+    return cv2_loader(path) if ImageSettings.backend == "cv2" else pil_loader(path)
 
 
 def _filter(extensions, is_valid_file):

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import swapped
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
@@ -27,13 +27,13 @@ class _Conditions:
         self.random_states = None
         if keep_random:
             self.random_states = _random_states()
-        self.amp, self.amp_given = local.ctx.amp, local.ctx.amp_given
+        self.amp, self.amp_arguments = local.ctx.amp, local.ctx.amp_arguments
 
     @contextlib.contextmanager
     def again(self):
         """Runs the block under these conditions."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(swapped(local.ctx, amp=self.amp, amp_given=self.amp_given))
+            stack.enter_context(swapped_attributes(local.ctx, amp=self.amp, amp_arguments=self.amp_arguments))
             if self.random_states is not None:
                 stack.enter_context(switch_rng_state_tracker(*self.random_states))
             yield
