@@ -609,7 +609,7 @@ from paddle_jax.amp.auto_cast import (
     get_autocast_gpu_dtype,
     is_autocast_enabled,
 )
-from paddle_jax.base import dygraph as _dygraph
+from paddle_jax.base import dygraph as _dygraph, layer_helper as _layer_helper
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard

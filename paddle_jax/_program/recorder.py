@@ -27,9 +27,11 @@ from paddle_jax._core.lazy.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.composites import OpaqueCall, Random, same
-from paddle_jax._program.control_flow.blocks import Block
+from paddle_jax._program.control_flow.blocks import Block, branched, looped
+from paddle_jax._program.custom_gradient import record_layer
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.operation import Operation
+from paddle_jax._program.parameters import declare_parameter
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.shape_inference import full_kernel, infer
@@ -166,6 +168,20 @@ class Recorder(Frame):
         """A Variable for an array that is known."""
         aval = aval_of(array.shape, array.dtype)
         return variable(Symbol((aval, aval), "constant", self.program, value=array))
+
+    def emit_cond(self, compiled, index, regions, outputs):
+        return branched(index, regions, outputs)
+
+    def emit_while(self, compiled, tensors, stops, test, step, picks):
+        return looped(tensors, stops, test, step, picks)
+
+    def custom_gradient(self, layer, forward, inputs, taped):
+        return record_layer(layer, forward, inputs)
+
+    def declare_parameter(self, shape, dtype, name, trainable, fill):
+        if self.own is not None:
+            return None  # a function of dynamic mode is recorded: its Parameters hold arrays
+        return declare_parameter(self.program, shape, dtype, name, trainable, fill)
 
     # what other Frames do -----------------------------------------------------------------------------------
 

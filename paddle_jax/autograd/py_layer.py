@@ -233,13 +233,6 @@ class PyLayer:
                     **{k: _filled(a, fresh) for k, a in kwargs.items()},
                 )
 
-        if state.frame.single_steps:  # for a model file, which has no derivatives
-            return run(inputs)[1]
-        if state.frame.recording:
-            from paddle_jax.static.nn.python import apply_layer
-
-            return apply_layer(cls, run, inputs)
-
         def call(tensors):
             context, result = run(tensors)
             outputs = list(result) if isinstance(result, tuple | list) else [result]
@@ -250,10 +243,13 @@ class PyLayer:
             outputs, node = _attach(cls, context, tensors, outputs) if recorded else (outputs, None)
             return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0], outputs, node
 
-        result, outputs, node = call(inputs)
-        if recorded and is_traced(inputs):
-            teach(lambda tensors: call(tensors)[1:], inputs, outputs, node)
-        return result
+        def taped():
+            result, outputs, node = call(inputs)
+            if recorded and is_traced(inputs):
+                teach(lambda tensors: call(tensors)[1:], inputs, outputs, node)
+            return result
+
+        return state.frame.custom_gradient(cls, run, inputs, taped)
 
 
 def _filled(argument, tensors):

@@ -10,6 +10,7 @@ from paddle_jax.base.framework import _create_tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional
 from paddle_jax.nn.layer.parameter import new_parameter
+from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.tensor.creation import to_tensor
 
 
@@ -181,5 +182,7 @@ class LayerHelper:
         settings = dict(act) if isinstance(act, dict) else {"type": act}
         return ft.partial(getattr(functional, settings.pop("type")), **settings)(input_var)
 
+
+Registered.layer_helper = LayerHelper
 
 __all__ = ["LayerHelper"]

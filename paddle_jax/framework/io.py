@@ -5,7 +5,9 @@ import io
 import operator
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -34,6 +36,7 @@ from paddle_jax.framework.state_file import (
     to_plain,
 )
 from paddle_jax.framework.tensor_record import read_record, write_record
+from paddle_jax.tensor.dense_tensor import DenseTensor
 
 _SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
 _LOAD_CONFIGS = (
@@ -44,6 +47,20 @@ _LOAD_CONFIGS = (
     "safetensors",
     "allow_pickle",
 )
+
+
+class ProgramFormat:
+    """How a static Program is written and read; `static/io.py` registers it.
+
+    Attributes:
+        program_class: the class Program.
+        encode: function of the name of the caller and a Program that gives bytes.
+        decode: function of bytes that gives a Program.
+    """
+
+    program_class: type | None = None
+    encode: Callable[[str, Any], bytes]
+    decode: Callable[[bytes], Any]
 
 
 def _check_configs(function, configs, known):
@@ -113,15 +130,13 @@ def _write(encode, path):
 
 def _encoder(obj, protocol, configs):
     """The function that writes `obj` to a stream, after all settings have been checked."""
-    from paddle_jax._program.program import Program
     from paddle_jax.nn.layer.layers import Layer
-    from paddle_jax.static import io as static_io
 
     protocol, binary = _save_settings(protocol, configs)
     if contains(obj, Layer):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
-    if isinstance(obj, Program):
-        document = static_io.encode_program("save", obj)
+    if ProgramFormat.program_class is not None and isinstance(obj, ProgramFormat.program_class):
+        document = ProgramFormat.encode("save", obj)
         return lambda stream: stream.write(document)
     if binary:
         return _record_encoder(obj)
@@ -346,9 +361,7 @@ def _read(stream, configs, budget):
     if first == b"\0":
         return _Record(read_record(stream))
     if first == b"{":
-        from paddle_jax.static.io import deserialize_program
-
-        return deserialize_program(stream.read())
+        return ProgramFormat.decode(stream.read())
     budget.arrays = 0
     return pickle_reader.read(stream, budget, configs.get("allow_pickle", False))
 

@@ -7,6 +7,7 @@ import threading
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.tensors.place import set_device
 
 
 def in_dynamic_mode() -> bool:
@@ -107,8 +108,6 @@ def disable_static(place=None):
             unique_name.leave_static()
         unique_name.forget()
     if place is not None:
-        from paddle_jax._core.tensors.place import set_device
-
         set_device(place)
 
 

@@ -8,6 +8,7 @@ from paddle_jax._core.tensors.random import (
     set_cuda_rng_state,
     set_rng_state,
 )
+from paddle_jax._program.program import default_main_program, default_startup_program
 
 
 class _Named:
@@ -17,8 +18,6 @@ class _Named:
 
 
 def _manual_program_seed(seed):
-    from paddle_jax._program.program import default_main_program, default_startup_program
-
     default_main_program().random_seed = default_startup_program().random_seed = seed
 
 

@@ -26,6 +26,7 @@ from paddle_jax.static.metrics import accuracy, auc
 from paddle_jax.static.nn.python import py_func
 from paddle_jax.static.parameters import create_global_var, create_parameter
 from paddle_jax.static.printing import Print
+from paddle_jax._program import tensor_methods as _tensor_methods
 from paddle_jax._program.program import Program, default_main_program, default_startup_program, program_guard
 from paddle_jax._program.recorder import data
 from paddle_jax._program.scope import Scope, global_scope, scope_guard

@@ -7,9 +7,9 @@ import numpy as np
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
+from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import default_main_program
 from paddle_jax._program.scope import global_scope
-from paddle_jax.static.parameters import new_variable
 
 
 class ExponentialMovingAverage:
@@ -51,14 +51,14 @@ class ExponentialMovingAverage:
             if not p.stop_gradient and getattr(p, "do_model_average", None) is not False
         ]
         # the share that the starting value, zero, still has in the averages: the product of all decays
-        self._share = new_variable(
+        self._share = declare_variable(
             program, unique_name.generate(f"{self._name}ema_share"), (1,), f32, lambda: np.ones(1, f32)
         )
         self._averages = {}
         for param in self._params:
             shape, dtype = param.avals[0].shape, param.avals[0].dtype
             own = unique_name.generate(f"{param.name}_{self._name}ema")
-            self._averages[param.name] = new_variable(
+            self._averages[param.name] = declare_variable(
                 program, own, shape, dtype, lambda shape=shape, dtype=dtype: np.zeros(shape, dtype)
             )
         self._backup = {}

@@ -435,6 +435,10 @@ def load(program, model_path, executor=None, var_list=None):
     set_program_state(program or default_main_program(), load_program_state(model_path, var_list))
 
 
+files.ProgramFormat.program_class = Program
+files.ProgramFormat.encode = encode_program
+files.ProgramFormat.decode = deserialize_program
+
 __all__ = [
     "deserialize_persistables",
     "deserialize_program",

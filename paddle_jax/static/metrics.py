@@ -7,8 +7,8 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.parameters import declare_variable
 from paddle_jax.metric.metrics import accuracy as _accuracy
-from paddle_jax.static.parameters import new_variable
 
 
 def accuracy(input, label, k=1, correct=None, total=None):
@@ -104,7 +104,7 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     counts = auc_counts(input, label, ins_tag_weight, buckets)
 
     def state(kind, shape):
-        return new_variable(
+        return declare_variable(
             recorder.program,
             unique_name.generate(kind),
             shape,

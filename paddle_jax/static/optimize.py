@@ -11,11 +11,11 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program, program_guard
 from paddle_jax._program.scope import global_scope
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
-from paddle_jax.static.parameters import new_variable
 
 
 class Rate:
@@ -23,7 +23,7 @@ class Rate:
 
     def __init__(self, optimizer, program, startup):
         self.optimizer, self.given = optimizer, None
-        self.variable = new_variable(
+        self.variable = declare_variable(
             program,
             unique_name.generate("learning_rate"),
             (),
@@ -142,7 +142,7 @@ def _states(optimizer, group, param, program, startup):
 
 def _held(program, name, shape, dtype, fill, startup):
     found = program.vars.get(name)
-    return new_variable(program, name, shape, dtype, fill, startup=startup) if found is None else found
+    return declare_variable(program, name, shape, dtype, fill, startup=startup) if found is None else found
 
 
 @ft.lru_cache(maxsize=256)

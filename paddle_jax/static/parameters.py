@@ -5,38 +5,8 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.symbol import avals_of
-from paddle_jax._program.program import default_startup_program
-from paddle_jax._program.variable import ParameterVariable, persistent
+from paddle_jax._program.parameters import declare_variable
 from paddle_jax.nn.layer.parameter import create_parameter
-
-
-def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):
-    """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
-    made = persistent(
-        program, name, avals_of(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind})
-    )
-    program.home(made)
-    startup = default_startup_program() if startup is None else startup
-    startup.inits[name] = fill
-    return made
-
-
-def parameter(shape, dtype, name, trainable, fill):
-    """A Parameter of the program that is being recorded. A name that it has already gives the
-    Parameter that has it."""
-    program = local.ctx.frame.program
-    found = program.vars.get(name)
-    if found is not None:
-        if found.avals[0].shape != tuple(shape) or found.avals[0].dtype != dtype:
-            raise ValueError(
-                f"create_parameter: {name!r} exists with shape {list(found.shape)}; "
-                f"it cannot have {list(shape)} as well"
-            )
-        return found
-    made = new_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)
-    made.__dict__.update(is_distributed=False, init_func=None)
-    return made
 
 
 def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):
@@ -72,7 +42,7 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
         raise TypeError(f"create_global_var: shape: got {type(shape).__name__}; it must be a list of ints")
     kind = dtypes.convert(dtype).np
     lengths = tuple(int(n) for n in shape)
-    return new_variable(
+    return declare_variable(
         recorder.program,
         name or unique_name.generate("global_var"),
         lengths,
@@ -81,4 +51,4 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
     )
 
 
-__all__ = ["create_global_var", "create_parameter", "new_variable", "parameter"]
+__all__ = ["create_global_var", "create_parameter"]

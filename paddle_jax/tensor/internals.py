@@ -223,31 +223,3 @@ def _register_backward_hook(self, hook):
 
 
 Tensor._after_backward = ()  # called without arguments once backward() has put a gradient there
-
-
-# static programs --------------------------------------------------------------------------------------------
-
-
-def _block(self):
-    from paddle_jax._program.program import default_main_program
-
-    return default_main_program().global_block()
-
-
-Tensor.block = property(
-    _block,
-    doc="The block of the default main program, which functions that fill a Parameter are given beside it.",
-)
-
-
-@_attach
-def _to_static_var(self, to_parameter=False, **kwargs):
-    from paddle_jax._program.recorder import data
-    from paddle_jax.static.parameters import parameter
-
-    name, shape = kwargs.get("name", self.name), list(self.shape)
-    if to_parameter or isinstance(self, Parameter):
-        return parameter(
-            tuple(shape), self._raw.dtype, name, not self.stop_gradient, lambda: jnp.array(self._value)
-        )
-    return data(name, shape, self.dtype)

@@ -127,6 +127,31 @@ class Frame:
             )
         return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
 
+    def emit_cond(self, compiled, index, regions, outputs):
+        """The results of a branch on a Tensor. compiled: function that gives them inside a trace; the other
+        arguments are for Frames that record (`_program/control_flow/cond.py`)."""
+        return compiled()
+
+    def emit_while(self, compiled, tensors, stops, test, step, picks):
+        """The results of a loop on a Tensor; see `emit_cond`."""
+        return compiled()
+
+    def custom_gradient(self, layer, forward, inputs, taped):
+        """The result of a PyLayer.
+
+        Args:
+            layer: the subclass of PyLayer.
+            forward: function of Tensors in place of the inputs; it gives (context, result).
+            inputs: list of the Tensors among the arguments.
+            taped: function that gives the result, with a node on the tape if need be.
+        """
+        return taped()
+
+    def declare_parameter(self, shape, dtype, name, trainable, fill):
+        """The Parameter that a static program declares; None where Parameters hold arrays. fill: function
+        that gives its first value."""
+        return
+
     def on_node_gradient(self, node):
         """Called before the gradient of a recorded operation is computed."""
 

@@ -189,10 +189,14 @@ def _without(index, codes, raised):
 
 
 def _run(index, regions, joined):
-    if local.ctx.frame.recording:
-        from paddle_jax._program.control_flow.blocks import branched
+    def compiled():
+        return _compiled(index, regions, joined)
 
-        return branched(index, regions, joined.outputs)
+    return local.ctx.frame.emit_cond(compiled, index, regions, joined.outputs)
+
+
+def _compiled(index, regions, joined):
+    """The results of the operation inside a trace."""
     operands = Operands([index])
     places = [operands.places_of(region.outside) for region in regions]
     outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]

@@ -17,6 +17,8 @@ from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
 from paddle_jax._program.control_flow.region import Undefined, is_traced
 from paddle_jax._program.control_flow.while_loop import repeat
+from paddle_jax.tensor.attribute import shape
+from paddle_jax.tensor.creation import full
 
 _IN_A_TENSOR = object()
 _MARK = re.compile(r"(break_|continue_|do_return)(_\d+)?")  # a variable that malt adds, a bool
@@ -85,8 +87,6 @@ class Range:
 
     def first(self):
         """The start, as a Tensor."""
-        from paddle_jax.tensor.creation import full
-
         return (
             self.start.astype(self.dtype)
             if isinstance(self.start, Tensor)
@@ -277,8 +277,6 @@ class Rows:
 
 def _length(tensor):
     """The number of rows, as a Tensor."""
-    from paddle_jax.tensor.attribute import shape
-
     return shape(tensor)[0]
 
 

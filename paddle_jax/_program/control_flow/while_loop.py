@@ -328,16 +328,22 @@ def _run(state, changing, tested, step, length):
     carried = state.carried()
     tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
-    if local.ctx.frame.recording:
-        from paddle_jax._program.control_flow.blocks import looped
+    picks = _picks(state, step, changing)
 
-        return looped(tensors, stops, tested, step, _picks(state, step, changing))
+    def compiled():
+        return _compiled(tensors, stops, tested, step, picks, length)
+
+    return local.ctx.frame.emit_while(compiled, tensors, stops, tested, step, picks)
+
+
+def _compiled(tensors, stops, tested, step, picks, length):
+    """The results of the operation inside a trace."""
     operands = Operands([])
     plan = _Plan(
         start=operands.places_of(tensors),
         test=() if tested is None else operands.places_of(tested.outside),
         step=operands.places_of(step.outside),
-        picks=_picks(state, step, changing),
+        picks=picks,
         carried=tuple(map(_flows, tensors, stops)),
         read=tuple([_flows(t, t.stop_gradient) for t in operands.tensors]),
         length=length,

@@ -5,6 +5,7 @@ import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.tensor.creation import zeros
 
 
@@ -177,3 +178,6 @@ def tensor_of(value) -> Tensor:
 def local_piece(value, array):
     """(start, values) of the piece of the whole that a ShardedWeight is."""
     yield list(value.global_offset), np.array(array)
+
+
+Registered.build_sharded_state_dict = build_sharded_state_dict

@@ -17,6 +17,7 @@ from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.hooks import HookMixin, HookRemoveHelper  # noqa: F401
 from paddle_jax.nn.layer.mistakes import no_tensor, note
 from paddle_jax.nn.layer.parameter import new_parameter
+from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.nn.layer.state import StateMixin
 from paddle_jax.nn.layer.tree import TreeMixin
 
@@ -293,9 +294,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             if store in attributes and name in attributes[store]:
                 return attributes[store][name]
         if name == "_helper" and "_full_name" in attributes:  # layers of libraries call its methods
-            from paddle_jax.base.layer_helper import LayerHelper
-
-            return LayerHelper(self._full_name, name=self._full_name)
+            return Registered.layer_helper(self._full_name, name=self._full_name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):

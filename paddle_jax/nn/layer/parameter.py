@@ -67,9 +67,10 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
         or _fallback(dtype, is_bias)
     )
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
-    if local.ctx.frame.recording and local.ctx.frame.own is None:
-        parameter = _declared(shape, dtype, name, bool(attr.trainable), initializer)
-    else:
+    parameter = local.ctx.frame.declare_parameter(
+        shape, dtype.np, name, bool(attr.trainable), lambda: _first_value(initializer, shape, dtype)
+    )
+    if parameter is None:  # not in a static program
         unique_name.claim(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
         parameter._value = Uninitialized(shape, dtype.np, name)
@@ -85,17 +86,12 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     return parameter
 
 
-def _declared(shape, dtype, name, trainable, initializer):
-    """A parameter of the static program that is being recorded; running the startup program fills it."""
-    from paddle_jax.static.parameters import parameter
-
-    def fill():
-        made = Parameter(name=name)
-        made._value = jax.ShapeDtypeStruct(shape, dtype.np)
-        _fill(made, initializer, shape, dtype, None)
-        return made._value
-
-    return parameter(shape, dtype.np, name, trainable, fill)
+def _first_value(initializer, shape, dtype):
+    """The array that an initializer gives, outside the Parameter it is for."""
+    parameter = Parameter()
+    parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
+    _fill(parameter, initializer, shape, dtype, None)
+    return parameter._value
 
 
 def _fill(parameter, initializer, shape, dtype, device):

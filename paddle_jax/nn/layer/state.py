@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core.lazy.lazy_array import kept, looked_at, settled
 from paddle_jax._core.tensors.layout import keep_layout
 from paddle_jax._core.tensors.tensor import Tensor, held
+from paddle_jax.nn.layer.registrations import Registered
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
@@ -83,15 +84,12 @@ class StateMixin:
             >>> parts["net.weight"].global_shape
             (2, 3)
         """
-        from paddle_jax.distributed.checkpoint.sharded_weight import build_sharded_state_dict
-
-        found = build_sharded_state_dict(
-            self.state_dict(include_sublayers=False), prefix=structured_name_prefix
-        )
+        own_state = self.state_dict(include_sublayers=False)
+        parts = Registered.build_sharded_state_dict(own_state, prefix=structured_name_prefix)
         for name, layer in self._sub_layers.items():
             if layer is not None:
-                found |= layer.sharded_state_dict(f"{structured_name_prefix}{name}.")
-        return found
+                parts |= layer.sharded_state_dict(f"{structured_name_prefix}{name}.")
+        return parts
 
     def to_static_state_dict(
         self,

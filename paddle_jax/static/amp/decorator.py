@@ -7,12 +7,12 @@ import numpy as np
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import default_startup_program, program_guard
 from paddle_jax.amp.grad_scaler import unscaling, updating
 from paddle_jax.static import optimize
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.amp.fp16_utils import cast_model_to_fp16, cast_parameters_to_fp16
-from paddle_jax.static.parameters import new_variable
 
 
 class OptimizerWithMixedPrecision:
@@ -104,7 +104,7 @@ class OptimizerWithMixedPrecision:
         with program_guard(program, startup):
             self._scaled_loss = loss if loss._raw.dtype == np.float32 else loss.astype("float32")
             if self._scales:
-                self._scale = new_variable(
+                self._scale = declare_variable(
                     program,
                     unique_name.generate("loss_scaling"),
                     (1,),
@@ -152,7 +152,7 @@ class OptimizerWithMixedPrecision:
                 optimizer.__dict__.pop("_skip", None)
             if self._dynamic:
                 counts = [
-                    new_variable(
+                    declare_variable(
                         program,
                         unique_name.generate(name),
                         (),

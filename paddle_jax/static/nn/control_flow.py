@@ -4,6 +4,10 @@ known, in Python."""
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.blocks import branch, loop
+from paddle_jax._program.control_flow.cond import cond as cond_on_traced
+from paddle_jax._program.control_flow.while_loop import while_loop as repeat_while
+from paddle_jax._program.variable import variable
 
 
 def _kind(tensor):
@@ -47,8 +51,6 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
         )
     kind = _kind(pred)
     if kind == "static":
-        from paddle_jax._program.control_flow.blocks import branch
-
         if pred._raw.dtype.name != "bool":
             raise TypeError(
                 f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; compare with something"
@@ -57,9 +59,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     if pred._raw.size != 1:
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
     if kind == "traced":
-        from paddle_jax.jit import dy2static
-
-        return dy2static.cond(pred, true_fn or _nothing, false_fn or _nothing)
+        return cond_on_traced(pred, true_fn or _nothing, false_fn or _nothing)
     chosen = true_fn if bool(pred) else false_fn
     return None if chosen is None else chosen()
 
@@ -70,8 +70,6 @@ def _nothing():
 
 def _as_variable(tensor):
     """A Tensor as a Variable of the program that is being recorded."""
-    from paddle_jax._program.variable import variable
-
     return variable(local.ctx.frame.symbol(tensor), tensor.stop_gradient)
 
 
@@ -101,10 +99,7 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
     if len(loop_vars) == 0:
         raise ValueError("while_loop: loop_vars: got none; there must be one at least")
     if local.ctx.frame.recording:
-        from paddle_jax._program.control_flow.blocks import loop
-
         return loop(cond, body, loop_vars)
-    from paddle_jax.jit import dy2static
 
     def tested(*state):
         answer = cond(*state)
@@ -122,7 +117,7 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
             )
         return out
 
-    return dy2static.while_loop(tested, stepped, list(loop_vars))
+    return repeat_while(tested, stepped, list(loop_vars))
 
 
 def case(pred_fn_pairs, default=None, name=None):

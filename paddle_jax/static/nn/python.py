@@ -1,7 +1,6 @@
 """Python functions inside static programs, and operations with a gradient of one's own."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.state import local
@@ -9,10 +8,9 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.control_flow.region import Leaf, Region, flat, write_back
-from paddle_jax._program.evaluate import evaluate, value_of
+from paddle_jax._program.custom_gradient import record_with_gradient, zero_gradient
 from paddle_jax._program.operation import Operation
-from paddle_jax._program.variable import Variable, variable
+from paddle_jax._program.variable import Variable
 
 
 def _listed(value):
@@ -147,11 +145,7 @@ def _grads(backward_func, kept, arrays, out, cts):
         )
 
     by_place = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
-    return tuple([by_place[i] if i in by_place else _no_gradient(a) for i, a in enumerate(arrays)])
-
-
-def _no_gradient(array):
-    return np.zeros(array.shape, jax.dtypes.float0)
+    return tuple([by_place[i] if i in by_place else zero_gradient(a) for i, a in enumerate(arrays)])
 
 
 def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
@@ -190,100 +184,7 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
         raise RuntimeError(
             "static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer"
         )
-    return _own_gradient("static_pylayer", forward_fn, inputs, backward_fn)
+    return record_with_gradient("static_pylayer", forward_fn, inputs, backward_fn)
 
 
-def apply_layer(layer, call, inputs):
-    """PyLayer.apply in a static program. call: function of Tensors in place of the inputs, gives
-    (context, results)."""
-    context = []
-
-    def forward(*tensors):
-        made, result = call(tensors)
-        context.append(made)
-        return result
-
-    def backward(*cts):
-        grads = layer.backward(context[0], *cts)
-        grads = list(grads) if isinstance(grads, tuple | list) else [grads]
-        grads += [None] * (len(inputs) - len(grads))
-        return [x * 0 if g is None else g for x, g in zip(inputs, grads, strict=True)]
-
-    return _own_gradient(layer.__name__, forward, inputs, backward)
-
-
-def _own_gradient(where, forward_fn, inputs, backward_fn):
-    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the
-    forward part made."""
-    recorder = local.ctx.frame
-    forward, backward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)]), None
-    leaves, tree = flat(forward.value)
-    results = [x for x in leaves if isinstance(x, Leaf)]
-    if not results:
-        raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
-    block = forward.block
-    if backward_fn is not None:
-        pulled = Region(backward_fn, results)
-        count = len([x for x in flat(pulled.value)[0] if x is not None])
-        if count != len(inputs):
-            raise ValueError(
-                f"{where}: backward_fn returns {count} gradients; there are {len(inputs)} inputs"
-            )
-        backward = pulled.block
-    mine = {*block.inputs, *[o for op in block.ops for o in op.outputs]}
-    outside = list(
-        dict.fromkeys(
-            [*block.outside(), *[s for s in (backward.outside() if backward else ()) if s not in mine]]
-        )
-    )
-    kernel = Kernel(
-        "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward_fn is None
-    )
-    stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
-    symbols = [*map(recorder.symbol, inputs), *outside]
-    operation = Operation(kernel, symbols, stops, tuple, recorder.scope, block.host)
-    operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
-    recorder.ops.append(operation)
-    recorder.program.changed()
-    flows = backward_fn is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
-    variables = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
-    for change in forward.changes.values():
-        write_back(change, variables[change.leaf.at])
-    return jax.tree.unflatten(tree, [variables[x.at] if isinstance(x, Leaf) else x for x in leaves])
-
-
-def _with_gradient(block, backward, outside, count):
-    """The function of a static_pylayer: (*inputs, *outside) -> results."""
-
-    def values_of(part, env):
-        return tuple([jnp.asarray(value_of(s, env)) for s in part.results])
-
-    def forward(*arrays):
-        return values_of(block, block.run(outside, arrays[count:], arrays[:count]))
-
-    if backward is None:
-        return forward
-    whole = jax.custom_vjp(forward)
-
-    def with_residuals(*arrays):
-        return forward(*arrays), arrays
-
-    def pull(arrays, cts):
-        env = block.run(outside, arrays[count:], arrays[:count])
-        env.update(zip(backward.inputs, cts, strict=False))  # there are none of what it changes in place
-        evaluate(backward.ops, env)
-        grads = values_of(backward, env)
-        found = [
-            _no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
-            for a, g in zip(arrays, grads, strict=False)
-        ]
-        return (
-            *found,
-            *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]],
-        )
-
-    whole.defvjp(with_residuals, pull)
-    return whole
-
-
-__all__ = ["apply_layer", "py_func", "static_pylayer"]
+__all__ = ["py_func", "static_pylayer"]
