@@ -8,12 +8,12 @@ def __getattr__(name):
         from paddle_jax.utils.cpp_extension.registered import _run_custom_op
 
         return _run_custom_op
-    from paddle_jax.framework.model_files import c_calls
+    from paddle_jax.framework.model_files import c_calls  # lazy: import time
 
     return c_calls.find(name)
 
 
 def __dir__():
-    from paddle_jax.framework.model_files import c_calls
+    from paddle_jax.framework.model_files import c_calls  # lazy: import time
 
     return c_calls.names()

@@ -25,7 +25,7 @@ from paddle_jax._core.kernels.op_record import READS  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax.framework.model_files.c_calls import signatures  # noqa: E402
 from paddle_jax.framework.model_files.constant_folding import HOST  # noqa: E402
-from paddle_jax.framework.model_files.reading import _theirs, rule_of  # noqa: E402
+from paddle_jax.framework.model_files.reading import RULES, rule_of  # noqa: E402
 
 PAGE = HOME / "docs/model-file-operations.md"
 HEAD = """# Operations in model files
@@ -192,7 +192,7 @@ def is_read(name):
 def counterparts():
     """The names of Paddle's operations that have a counterpart here, sorted."""
     plain = {name for name in signatures() if name[-1] != "_" and not name.endswith("_grad")}
-    read = {name for name in [*READS, *_theirs()] if "." not in name}
+    read = {name for name in [*READS, *RULES] if "." not in name}
     return sorted(read | {name for name in plain if is_read(name)})
 
 

@@ -4,11 +4,13 @@ import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.model_files.interpreter import walk
 from paddle_jax.framework.model_files.program import parse
 from paddle_jax.framework.model_files.records import Unsupported
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
+from paddle_jax.onnx.rules import rule_of
 
 _CONFIGS = ("output_spec", "enable_onnx_checker", "deploy_backend", "verbose")
 
@@ -71,9 +73,6 @@ def convert(program, arrays, opset):
     """
     import onnx
 
-    from paddle_jax.framework.model_files.interpreter import walk
-    from paddle_jax.onnx.rules import rule_of
-
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
     missing = sorted(name for name in names if rule_of(name) is None)
     if missing:
@@ -101,8 +100,6 @@ def convert(program, arrays, opset):
 
 def _run_block(g, block, env, kinds):
     """Adds the nodes of a block; gives the names of what it yields."""
-    from paddle_jax.onnx.rules import rule_of
-
     for op in block.ops:
         if op.name in ("parameter", "data", "fetch"):
             continue

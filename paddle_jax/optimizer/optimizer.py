@@ -22,6 +22,7 @@ from paddle_jax.optimizer.flat import ROWS, joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, choices_of, chunks, fresh, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
+from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
 
@@ -612,9 +613,7 @@ class Optimizer(ByParameter, States):
             AssertionError: loss is no Tensor.
         """
         if _in_program(loss):
-            from paddle_jax.static import optimize
-
-            return optimize.minimize(self, loss, startup_program, parameters, no_grad_set)
+            return StaticUpdates.minimize(self, loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Tensor):
             raise AssertionError(
                 f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; it must be a Tensor."
@@ -634,9 +633,7 @@ class Optimizer(ByParameter, States):
         """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the
         static program of the loss."""
         if _in_program(loss):
-            from paddle_jax.static import optimize
-
-            return optimize.backward(self, loss, parameters, no_grad_set, callbacks)
+            return StaticUpdates.backward(self, loss, parameters, no_grad_set, callbacks)
         return self._pairs()
 
     def apply_gradients(self, params_grads):
@@ -648,9 +645,7 @@ class Optimizer(ByParameter, States):
             [].
         """
         if params_grads and _in_program(params_grads[0][0]):
-            from paddle_jax.static import optimize
-
-            return optimize.apply_gradients(self, params_grads)
+            return StaticUpdates.apply_gradients(self, params_grads)
         owned = {id(param): grad for param, grad in params_grads if grad is not None}
         active = [
             (group, [p for p in group.params if id(p) in owned and not p.stop_gradient])

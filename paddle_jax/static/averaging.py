@@ -10,6 +10,8 @@ from paddle_jax._core.base.state import local
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import default_main_program
 from paddle_jax._program.scope import global_scope
+from paddle_jax.tensor.creation import full
+from paddle_jax.tensor.math import minimum
 
 
 class ExponentialMovingAverage:
@@ -65,9 +67,6 @@ class ExponentialMovingAverage:
 
     def update(self):
         """Adds the updates of the averages to the program; call it after the optimizer's `minimize`."""
-        from paddle_jax.tensor.creation import full
-        from paddle_jax.tensor.math import minimum
-
         decay = full([1], self._decay, "float32")
         if self._steps is not None:
             steps = self._steps.astype("float32")

@@ -9,6 +9,7 @@ from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax.metric.metrics import accuracy as _accuracy
+from paddle_jax.tensor.joining import concat
 
 
 def accuracy(input, label, k=1, correct=None, total=None):
@@ -119,8 +120,6 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     elif slide_steps == 1:
         window = counts
     else:
-        from paddle_jax.tensor.joining import concat
-
         last = state("auc_last_counts", (slide_steps, 2, buckets))
         last._adopt(concat([last[1:], counts.unsqueeze(0)], 0))
         window = last.sum(0)

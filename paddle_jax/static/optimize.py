@@ -14,6 +14,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program, program_guard
 from paddle_jax._program.scope import global_scope
+from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
 
@@ -173,5 +174,9 @@ def in_static(loss_or_pairs):
         first = first[0]
     return isinstance(first, Tensor) and type(first._raw) is Symbol
 
+
+StaticUpdates.minimize = minimize
+StaticUpdates.backward = backward
+StaticUpdates.apply_gradients = apply_gradients
 
 __all__ = ["apply_gradients", "backward", "in_static", "minimize"]

@@ -8,19 +8,21 @@ from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.autograd import grad
-from paddle_jax.framework.model_files.reading import P, converting
+from paddle_jax.framework.model_files.reading_helpers import P, with_operand_forms
 
 RULES = {}
 
 
 def define(rules):
     """Adds rules; their operands are brought into the form their parameters ask for."""
-    RULES.update({name: converting(function) for names, function in rules.items() for name in names.split()})
+    RULES.update(
+        {name: with_operand_forms(function) for names, function in rules.items() for name in names.split()}
+    )
 
 
 def _untaped(function):
     """The rule of an operation that has no gradient."""
-    rule = converting(function)
+    rule = with_operand_forms(function)
     untaped = no_grad()(rule)
     untaped.operands = rule.operands
     return untaped

@@ -1,7 +1,8 @@
 """Operations of detectors in Paddle's model files and `_C_ops`: boxes, regions and which of them are
 kept."""
 
-from paddle_jax.framework.model_files.reading import P, converting
+from paddle_jax.framework.model_files.reading_helpers import P, with_operand_forms
+from paddle_jax.vision.ops.suppression import multiclass_nms
 
 
 def _prior_box(a, x, image):
@@ -49,10 +50,6 @@ def _matrix_nms(a, boxes, scores):
 
 
 def _multiclass_nms(a, boxes, scores, counts):
-    from paddle_jax.vision.ops.suppression import (
-        multiclass_nms,  # is no function of its own in Paddle's public API
-    )
-
     return multiclass_nms(
         boxes,
         scores,
@@ -151,6 +148,6 @@ _RULES = {
     "roi_pool": _roi_pool,
     "psroi_pool": _pooled("psroi_pool"),
 }
-RULES = {name: converting(rule) for name, rule in _RULES.items()}
+RULES = {name: with_operand_forms(rule) for name, rule in _RULES.items()}
 
 __all__ = ["RULES"]

@@ -1,7 +1,10 @@
 """Operations of graphs, segments, sequences and sampled classes in Paddle's model files and `_C_ops`:
 `rule(attributes, *operands)` runs each by ours."""
 
-from paddle_jax.framework.model_files.reading import P, converting
+from paddle_jax import geometric
+from paddle_jax.framework.model_files.reading_helpers import P, with_operand_forms
+from paddle_jax.geometric import reindex_graph, send_u_recv, send_ue_recv, send_uv
+from paddle_jax.text import viterbi_decode
 
 
 def _size(sizes):
@@ -14,39 +17,27 @@ def _size(sizes):
 
 
 def _send_u_recv(a, x, source, target, n_size):
-    from paddle_jax.geometric import send_u_recv  # not registered as an operation
-
     return send_u_recv(x, source, target, a.reduce_op.lower(), _size(n_size)), None
 
 
 def _send_ue_recv(a, x, y, source, target, n_size):
-    from paddle_jax.geometric import send_ue_recv  # not registered as an operation
-
     message, reduction = a.message_op.lower(), a.reduce_op.lower()
     return send_ue_recv(x, y, source, target, message, reduction, _size(n_size)), None
 
 
 def _send_uv(a, x, y, source, target):
-    from paddle_jax.geometric import send_uv  # not registered as an operation
-
     return send_uv(x, y, source, target, a.message_op.lower())
 
 
 def _reindex_graph(a, x, neighbors, count, values, index):
-    from paddle_jax.geometric import reindex_graph  # not registered as an operation
-
     return reindex_graph(x, neighbors, count, values, index)
 
 
 def _segment_pool(a, x, segments):
-    from paddle_jax import geometric  # its functions are not registered as operations
-
     return getattr(geometric, f"segment_{a.pooltype.lower()}")(x, segments), None
 
 
 def _viterbi_decode(a, potentials, transitions, lengths):
-    from paddle_jax.text import viterbi_decode  # not registered as an operation
-
     return viterbi_decode(potentials, transitions, lengths, a.include_bos_eos_tag)
 
 
@@ -79,6 +70,6 @@ _RULES = {
     "class_center_sample": _class_center_sample,
     "warprnnt": _warprnnt,
 }
-RULES = {name: converting(rule) for name, rule in _RULES.items()}
+RULES = {name: with_operand_forms(rule) for name, rule in _RULES.items()}
 
 __all__ = ["RULES"]

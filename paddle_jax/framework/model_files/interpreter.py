@@ -19,7 +19,9 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.framework.model_files import extension_ops
 from paddle_jax.framework.model_files.constant_folding import HOST, fold, known
-from paddle_jax.framework.model_files.reading import rule_of, tensor
+from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
+from paddle_jax.framework.model_files.reading import rule_of
+from paddle_jax.framework.model_files.reading_helpers import as_tensor
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 # result -> operand it is written into; else the first into the first
@@ -58,8 +60,6 @@ def check(program):
 
 def is_random(program) -> bool:
     """Whether a program draws random numbers."""
-    from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
-
     own = (extension_ops.find(op.name) for op in walk(program.block))
     return any(op.random for op in own if op is not None) or any(
         op.name in RANDOM for op in walk(program.block)
@@ -115,7 +115,7 @@ def _apply(op, operands):
         return [folded]
     own = extension_ops.find(op.name)
     if own is not None:
-        found = extension_ops.call(own, attrs.attributes, operands, tensor)
+        found = extension_ops.call(own, attrs.attributes, operands, as_tensor)
     else:
         found = (rule_of(op.name) or rule_of(op.name.removesuffix("_")))(attrs, *operands)
     if len(op.outputs) == 1:

@@ -11,7 +11,8 @@ import numpy as np
 
 from paddle_jax.framework.model_files import detection_ops, graph_ops
 from paddle_jax.framework.model_files.custom_lowerings.indexing import put_index
-from paddle_jax.framework.model_files.reading import P, converting, numbers, tensor
+from paddle_jax.framework.model_files.reading_helpers import P, as_numbers, as_tensor, with_operand_forms
+from paddle_jax.incubate import softmax_mask_fuse_upper_triangle
 
 RANDOM = {
     "bernoulli",
@@ -115,8 +116,6 @@ def _identity_loss(a, x):
 
 
 def _masked_softmax(a, x):
-    from paddle_jax.incubate import softmax_mask_fuse_upper_triangle  # not registered as an operation
-
     return softmax_mask_fuse_upper_triangle(x)
 
 
@@ -237,18 +236,18 @@ _CONVERTED = {
         None,
     ),
 }
-RULES = {name: converting(rule) for names, rule in _CONVERTED.items() for name in names.split()}
+RULES = {name: with_operand_forms(rule) for names, rule in _CONVERTED.items() for name in names.split()}
 RULES |= detection_ops.RULES | graph_ops.RULES
 # lists of tensors; their items may be numbers on the host
 RULES |= {
     "builtin.combine": lambda a, *xs: list(xs),
     "builtin.split": lambda a, xs: xs if len(xs) > 1 else xs[0],
     "create_array": lambda a: [],
-    "create_array_like": lambda a, x: [P.full_like(tensor(one), a.val) for one in x],
+    "create_array_like": lambda a, x: [P.full_like(as_tensor(one), a.val) for one in x],
     "array_length": lambda a, xs: np.array([len(xs)], np.int64),
     "array_read": lambda a, xs, at: _take_list(
-        xs, int(numbers(at)[0] if isinstance(numbers(at), list) else numbers(at))
+        xs, int(as_numbers(at)[0] if isinstance(as_numbers(at), list) else as_numbers(at))
     ),
     "array_write_": lambda a, xs, item, at: _write_list(xs, int(np.asarray(at).ravel()[0]), item),
-    "array_to_tensor": lambda a, xs: _to_tensor(a, tensor(xs)),
+    "array_to_tensor": lambda a, xs: _to_tensor(a, as_tensor(xs)),
 }

@@ -1,85 +1,23 @@
-"""How each PIR operation is run by ours: `rule(attributes, *operands)`.
-
-An operand is a Tensor, an ndarray where the value is known on the host, a list of these, or None. A rule's
-parameter named `n_...` gets Python numbers (a list, or what is left of a Tensor that is not known), one named
-`s_...` a single number, every other one Tensors.
-"""
+"""The rule that runs each PIR operation by our functions; see `reading_helpers.py`."""
 
 import functools as ft
-import inspect
-
-import numpy as np
 
 from paddle_jax._core.kernels.op_record import READS
-from paddle_jax._core.lazy.lazy_array import from_host
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax.framework.model_files.paddle_only_ops import RULES
+from paddle_jax.framework.model_files.reading_helpers import (
+    as_number,
+    as_numbers,
+    as_tensor,
+    with_operand_forms,
+)
 from paddle_jax.framework.model_files.records import form, parsed
 
 
-class _Public:
-    """The public functions of declared operations by name."""
-
-    def __getattr__(self, name):
-        return OPS[name].public
-
-
-P = _Public()
-
-
-def tensor(value):
-    """An operand as a Tensor; lists item by item."""
-    if isinstance(value, list):
-        return [tensor(one) for one in value]
-    return wrap(from_host(value)) if isinstance(value, np.ndarray) else value
-
-
-def numbers(value):
-    """An operand as Python numbers where they are known."""
-    if isinstance(value, list):
-        return [single(one) for one in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-def single(value):
-    """An operand of one element as a Python number where it is known."""
-    return (
-        value.item()
-        if isinstance(value, np.ndarray)
-        else value.reshape([])
-        if isinstance(value, Tensor)
-        else value
-    )
-
-
-_FORMS = {"n_": numbers, "s_": single}
-
-
-def converting(function):
-    """A rule whose operands are brought into the form that the parameters of a function ask for."""
-    code = function.__code__
-    forms = [_FORMS.get(name[:2], tensor) for name in code.co_varnames[1 : code.co_argcount]]
-    rest = code.co_flags & inspect.CO_VARARGS
-
-    def rule(attrs, *operands):
-        chosen = [*forms, *[tensor] * (len(operands) - len(forms))] if rest else forms
-        return function(attrs, *[form(value) for form, value in zip(chosen, operands, strict=False)])
-
-    rule.operands = None if rest else len(forms)
-    return rule
-
-
 def rule_of(name):
-    """The rule that runs an operation: what a record says, or a line of `theirs.py`; None where
-    there is neither."""
-    return _recorded(name, READS.get(name)) or _theirs().get(name)
-
-
-@ft.cache
-def _theirs():
-    from paddle_jax.framework.model_files.paddle_only_ops import RULES
-
-    return RULES
+    """The rule that runs an operation: what a record says, or a rule of `paddle_only_ops.py`; None
+    where there is neither."""
+    return _recorded(name, READS.get(name)) or RULES.get(name)
 
 
 @ft.lru_cache(maxsize=512)
@@ -87,7 +25,7 @@ def _recorded(name, op):
     if op is None:
         return None
     code = op.record.read or form(op.record.code).read
-    return converting(code) if code is not None else reader(op)
+    return with_operand_forms(code) if code is not None else reader(op)
 
 
 def reader(op):
@@ -104,11 +42,11 @@ def reader(op):
         return value if one.ours in settled else one.read(value)
 
     def rule(attrs, *operands):
-        args, named = [tensor(value) for value in operands], {}
+        args, named = [as_tensor(value) for value in operands], {}
         if known.operands is not None:
             args, pairs = [], zip(known.operands, operands, strict=False)
             named = {
-                one.ours: value_of(one, _OPERANDS.get(one.kind, single)(value))
+                one.ours: value_of(one, _OPERANDS.get(one.kind, as_number)(value))
                 for one, value in pairs
                 if one.ours in parameters
             }
@@ -134,7 +72,7 @@ def _given(attrs, one):
     return getattr(attrs, one.name) if one.default is None else getattr(attrs, one.name, one.default)
 
 
-_OPERANDS = {"": tensor, "out": tensor, "ints": numbers, "size": numbers}
+_OPERANDS = {"": as_tensor, "out": as_tensor, "ints": as_numbers, "size": as_numbers}
 
 
 def _spread(op):

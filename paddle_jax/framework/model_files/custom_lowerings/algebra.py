@@ -10,8 +10,10 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.static.nn import while_loop
+from paddle_jax.tensor import einsum as einsums
 
 # norms ------------------------------------------------------------------------------------------------------
 
@@ -251,8 +253,6 @@ def _adjoint_free(x):
 
 def _matrix_exp(a, x):
     """A series for a matrix that is halved until it is small, then squared as often."""
-    from paddle_jax.static.nn import while_loop
-
     if is_empty(x):
         return None
     size = P.max(P.sum(P.abs(x), -2, keepdim=True), -1, True)
@@ -310,8 +310,6 @@ def _terms(equation, ndims):
 
 def _einsum(a, operands):
     """With explicit labels, one or two operands at a time, and each label once in an operand."""
-    from paddle_jax.tensor.einsum import einsum
-
     terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
     if len(set(result)) < len(result):
         return None
@@ -321,10 +319,10 @@ def _einsum(a, operands):
     while len(xs) > 2:
         later = set(result).union(*terms[2:])
         label = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in later)
-        xs[:2] = [einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
+        xs[:2] = [einsums.einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
         terms[:2] = [label]
     equation = f"{','.join(terms)}->{result}"
-    return None if equation == a.equation else einsum(equation, *xs)
+    return None if equation == a.equation else einsums.einsum(equation, *xs)
 
 
 def _spread(x, term, terms, operands, dots):

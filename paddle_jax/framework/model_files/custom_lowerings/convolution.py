@@ -1,7 +1,7 @@
 """Convolutions."""
 
 from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 from paddle_jax.nn.functional.windows import paddings
 

@@ -2,7 +2,7 @@
 
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
 

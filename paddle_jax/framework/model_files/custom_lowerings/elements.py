@@ -7,8 +7,10 @@ import numpy as np
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.composed_ops import is_empty
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.static.nn import while_loop
+from paddle_jax.tensor.special import gammaincc
 
 
 def to_dtype(w, a, out, x):
@@ -90,8 +92,6 @@ def _frexp(a, x):
 
 
 def _gcd(a, x, y):
-    from paddle_jax.static.nn import while_loop
-
     if _is_whole(x):
         x, y = P.abs(x), P.abs(y)
     x, y = P.broadcast_tensors([x, y])
@@ -112,8 +112,6 @@ def _lcm(a, x, y):
 
 
 def _lower_gamma(a, x, y):
-    from paddle_jax.tensor.special import gammaincc
-
     return 1 - gammaincc(x, y)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import has_lengths, node_of
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form, Unsupported
 from paddle_jax.nn.functional.common import unfold
 

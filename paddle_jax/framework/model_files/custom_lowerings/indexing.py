@@ -15,7 +15,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     same_shape,
     unsqueeze,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 from paddle_jax.tensor.indexing import put_index as put_index_op
 from paddle_jax.tensor.indexing import take_index as take_index_op

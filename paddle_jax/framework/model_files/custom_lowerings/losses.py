@@ -8,7 +8,7 @@ from paddle_jax.framework.model_files.custom_lowerings.score_losses import (
     weighted_bce,
     weighted_logits,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 
 

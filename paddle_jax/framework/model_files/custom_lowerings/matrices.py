@@ -3,7 +3,7 @@
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import binary, cast
 from paddle_jax.framework.model_files.custom_lowerings.spectra import has_lengths_of, resized_transform
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 
 

@@ -14,7 +14,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     squeeze,
     unsqueeze,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 
 

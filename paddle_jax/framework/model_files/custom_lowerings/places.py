@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 
 

@@ -12,7 +12,7 @@ from paddle_jax.framework.model_files.custom_lowerings.convolution import (
     padding,
     read_padding,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form, Unsupported
 
 

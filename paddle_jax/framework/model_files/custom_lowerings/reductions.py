@@ -13,7 +13,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     scaled,
     squeeze,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form, Unsupported
 
 

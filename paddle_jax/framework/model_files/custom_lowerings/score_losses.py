@@ -2,8 +2,9 @@
 
 import math
 
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.nn.functional.classification import negative_log_likelihood
 
 
 def _mean(loss, reduction):
@@ -223,8 +224,6 @@ def _likelihood(w, a, out, x, label, weight):
 
 def _flat_likelihood(a, x, label, weight):
     """Of other than 2 or 4 axes."""
-    from paddle_jax.nn.functional.classification import negative_log_likelihood
-
     if x.ndim in (2, 4):
         return None
     flat = P.reshape(x, [x.shape[0], x.shape[1], 1, -1])

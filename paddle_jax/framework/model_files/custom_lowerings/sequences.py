@@ -14,9 +14,10 @@ from paddle_jax.framework.model_files.builder_helpers import (
     transpose,
     unsqueeze,
 )
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form, Unsupported
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
+from paddle_jax.nn.functional.sdpa import attend as scaled_dot_product
 
 
 def _attend(w, a, out, q, k, v, mask):
@@ -43,12 +44,10 @@ def _attend(w, a, out, q, k, v, mask):
 
 def _attend_groups(a, q, k, v, mask):
     """With as many heads of keys and values as of queries."""
-    from paddle_jax.nn.functional.sdpa import attend
-
     if q.shape[2] == k.shape[2] or a.extra is not None:
         return None
     k, v = (P.repeat_interleave(one, q.shape[2] // k.shape[2], 2) for one in (k, v))
-    return attend(q, k, v, mask, a.causal, a.scale, None)
+    return scaled_dot_product(q, k, v, mask, a.causal, a.scale, None)
 
 
 def _masked(w, scores, mask):

@@ -8,8 +8,9 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape, transpose
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.tensor.matrices import grid as mesh_grid
 
 
 def _read_shape(a, x):
@@ -100,10 +101,8 @@ def _grid(a, xs):
     """With the first two axes of the grids swapped."""
     if a.indexing == "ij" or len(xs) < 2:
         return None
-    from paddle_jax.tensor.matrices import grid
-
     perm = [1, 0, *range(2, len(xs))]
-    return [P.transpose(one, perm) for one in grid(xs, "ij")]
+    return [P.transpose(one, perm) for one in mesh_grid(xs, "ij")]
 
 
 grid = Form(parts=_grid)

@@ -5,8 +5,9 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax.framework.model_files.builder_helpers import same_length
 from paddle_jax.framework.model_files.composed_ops import is_empty
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.tensor import fourier
 
 
 def _resized(x, axes, lengths):
@@ -37,8 +38,6 @@ def resized_transform(name, real_result=False):
     result."""
 
     def parts(a, x):
-        from paddle_jax.tensor import fourier
-
         if has_lengths_of(a, x, real_result) or is_empty(x):
             return None
         lengths = list(a.lengths)

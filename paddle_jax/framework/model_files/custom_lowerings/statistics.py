@@ -3,7 +3,7 @@
 import math
 
 from paddle_jax.framework.model_files.composed_ops import is_empty
-from paddle_jax.framework.model_files.reading import P
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Form
 
 

@@ -3,6 +3,7 @@
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.model_files.composed_ops import OpaqueOp
 from paddle_jax.framework.model_files.records import Form
+from paddle_jax.vision.ops.boxes import ratios_of
 
 
 def _plain(name, *counts):
@@ -71,8 +72,6 @@ def _priors(
     min_max_aspect_ratios_order=False,
     name=None,
 ):
-    from paddle_jax.vision.ops.boxes import ratios_of
-
     listed = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
     most = list(max_sizes or [])
     count = len(listed[0]) * len(ratios_of(listed[1], flip)) + len(most)
