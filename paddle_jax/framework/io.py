@@ -162,7 +162,6 @@ def _save_settings(protocol, configs):
 
 def _record_encoder(obj):
     """The function that writes one Tensor in Paddle's binary format."""
-    from paddle_jax.tensor.dense_tensor import DenseTensor
 
     if isinstance(obj, DenseTensor):
         return lambda stream: write_record(np.asarray(obj), stream)
@@ -175,7 +174,6 @@ def _record_encoder(obj):
 
 def _picklable(obj, protocol):
     """The object with arrays in place of Tensors, as Paddle's own pickles have them."""
-    from paddle_jax.tensor.dense_tensor import DenseTensor
 
     # of a static program: plain arrays, no table
     if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):
