@@ -8,10 +8,10 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
 from paddle_jax._core.execution.python_state import mapped, tensors_in
 from paddle_jax._core.execution.trace import Trace
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.segment import FIRST_LOOK, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import wrap
 
 
@@ -68,7 +68,7 @@ class OpaqueCall:
             finally:
                 self.draws = trace.taken()
             results = [*tensors_in(out), *[given[i] for i in self.writes]]
-            found, self.free = [concrete(t._raw) for t in results], [t.stop_gradient for t in results]
+            found, self.free = [to_array(t._raw) for t in results], [t.stop_gradient for t in results]
             self.layout = mapped(out, lambda _: _Slot())
         return tuple(map(jnp.asarray, found))
 
@@ -153,7 +153,7 @@ def same(one, other):
 
 
 def _differ(a, b):
-    x, y = looked_at(concrete(a)), looked_at(concrete(b))
+    x, y = to_numpy(to_array(a)), to_numpy(to_array(b))
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._program.control_flow.region import Leaf, Region, flat, write_back
 from paddle_jax._program.evaluate import evaluate, value_of

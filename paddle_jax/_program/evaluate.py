@@ -10,7 +10,8 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
 from paddle_jax._core.kernels.reverse import accumulate, add
-from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.grad_mode import enable_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.operation import Operation
@@ -55,7 +56,7 @@ def value_of(symbol, env):
             f"{symbol!r} was made in another program, or in a branch or a loop of it; "
             "pass it on as a result, or build it again"
         )
-    return concrete(symbol.value)
+    return to_array(symbol.value)
 
 
 def _call(op, values, host=False):
@@ -119,7 +120,7 @@ def _taped_on_host(op, values, diff, env):
     with enable_grad():
         out = run(op.kernel, tensors) if fn is None else fn(tensors)
     results = list(out) if isinstance(out, tuple | list) else [out]
-    _store(op, tuple(concrete(t._raw) for t in results) if op.many else concrete(results[0]._raw), env)
+    _store(op, tuple(to_array(t._raw) for t in results) if op.many else to_array(results[0]._raw), env)
 
     def pull(cts):
         starts = [None if c is None else wrap(c) for c in cts]
@@ -134,7 +135,7 @@ def _taped_on_host(op, values, diff, env):
             if pairs
             else [None] * len(diff)
         )
-        return [None if g is None else concrete(g._raw) for g in got]
+        return [None if g is None else to_array(g._raw) for g in got]
 
     return diff, pull
 

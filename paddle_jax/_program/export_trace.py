@@ -18,7 +18,7 @@ from paddle_jax._core.base.errors import TracedValueError, Unsupported
 from paddle_jax._core.execution.python_state import sequence_of, tensors_in
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
-from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._program.control_flow.cond import number_dtype
 from paddle_jax._program.export_errors import NeedsConversion, NotWritable

@@ -11,8 +11,9 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import mapped, tensors_in
 from paddle_jax._core.lazy import lengths as ls
-from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
+from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -146,7 +147,7 @@ class LengthRecorder(Recorder):
         """The elements of a small Tensor of numbers as Lengths, nested as it is."""
         symbol = self.symbol(tensor)
         if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
-            return looked_at(concrete(symbol.value._raw)).tolist()
+            return to_numpy(to_array(symbol.value._raw)).tolist()
         if symbol.kind == "constant" and ls.has_lengths(symbol.value):
             return symbol.value
         if any(map(ls.is_length, self.lengths_of(symbol))) or symbol.avals[0].size > _SMALL:
@@ -223,7 +224,7 @@ class LengthRecorder(Recorder):
             return None
         if ls.is_length(value) or isinstance(value, list):
             return [np.asarray(ls.substituted(value, which), symbol.dtype) for which in (0, 1)]
-        array = looked_at(concrete(value._raw if isinstance(value, Tensor) else value))
+        array = to_numpy(to_array(value._raw if isinstance(value, Tensor) else value))
         return [array, array]
 
     def tensor_of(self, value, dtype=None):

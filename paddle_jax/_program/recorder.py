@@ -20,10 +20,11 @@ from paddle_jax._core.execution.frame import Frame
 from paddle_jax._core.execution.python_state import mapped, tensors_in
 from paddle_jax._core.execution.undo_log import ValueLog
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import INEXACT, aval_of, concrete
+from paddle_jax._core.lazy.aval import INEXACT, aval_of
 from paddle_jax._core.lazy.recording import configure_context, run_pending
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError, avals_of
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.composites import OpaqueCall, Random, same
@@ -334,7 +335,7 @@ class Recorder(Frame):
             return tensor  # eager results stay eager where a dygraph function is recorded
         if type(tensor._raw) is Symbol:
             return variable(tensor._raw, tensor.stop_gradient)
-        return self.constant(concrete(tensor._raw))
+        return self.constant(to_array(tensor._raw))
 
     def _probed(self, op, args, kwargs):
         mark, runs = self.mark(), []

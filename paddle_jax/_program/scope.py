@@ -4,8 +4,8 @@ import contextlib
 
 import jax.numpy as jnp
 
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.symbol import Programs
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, taken
 
@@ -108,7 +108,7 @@ def value_in(scope, name):
 
 def put_into(scope, name, value, avals):
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
-    array = looked_at(concrete(value._raw) if isinstance(value, Tensor) else value)
+    array = to_numpy(to_array(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
         raise ValueError(
             f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}"

@@ -17,8 +17,9 @@ from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import aval_of, concrete, looked_at
+from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import PROBES, lengths
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 
 _MAX, _TRIES, _SMALL = 1 << 14, 160, 64
 _known: dict = {}
@@ -142,7 +143,7 @@ def known_value(symbol, probe):
     """The value of a small Symbol of integers under a probe, where it depends on shapes and constants
     alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
-        return looked_at(concrete(symbol.value), "static.save")
+        return to_numpy(to_array(symbol.value), "static.save")
     return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
 
 

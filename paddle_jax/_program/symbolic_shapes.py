@@ -11,7 +11,7 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
-from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.aval import aval_of
 
 _MAX = 4096
 _known: dict[Any, Any] = {}

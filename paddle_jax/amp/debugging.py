@@ -12,9 +12,9 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.kernels.kernel import compute
-from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._core.lazy.recording import change_settings
 from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
@@ -74,7 +74,7 @@ def _numbers(x):
 def _statistics(value):
     if not value.size:
         return np.zeros(3, np.int64), np.zeros(3, np.float32)
-    return [looked_at(found, "amp.debugging") for found in _numbers(value)]
+    return [to_numpy(found, "amp.debugging") for found in _numbers(value)]
 
 
 def _report(value, counts, values, op_type, var_name, mode, write):

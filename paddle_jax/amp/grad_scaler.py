@@ -13,7 +13,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attri
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.recording import extend_step
 from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -310,7 +310,7 @@ class AmpScaler:
                 "load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled"
             )
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
-        self._scale._rebind(kept(np.array([self._init_loss_scaling], np.float32)))
+        self._scale._rebind(persistent_from_numpy(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
             setattr(self, "_" + name, state_dict[name])
         self._incr._rebind(jnp.int32(state_dict["incr_count"]))

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.lazy_array import Value
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import Number
 
@@ -81,7 +81,9 @@ class Policy:
 def _is_number(tensor):
     """Whether an operand was a Python number."""
     raw = tensor._raw
-    return type(tensor) is Number or type(raw) is Value and type(raw.array) is tuple and not raw.aval.shape
+    return (
+        type(tensor) is Number or type(raw) is LazyArray and type(raw.array) is tuple and not raw.aval.shape
+    )
 
 
 def _apart(op, tensors, attrs):

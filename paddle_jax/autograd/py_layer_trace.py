@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
@@ -26,7 +27,7 @@ def teach(call, inputs, outputs, node):
 
     def plain(*values):
         made, _ = again(values)
-        return [concrete(made[i]._raw) for i in mine]
+        return [to_array(made[i]._raw) for i in mine]
 
     def pull(values, cts):
         made, remade = again(values)
@@ -41,7 +42,7 @@ def teach(call, inputs, outputs, node):
 
     taught = jax.custom_vjp(plain)
     taught.defvjp(lambda *values: (plain(*values), values), pull)
-    operands = map(concrete, local.ctx.frame.operands(inputs))
+    operands = map(to_array, local.ctx.frame.operands(inputs))
     for i, value in zip(mine, taught(*operands), strict=True):
         outputs[i]._raw = value
 
@@ -49,4 +50,4 @@ def teach(call, inputs, outputs, node):
 def _cotangent(gradient, value):
     if value.dtype.kind not in INEXACT:
         return None
-    return jnp.zeros_like(value) if gradient is None else jnp.conj(concrete(gradient)).astype(value.dtype)
+    return jnp.zeros_like(value) if gradient is None else jnp.conj(to_array(gradient)).astype(value.dtype)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import zeros_like
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tape.grad_mode import is_grad_enabled, no_grad
 from paddle_jax._core.tensors.tensor import wrap

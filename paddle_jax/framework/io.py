@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner.after_fork import ForkedError
 from paddle_jax._core.tensors.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
@@ -367,7 +367,9 @@ def _read(stream, configs, budget):
 def _to_tensor(array, name=None):
     if array.dtype.kind not in "biufcV":
         return array
-    tensor = wrap(kept(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array)))
+    tensor = wrap(
+        persistent_from_numpy(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
+    )
     if name is not None:
         tensor.name = name
     return tensor

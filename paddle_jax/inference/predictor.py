@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.tensors.tensor import Tensor as EagerTensor
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.framework.model_files import parameters
@@ -119,7 +119,7 @@ class Predictor:
             )
         program, arrays = _model(config)
         self._runner = Runner(program)
-        self._arrays = {name: uploaded(np.array(array)) for name, array in arrays.items()}
+        self._arrays = {name: put(np.array(array)) for name, array in arrays.items()}
         config._used = True
         self._make_handles()
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import zeros_like
 from paddle_jax._core.lazy.recording import end_step
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer

@@ -15,7 +15,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.rewrite.converted_calls import converted_forwards
@@ -86,7 +86,7 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         )
     held = dict(layer.state_dict()) if isinstance(layer, Layer) else {}
     held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
-    arrays = {name: looked_at(tensor._value, "export_stablehlo") for name, tensor in held.items()}
+    arrays = {name: to_numpy(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
     program = bytes(
         _exported(layer, kinds, [_described(spec) for spec in input_spec], platforms).serialize(
@@ -133,7 +133,7 @@ def _exported(layer, kinds, inputs, platforms):
             )
             out = functional_call(layer, state, given) if isinstance(layer, Layer) else function(*given)
             return jax.tree.map(
-                lambda t: concrete(t._raw) if isinstance(t, Tensor) else t,
+                lambda t: to_array(t._raw) if isinstance(t, Tensor) else t,
                 out,
                 is_leaf=lambda t: isinstance(t, Tensor),
             )

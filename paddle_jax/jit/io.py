@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.execution.python_state import Snapshot, stores_of
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax._program.rewrite.convert import convert
@@ -208,7 +208,7 @@ def _translated(layer, prefix):
         contents[base + ".json"] = json.dumps(runner.program.document).encode()
         if runner.program.parameters:
             held = {
-                name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save")
+                name: to_numpy(layer._parameters[layer._held[name]]._value, "jit.save")
                 for name in runner.program.parameters
             }
             contents[base + ".pdiparams"] = parameters.encode(held)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.model_files.interpreter import walk
 from paddle_jax.framework.model_files.program import parse
@@ -51,7 +51,7 @@ def export(layer, path, input_spec=None, opset_version=9, **configs):
     if isinstance(layer, TranslatedLayer):
         program = layer.program()
         arrays = {
-            name: looked_at(layer._parameters[layer._held[name]]._value, "onnx.export")
+            name: to_numpy(layer._parameters[layer._held[name]]._value, "onnx.export")
             for name in program.parameters
         }
     else:

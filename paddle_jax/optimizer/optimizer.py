@@ -10,9 +10,10 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation, set_all
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.execution.python_state import SCALARS
-from paddle_jax._core.lazy.lazy_array import Value, zeros_like
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
 from paddle_jax._core.tensors.layout import copies, layout_of, put, stacked
 from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
@@ -585,7 +586,7 @@ class Optimizer(ByParameter, States):
                     continue
                 if not set_to_zero or type(grad) is RowsGrad or id(param) in group.tables:
                     param._grad = None
-                elif type(grad._raw) is Value:
+                elif type(grad._raw) is LazyArray:
                     grad._raw = zeros_like(grad._raw)
                     grad._version += 1
                 else:

@@ -13,7 +13,9 @@ import numpy as np
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
-from paddle_jax._core.lazy.lazy_array import Several, kept, leaf, observed
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
+from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.runner.run_segment import interpreted_now
 from paddle_jax._core.tensors.layout import copies, layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, rebind_all, wrap
@@ -244,8 +246,8 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
         last = i == len(work) - 1
         found = call.interpret(update, grads, extras, lr, scale, skip, done, last)
         if found is None:
-            arrays = [list(map(observed, same)) for same in grads]
-            numbers = [None if value is None else observed(value) for value in (scale, skip)]
+            arrays = [list(map(to_jax_array, same)) for same in grads]
+            numbers = [None if value is None else to_jax_array(value) for value in (scale, skip)]
             found = call.run(update, arrays, extras, lr, *numbers, done, last)
         clipped += found
     return clipped
@@ -256,7 +258,7 @@ def _scale(work, clip_norm, apart):
     found = _interpreted_scale(work, clip_norm)
     if found is not None:
         return found
-    work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
+    work = [(call, [list(map(to_jax_array, same)) for same in grads], extras) for call, grads, extras in work]
     sums = [
         square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work
     ]
@@ -323,7 +325,9 @@ class _Plan:
         self.params = [p for call in self.calls for p in call.params]
         self.changed = [*self.params, *self.slots]
         extras = [value for _, _, given in work for extra in given for value in extra.values()]
-        self.extras = [wrap(kept(value) if isinstance(value, np.ndarray) else value) for value in extras]
+        self.extras = [
+            wrap(persistent_from_numpy(value) if isinstance(value, np.ndarray) else value) for value in extras
+        ]
         shape = [one for call, _, given in work for one in _shape_of(call, given)]
         update = compiled(*key[:3], tuple([form for call in self.calls for form in call.forms]))
         self.kernel = _recorded(update, tuple(shape), key[3])
@@ -344,8 +348,8 @@ class _Plan:
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params, slots = self.params, self.slots
-        # as Values, like the others, they are recorded without a detour
-        numbers = [leaf(v) if isinstance(v, np.generic) else v for v in more]
+        # as LazyArrays, like the others, they are recorded without a detour
+        numbers = [to_lazy(v) if isinstance(v, np.generic) else v for v in more]
         out = execute(
             self.kernel,
             [
@@ -403,9 +407,13 @@ def fresh(shape, fill, dtype, layout=None):
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
             return wrap(
-                Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index])
+                MultiDevice.block_if_needed(jax.make_array_from_callback)(
+                    shape, layout, lambda index: whole[index]
+                )
             )
-        return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
+        return wrap(
+            persistent_from_numpy(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype)
+        )
 
 
 def choices_of(params):

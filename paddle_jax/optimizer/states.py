@@ -8,7 +8,8 @@ import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import state
-from paddle_jax._core.lazy.lazy_array import observed, uploaded
+from paddle_jax._core.lazy.device_put import put as put_array
+from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.layout import layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
@@ -186,7 +187,7 @@ class States:
         # with them at each call
         with eager_evaluation():
             return {
-                slot: self._loaded_slot(stack, slot, observed(tensor._raw), new)
+                slot: self._loaded_slot(stack, slot, to_jax_array(tensor._raw), new)
                 for slot, tensor in stack.state.items()
             }
 
@@ -226,7 +227,7 @@ class States:
     def _fitting(self, loaded, expected, name, slot):
         value = outside(loaded) if isinstance(loaded, Tensor) else loaded
         if not isinstance(value, jax.Array):
-            value = uploaded(np.array(value))
+            value = put_array(np.array(value))
         low = {"float16", "bfloat16", "float32"}
         if value.shape != expected.shape or (
             value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low

@@ -7,7 +7,7 @@ import functools as ft
 from jax._src import source_info_util  # the frames of an equation; the public API only prints them
 
 from paddle_jax._core.base.caller_info import ENGINE
-from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.positions import needed
 from paddle_jax._core.numpy_backend import cost as costs
 

@@ -1,7 +1,7 @@
 """Gradients in static Programs: `gradients` and `append_backward`."""
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluate import Gradient

@@ -17,9 +17,9 @@ from paddle_jax._core.base.interrupt_safe import (
     interrupt_safe_jit,
 )
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.signature_cache import watch
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.argument_errors import described
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
@@ -246,7 +246,7 @@ class LoadedEntry:
 
     def fetched(self, out):
         """Results as NumPy arrays."""
-        return [looked_at(value) for value in out]
+        return [to_numpy(value) for value in out]
 
 
 def _no_value(name):
@@ -273,7 +273,7 @@ class Entry:
             (name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates
         ]
         constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
-        self.constants, self.baked, self.shapes = [concrete(s.value) for s in constants], constants, []
+        self.constants, self.baked, self.shapes = [to_array(s.value) for s in constants], constants, []
         homes, outputs = program.homes, [*fetches]
 
         def body(written, read, fed, constants_, words, offset):
@@ -284,7 +284,7 @@ class Entry:
             env.update(random_values(program, words, offset, used))
             with computing():
                 evaluate(ops, env)
-            return [env[s] if s in env else concrete(s.value) for s in (*writes.values(), *outputs)]
+            return [env[s] if s in env else to_array(s.value) for s in (*writes.values(), *outputs)]
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
@@ -344,7 +344,7 @@ class Entry:
                 jax.block_until_ready(value)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
             raise self._told(error) from None
-        return [looked_at(v) for v in out]
+        return [to_numpy(v) for v in out]
 
     def _told(self, error):
         return as_out_of_memory(error, "Executor.run", (), self._more())
@@ -384,7 +384,7 @@ class Entry:
                 if name not in self.program.values:
                     raise _no_value(name)
                 with eager_evaluation():
-                    values[name] = jax.numpy.array(concrete(self.program.values[name]))
+                    values[name] = jax.numpy.array(to_array(self.program.values[name]))
         return [values[name] for name in self.written], [values[name] for name in self.read]
 
 
@@ -425,7 +425,7 @@ def _with_ones_as(shape, declared):
 def _taken(value, name, symbol):
     """What is fed for an input, checked."""
     if isinstance(value, Tensor):
-        value = concrete(value._raw)
+        value = to_array(value._raw)
     elif isinstance(value, list | tuple | int | float):
         value = np.asarray(value)
         value = value.astype(symbol.dtype) if value.dtype.kind in "biuf" else value

@@ -10,7 +10,9 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.lazy_array import aval_of, concrete, uploaded
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.composites import OpaqueCall
 from paddle_jax._program.control_flow.blocks import replayed
@@ -113,7 +115,7 @@ def _eager(symbol, blank=False):
         return variable(symbol)
     if symbol.kind == "constant":
         value = symbol.value
-        return value if isinstance(value, Tensor) else wrap(jnp.asarray(concrete(value)))
+        return value if isinstance(value, Tensor) else wrap(jnp.asarray(to_array(value)))
     values = global_scope().values
     if symbol.name not in values and not blank:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
@@ -212,7 +214,7 @@ def load_inference_model(path_prefix, executor, **kwargs):
             f"{where}: {name}: its operations do not fit together: {shortened(error)}."
         ) from error
     for name, array in arrays.items():
-        global_scope().values[name] = uploaded(np.array(array))
+        global_scope().values[name] = put(np.array(array))
     return [program, list(program.data), fetches]
 
 
@@ -309,7 +311,7 @@ def deserialize_persistables(program, data, executor):
         )
     stored = {v.name: (0, list(v.shape), v.avals[0].dtype.name, True) for v in program.all_parameters()}
     for name, array in _decoded("deserialize_persistables", data, stored).items():
-        global_scope().values[name] = uploaded(np.array(array))
+        global_scope().values[name] = put(np.array(array))
 
 
 def normalize_program(program, feed_vars, fetch_vars, **kwargs):

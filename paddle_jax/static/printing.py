@@ -7,7 +7,7 @@ import jax
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.operation import Operation
@@ -69,7 +69,7 @@ def Print(
     ]
 
     def show(value):
-        array = looked_at(value, "Print")
+        array = to_numpy(value, "Print")
         if 0 <= first_n <= next(count):
             return
         lines = [f"Variable: {name}"] if print_tensor_name else []

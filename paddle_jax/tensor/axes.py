@@ -10,12 +10,13 @@ from paddle_jax._core.base.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.base.size import is_open
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.kernels.value_checks import ride, ride_between, traced
-from paddle_jax._core.lazy.lazy_array import Value, looked_at
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.argument_errors import CAUGHT, told_call
 from paddle_jax._core.ops.op import _inplace, freeze
-from paddle_jax._core.tensors.tensor import Tensor, elements, held, settled
+from paddle_jax._core.tensors.tensor import Tensor, elements, held
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):
@@ -68,7 +69,9 @@ def concrete(tensor):
 
 def unknown(tensor):
     """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
-    return local.ctx.frame.host_value(tensor) is None and isinstance(settled(held(tensor)), jax.core.Tracer)
+    return local.ctx.frame.host_value(tensor) is None and isinstance(
+        materialize(held(tensor)), jax.core.Tracer
+    )
 
 
 def untracked(tensor):
@@ -82,13 +85,13 @@ def bounds(index):
     raw = index._raw
     if isinstance(raw, jax.Array) and local.ctx.frame.capture is not None:
         return None
-    known = getattr(raw, "bounds", None) if type(raw) is Value else _known(raw)
+    known = getattr(raw, "bounds", None) if type(raw) is LazyArray else _known(raw)
     if known is None:
         values = concrete(index)
         if values is None or not values.size:
             return None
         known = (values, values) if values.ndim == 0 else (values.min(), values.max())
-        if type(raw) is Value:
+        if type(raw) is LazyArray:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
             # bound: at the end of the process modules are empty
@@ -208,14 +211,14 @@ def instead(public, wrapper, inplace):
 def at_hand(tensor):
     """The NumPy view of a value that need not be computed or fetched from a device first;
     None of any other."""
-    raw = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
+    raw = tensor._raw.array if type(tensor._raw) is LazyArray else tensor._raw
     if type(raw) is tuple:
         return np.array(raw)
     if type(raw) is np.ndarray:
         return raw
     if isinstance(raw, ABSTRACT) or not isinstance(raw, jax.Array):
         return None
-    return looked_at(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
+    return to_numpy(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
 
 
 def _is_whole(value):

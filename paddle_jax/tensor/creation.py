@@ -12,9 +12,10 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.size import known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, aval_of, concrete, kept
-from paddle_jax._core.lazy.lazy_array import filled as constant
+from paddle_jax._core.lazy.aval import INEXACT, aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray, constant, persistent_from_numpy
 from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import Tensor, held, wrap
@@ -71,7 +72,7 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     if isinstance(data, Tensor | jax.Array):
         value = held(data) if isinstance(data, Tensor) else data
         if place is not None or (want is not None and want != value.dtype):
-            value = concrete(value)
+            value = to_array(value)
             value = value if want is None else value.astype(want)
             value = value if place is None else places.put(value, place)
         if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
@@ -154,7 +155,7 @@ def filled(shape, value, dtype):
             return jnp.full(shape, value, dtype)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
             raise as_out_of_memory(error, f"filling a tensor of shape {list(shape)}") from None
-    return kept(np.full(shape, value, dtype))
+    return persistent_from_numpy(np.full(shape, value, dtype))
 
 
 def sizes(op, shape, refusal=ValueError):
@@ -359,7 +360,7 @@ def _constant_like(x, number, dtype, device, requires_grad):
     """zeros_like and ones_like: beside a deferred tensor a constant of the compiled program,
     otherwise an array."""
     wanted, raw = _like(x, dtype), x._raw
-    deferred = type(raw) is Value and device is None
+    deferred = type(raw) is LazyArray and device is None
     return finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
         None,

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index
@@ -66,7 +66,7 @@ def _finite(array):
     """Whether all numbers of a jax array are: asked of NumPy on the host, where there is nothing to compile
     for each new shape."""
     on_host = all(device.platform == "cpu" for device in array.devices())
-    return bool((np.isfinite(looked_at(array)) if on_host else jnp.isfinite(array)).all())
+    return bool((np.isfinite(to_numpy(array)) if on_host else jnp.isfinite(array)).all())
 
 
 @known_as(cast="float32", pir="cholesky upper:bool")

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import var_type
 from paddle_jax._core.tensors.tensor import Tensor, held
@@ -44,7 +44,7 @@ class DenseTensor:
 
     def __array__(self, dtype=None, copy=None):
         return np.array(
-            looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype
+            to_numpy(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype
         )
 
     def __getitem__(self, item):
@@ -52,12 +52,12 @@ class DenseTensor:
 
     def __reduce__(self):
         # Paddle's form in files; paddle.load knows it and runs no eval
-        array = np.array(looked_at(self._array()))
+        array = np.array(to_numpy(self._array()))
         return eval, ("data", {"data": array.view(np.uint16) if array.dtype.name == "bfloat16" else array})
 
     def numpy(self):
         """The value as a NumPy array."""
-        return np.array(looked_at(self._array()))
+        return np.array(to_numpy(self._array()))
 
     def shape(self):
         """The lengths of the axes; [0] before there is a value."""
@@ -127,7 +127,7 @@ class Behind:
         self.tensor = tensor
 
     def get(self, name):
-        return concrete(held(self.tensor)) if self.tensor._is_initialized() else None
+        return to_array(held(self.tensor)) if self.tensor._is_initialized() else None
 
     def __setitem__(self, name, array):
         if array is None:
@@ -139,10 +139,10 @@ class Behind:
 def taken(array, place=None):
     """A copy of an array on a device."""
     if isinstance(array, Tensor):
-        array = concrete(array._raw)
+        array = to_array(array._raw)
     if isinstance(array, jax.Array) and place is None:
         return jnp.array(array)  # a copy: a run may give its memory away
-    return concrete(places.put(np.array(array), place))
+    return to_array(places.put(np.array(array), place))
 
 
 __all__ = ["DenseTensor"]

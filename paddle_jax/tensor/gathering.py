@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
@@ -424,5 +424,5 @@ def masked_select(x, mask, name=None):
         shape,
     )
     if untracked(x):  # a new number of elements would be a new program to compile
-        return wrap(from_host(np.broadcast_to(elements(x), shape)[chosen]))
+        return wrap(from_numpy(np.broadcast_to(elements(x), shape)[chosen]))
     return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(chosen)), 0)

@@ -11,7 +11,8 @@ import numpy as np
 from paddle_jax._core.base.size import is_open, known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import ride_between, traced
-from paddle_jax._core.lazy.lazy_array import aval_of, host
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import chosen, extreme, has_lengths, is_length, node_of
 from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
@@ -382,4 +383,6 @@ def starts_of(found):
 def host_starts(starts):
     """Starts as an operand: host numbers, which the deferred tier hands to the device together with
     those of other ops."""
-    return wrap(host(starts, aval_of((len(starts),), INT64 if max(starts, default=0) > LONGEST else INT32)))
+    return wrap(
+        host_numbers(starts, aval_of((len(starts),), INT64 if max(starts, default=0) > LONGEST else INT32))
+    )

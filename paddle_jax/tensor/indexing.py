@@ -20,8 +20,10 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import Value, aval_of, from_host, host, readable
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy, host_numbers
 from paddle_jax._core.lazy.lengths import has_lengths
+from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
 from paddle_jax._core.tensors.views import Showing, link
@@ -396,7 +398,7 @@ def _run_parsed(op, operands, found):
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
     chosen = elements(x)[on_host(mask, "a bool mask as an index", INSTEAD)]
-    return wrap(from_host(chosen))
+    return wrap(from_numpy(chosen))
 
 
 def _element(x, item, shape):
@@ -405,7 +407,7 @@ def _element(x, item, shape):
     be an operation."""
     ctx, value = local.ctx, x._raw
     if (
-        type(value) is not Value
+        type(value) is not LazyArray
         or ctx.segment is None
         or not ctx.frame.eager
         or value.aval.weak
@@ -415,8 +417,8 @@ def _element(x, item, shape):
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:
             return None
-    array = readable(value)
-    return None if array is None else wrap(host((array[item].item(),), aval_of((), value.aval.dtype)))
+    array = to_numpy_if_ready(value)
+    return None if array is None else wrap(host_numbers((array[item].item(),), aval_of((), value.aval.dtype)))
 
 
 # methods ----------------------------------------------------------------------------------------------------
@@ -475,7 +477,7 @@ def getitem(x, item):
         ([4, 5, 6], [[1, 3], [4, 6]], [5, 6])
     """
     raw = x._raw
-    shape = raw.aval.shape if type(raw) is Value else raw.shape
+    shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
     if local.ctx.frame.symbolic and has_lengths((item, shape)):
         return _run_parsed(take_index.op, (x,), parse(item, shape))
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
@@ -551,7 +553,7 @@ def setitem(x, item, value):
                 else _assigned(value, x)
             )
         raw = x._raw
-        shape = raw.aval.shape if type(raw) is Value else raw.shape
+        shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
         if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):
             x._adopt(_run_parsed(put_index.op, (x, value), parse(item, shape)))
             return

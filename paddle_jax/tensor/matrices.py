@@ -8,7 +8,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.lengths import has_lengths, to_int
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -76,7 +76,9 @@ def eye(
         return (rows == columns).astype(as_numpy_dtype(dtype).name)
     rows = _size("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
-    return finish(kept(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
+    return finish(
+        persistent_from_numpy(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad
+    )
 
 
 @known_as(pir="diag offset:i32 padding_value:f32")
@@ -245,7 +247,7 @@ def _triangle(op, find, row, col, offset, dtype):
     dtype = dtypes.convert(dtype).np
     if dtype.name not in ("int32", "int64"):
         raise RuntimeError(f"{op}: dtype: got {dtype.name}; allowed are int32, int64")
-    return finish(kept(np.stack(find(row, offset, col)).astype(dtype)))
+    return finish(persistent_from_numpy(np.stack(find(row, offset, col)).astype(dtype)))
 
 
 @composite(

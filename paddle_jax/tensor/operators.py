@@ -9,7 +9,8 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.fast_path import run2
-from paddle_jax._core.lazy.lazy_array import Value, aval_of, host
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray, host_numbers
 from paddle_jax._core.lazy.lengths import LengthBool, as_int
 from paddle_jax._core.ops.op import scalar
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -54,7 +55,7 @@ _EXACT = 1 << 24  # integers below are exact in float32
 def _number(value, dtype):
     """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to
     the device with others."""
-    return wrap(host((float(value),), aval_of((), dtype)))
+    return wrap(host_numbers((float(value),), aval_of((), dtype)))
 
 
 def _binary(name, op, swapped=False):
@@ -65,7 +66,7 @@ def _binary(name, op, swapped=False):
             left, right = self, y
         else:
             raw = self._raw
-            dtype = raw.aval.dtype if type(raw) is Value else raw.dtype
+            dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
             if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
                 left, right = self, _number(y, dtype)  # the usual case of `operands`
             elif repeats and isinstance(y, list | tuple | str):

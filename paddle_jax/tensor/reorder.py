@@ -6,7 +6,7 @@ from jax import lax
 
 from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -293,7 +293,7 @@ def _repeated(repeats, length, total):
         raise ValueError(f"repeat_interleave: repeats: got {values.min()}; the numbers are >= 0")
     if total is not None and total != values.sum():
         raise ValueError(f"repeat_interleave: output_size={total}, but the repeats add up to {values.sum()}")
-    return wrap(from_host(np.repeat(np.arange(length), values)))
+    return wrap(from_numpy(np.repeat(np.arange(length), values)))
 
 
 @known_as(pir="repeat_interleave")

@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.base.error_kinds import without_kind
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
@@ -606,7 +606,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
 
 
 def _where(mask):
-    return [wrap(kept(i)) for i in np.nonzero(on_host(mask, "index_put"))]
+    return [wrap(persistent_from_numpy(i)) for i in np.nonzero(on_host(mask, "index_put"))]
 
 
 # masks ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from jax import lax
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
@@ -283,7 +283,7 @@ def nonzero(x, as_tuple=False):
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
     found = np.nonzero(on_host(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
-    return tuple(wrap(from_host(i)) for i in found) if as_tuple else wrap(from_host(np.stack(found, 1)))
+    return tuple(wrap(from_numpy(i)) for i in found) if as_tuple else wrap(from_numpy(np.stack(found, 1)))
 
 
 @composite(cases=["i_(5)", "i_(2,3)", "i()"])

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import elements, on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
@@ -41,10 +41,10 @@ def _results(x, axis, first, extras, dtype):
     if x.size == 0:
         made = clone(x)
     elif untracked(x):  # a new number of elements would be a new program to compile
-        made = wrap(from_host(np.take(elements(x), first, axis)))
+        made = wrap(from_numpy(np.take(elements(x), first, axis)))
     else:
         made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
-    more = [wrap(from_host(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
+    more = [wrap(from_numpy(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
     return (made, *more) if more else made
 
 

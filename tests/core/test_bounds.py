@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.lazy import lazy_array, signature_cache
+from paddle_jax._core.lazy import aval, signature_cache
 from paddle_jax._core.ops.op import OPS
 from tests.deferred import differential
 
@@ -86,9 +86,9 @@ def test_shapes_that_nobody_has_are_forgotten(paddle, small):
     of_x = x._raw.aval
     for n in range(1, 200):
         float((paddle.ones([n, 123457 % n + 1]) * 3).sum())
-    lazy_array.drop_unused()
-    assert lazy_array.aval_of((3, 12345), of_x.dtype) is of_x
-    assert ((150, 123457 % 150 + 1), of_x.dtype, False) not in lazy_array._avals
+    aval.drop_unused_avals()
+    assert aval.aval_of((3, 12345), of_x.dtype) is of_x
+    assert ((150, 123457 % 150 + 1), of_x.dtype, False) not in aval._avals
 
 
 def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):

@@ -13,7 +13,7 @@ import pytest
 
 import paddle_jax
 from paddle_jax._core.base import memory_flags, out_of_memory, vlog
-from paddle_jax._core.lazy import lazy_array
+from paddle_jax._core.lazy import transfer
 
 PROGRAM = """
 import gc, pathlib, resource, sys
@@ -192,13 +192,13 @@ class Lost:
 
 
 def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
-    monkeypatch.setattr(lazy_array, "_ARRAY", Lost)
+    monkeypatch.setattr(transfer, "ArrayImpl", Lost)
     with pytest.raises(
         MemoryError,
         match=r"^\(ResourceExhausted\) jit.save, of a value that is computed "
         r"now: there is no memory for 4.0 GiB",
     ):
-        lazy_array.looked_at(
+        transfer.to_numpy(
             Lost("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."), "jit.save"
         )
     with pytest.raises(
@@ -206,7 +206,7 @@ def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
         match=r"^\(External\) reading, of a value that is computed now: "
         r"the device failed: INTERNAL: no such stream;",
     ):
-        lazy_array.looked_at(Lost("INTERNAL: no such stream\nstack"))
+        transfer.to_numpy(Lost("INTERNAL: no such stream\nstack"))
 
 
 READS = {

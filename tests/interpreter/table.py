@@ -15,6 +15,8 @@ from jax.extend import core as jex
 import paddle_jax
 from paddle_jax._core.kernels import kernel as kernels
 from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.numpy_backend import Refusal, plan
 from tests.ops import harness as h
 
@@ -38,7 +40,7 @@ class Record:
         self.ran, self.refused, self.seen, self.unlike = [], {}, set(), []
 
     def compute(self, kernel, values):
-        values = [kernels.concrete(v) if type(v) is kernels.Value else v for v in values]
+        values = [to_array(v) if type(v) is LazyArray else v for v in values]
         if not kernel.deferrable or any(isinstance(v, jax.core.Tracer) for v in values):
             return self.compiled(kernel, values)
         arrays = [np.asarray(v) for v in values]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.lazy.lazy_array import Value, aval_of, filled, host
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray, constant, host_numbers
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.runner import compiled_segment, tiering
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -42,7 +43,7 @@ HOLDS = {
     "array": lambda array: wrap(jnp.asarray(array)),
     "computed": lambda array: _known(pending(array)),
     "numpy": wrap,
-    "host": lambda array: wrap(host(array.ravel().tolist(), aval_of(array.shape, array.dtype))),
+    "host": lambda array: wrap(host_numbers(array.ravel().tolist(), aval_of(array.shape, array.dtype))),
     "pending": pending,
 }
 
@@ -170,10 +171,10 @@ def test_every_kind_and_dtype_answers_as_an_array(kind, shape, dtype, tier):
         return (
             HOLDS[kind](array)
             if kind in HOLDS
-            else wrap(filled(np.asarray(3).astype(of).item(), aval_of(array.shape, array.dtype)))
+            else wrap(constant(np.asarray(3).astype(of).item(), aval_of(array.shape, array.dtype)))
         )
 
     if kind in ("pending", "fill", "host") and tier == "sync" and array.size:
-        assert type(made()._raw) is Value
+        assert type(made()._raw) is LazyArray
     for question, ask in ASKED.items():
         assert ask(made()) == ask(wrap(jax.device_put(array))), question

@@ -8,7 +8,7 @@ tracing, several results, another tier) goes to `run`.
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.lazy_array import Value
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.segment import add_leaf
 from paddle_jax._core.tape.node import Node, next_serial
 from paddle_jax._core.tensors.tensor import Tensor
@@ -35,7 +35,7 @@ def run{n}(kernel, {xs}):
                 ops.append((sig, {ps}))
                 # before anything is allocated: a garbage collection may record further ops
                 pos = len(ops) - 1
-                out = new(Value)
+                out = new(LazyArray)
                 out.aval = sig.out
                 out.array = None
                 out.seg = seg
@@ -103,7 +103,7 @@ def _made(n):
         ps=listed("p{i}"),
         raws=listed("x{i}._raw"),
         avals=listed("v{i}.aval"),
-        foreign=listed("type(v{i}) is not Value", " or "),
+        foreign=listed("type(v{i}) is not LazyArray", " or "),
         placed=listed("p{i} is not None", " and "),
         positions=listed(_POSITION, "\n"),
         stops=listed(_STOP, "\n"),
@@ -113,7 +113,7 @@ def _made(n):
         "__name__": __name__,
         "Node": Node,
         "Tensor": Tensor,
-        "Value": Value,
+        "LazyArray": LazyArray,
         "add_leaf": add_leaf,
         "local": local,
         "new": object.__new__,

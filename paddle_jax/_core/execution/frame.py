@@ -19,7 +19,8 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import execute, has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearized
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, leaf
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, packed, source_of
@@ -92,7 +93,7 @@ class Frame:
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors. deferred: whether values may be pending."""
         if deferred:
-            return [t._raw if type(t._raw) is Value else _held(t) for t in tensors]
+            return [t._raw if type(t._raw) is LazyArray else _held(t) for t in tensors]
         return [inside(t) for t in tensors]
 
     def _taped(self, kernel, tensors, values, out):
@@ -267,8 +268,8 @@ for _name in (
 
 
 def _held(tensor):
-    """What a Tensor holds, as a Value where it can be one; the Tensor keeps it for the next time."""
-    value = leaf(tensor._raw)
+    """What a Tensor holds, as a LazyArray where it can be one; the Tensor keeps it for the next time."""
+    value = to_lazy(tensor._raw)
     if value is None:
         if type(tensor._raw) is Symbol:
             raise ArgumentError(

@@ -8,7 +8,7 @@ stay NumPy arrays.
 import jax
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.plan import plan
 from paddle_jax._core.numpy_backend.rules import Refusal
 from paddle_jax._core.tensors.tensor import Number
@@ -26,7 +26,7 @@ def folded(kernel, tensors, values):
     ):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
-        values = [looked_at(concrete(v)) for v in values]
+        values = [to_numpy(to_array(v)) for v in values]
         equations = kernel.equations(values)
     elif kernel.nondiff and len(values) == 1 and all(type(n) is int for n in values[0].shape):
         equations = kernel.equations(values)

@@ -28,7 +28,9 @@ from paddle_jax._core.execution.undo_log import UndoLog
 from paddle_jax._core.kernels.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.kernels.jaxpr_tracing import traced
 from paddle_jax._core.kernels.kernel import Kernel, compute
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, concrete
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.node import source_of
 from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
 
@@ -65,7 +67,7 @@ class Trace(AtomicContext, InnerFrame):
     def call(self, kernel, tensors):
         """As outside, but that only operations on pending values wait."""
         ctx = local.ctx
-        if ctx.segment is not None and all(type(t._raw) is Value for t in tensors):
+        if ctx.segment is not None and all(type(t._raw) is LazyArray for t in tensors):
             return super().call(kernel, tensors)
         values, executor = self.operands(tensors), self.executor
         if self.capture is not None and (out := folded(kernel, tensors, values)) is not None:
@@ -76,7 +78,7 @@ class Trace(AtomicContext, InnerFrame):
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors; pending values alone stay pending."""
-        if deferred and all(type(t._raw) is Value for t in tensors):
+        if deferred and all(type(t._raw) is LazyArray for t in tensors):
             return [t._raw for t in tensors]
         return [self._operand(t) for t in tensors]
 
@@ -104,7 +106,7 @@ class Trace(AtomicContext, InnerFrame):
                 node.values = (*node.values[:i], own, *node.values[i + 1 :])
 
     def _operand(self, tensor):
-        value = concrete(self.read(tensor))
+        value = to_array(self.read(tensor))
         if value.dtype.kind not in INEXACT:
             return value
         if tensor.stop_gradient:
@@ -205,7 +207,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
                 returned, program.rebuild = taken_apart(function(*tensors))
-                results = tuple([concrete(inside(t)) for t in returned])
+                results = tuple([to_array(inside(t)) for t in returned])
                 del tensors, returned
                 changed = run.undo_changes()
             except BaseException:  # not `finally`: see interrupt_safe.run_within
@@ -213,7 +215,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 raise
             sources.update(run.sources)
             program.changed = [t for t, _ in changed]
-            return results + tuple(concrete(raw) for _, raw in changed)
+            return results + tuple(to_array(raw) for _, raw in changed)
 
     equations = traced(inner, "trace", structs, quick=False)
     jaxpr, program.structs = equations.jaxpr, equations.out_avals

@@ -15,9 +15,12 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.dependence import smooth
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, traced
 from paddle_jax._core.kernels.kernel_gradients import derived
-from paddle_jax._core.lazy.lazy_array import Several, Value, aval_of, concrete, known_aval
+from paddle_jax._core.lazy.aval import as_aval, aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.segment import record
 from paddle_jax._core.lazy.signature_cache import DROPPED, Kept, kept, look
+from paddle_jax._core.lazy.transfer import to_array
 
 _MAX_FLOWS = 1024
 _MAX_TRACES = 64
@@ -167,7 +170,7 @@ class Kernel:
         if found is None:
             if len(self.flows) >= _MAX_FLOWS:
                 self.flows.clear()
-            found = self.flows[avals] = smooth(self, tuple(map(known_aval, avals))) if self.deferrable else -1
+            found = self.flows[avals] = smooth(self, tuple(map(as_aval, avals))) if self.deferrable else -1
         return found
 
 
@@ -178,7 +181,7 @@ def _all_known(operands):
 
 def _aval(operand):
     aval = getattr(operand, "aval", None)
-    return aval_of(operand.shape, operand.dtype) if aval is None else known_aval(aval)  # None: of NumPy
+    return aval_of(operand.shape, operand.dtype) if aval is None else as_aval(aval)  # None: of NumPy
 
 
 def has_loop(equations) -> bool:
@@ -198,15 +201,15 @@ def execute(kernel: Kernel, values):
 
 def compute(kernel: Kernel, values):
     """Runs a kernel's compiled form now."""
-    values = [concrete(v) if type(v) is Value else v for v in values]
+    values = [to_array(v) if type(v) is LazyArray else v for v in values]
     if kernel.used == DROPPED:
         Kept.returned += 1
     kernel.used = Counters.compiled
     if kernel.used >= Kept.due:
         look()
     try:
-        if Several.used:
-            return Several.run(kernel.run, values)
+        if MultiDevice.in_use:
+            return MultiDevice.run(kernel.run, values)
         return kernel.staged(values) if is_staging() else kernel.run(*values)
     except BaseException as error:
         repair_tracing()

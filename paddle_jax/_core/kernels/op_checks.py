@@ -7,7 +7,7 @@ from jax.core import Tracer
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.value_checks import ride
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 
 
 def watcher(check):
@@ -30,7 +30,7 @@ def checked(kernel, values):
     """Runs a kernel and raises when a result holds NaN or infinity."""
     out = announced(kernel, values)
     for i, o in enumerate(out if isinstance(out, tuple | list) else [out]):
-        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else looked_at(o)
+        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else to_numpy(o)
         if bad is not None and not np.isfinite(bad).all():
             raise RuntimeError(_sentence(kernel, values, i, bad))
     return out
@@ -56,11 +56,11 @@ def _sentence(kernel, values, number, bad):
     nan, inf = np.isnan(bad).sum(), np.isinf(bad).sum()
     place = np.unravel_index(int(np.argmin(np.isfinite(bad))), bad.shape)
     first = f"the first is {bad[place]} at {[int(n) for n in place]}" if bad.ndim else f"it is {bad[()]}"
-    arrays = [concrete(v) for v in values]
+    arrays = [to_array(v) for v in values]
     already = [
         i
         for i, v in enumerate(arrays)
-        if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()
+        if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(to_numpy(v)).all()
     ]
     whence = f"; operand {already[0]} had such values already" if already else "; all operands are finite"
     return (

@@ -15,8 +15,9 @@ from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to i
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_kinds import with_kind
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import Value, looked_at
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.transfer import to_numpy
 
 _MOST = 64  # outcomes that wait before the host waits for the oldest
 
@@ -66,7 +67,7 @@ def joined(checks):
 
 def judge(array, checks):
     """Raises the error of the first check that has failed. checks: [(count of numbers, error, line)]."""
-    numbers, at = looked_at(array).reshape(-1).tolist(), 0
+    numbers, at = to_numpy(array).reshape(-1).tolist(), 0
     for count, error, line in checks:
         if numbers[at]:
             found = error(*numbers[at + 1 : at + 1 + count])
@@ -77,7 +78,7 @@ def judge(array, checks):
 
 
 class Outcomes:
-    """waiting: [(array of `joined` or the pending Value of it, checks)]."""
+    """waiting: [(array of `joined` or the pending LazyArray of it, checks)]."""
 
     waiting: list = []
 
@@ -100,7 +101,7 @@ def look(wait):
     running; those not begun count later."""
     for entry in list(Outcomes.waiting):
         raw, checks = entry
-        array = raw.array if type(raw) is Value else raw
+        array = raw.array if type(raw) is LazyArray else raw
         if array is None or not wait and isinstance(array, jax.Array) and not array.is_ready():
             continue
         Outcomes.waiting.remove(entry)

@@ -1,4 +1,4 @@
-"""Where Values lie.
+"""Where LazyArrays lie.
 
 What NumPy computes needs nothing of XLA's, and starting XLA's client takes as long as a hundred small
 operations. So the processor has a name of its own here, HOST, in place of the device of a client, which

@@ -1,6 +1,6 @@
-"""Who holds a Value, as CPython's reference counts say.
+"""Who holds a LazyArray, as CPython's reference counts say.
 
-A weak reference would not do: a finalizer may look at a Value of a garbage cycle, and weak references to it
+A weak reference would not do: a finalizer may read a LazyArray of a garbage cycle, and weak references to it
 are dead by then. Each count is compared with what the same expression says of an object that is held in a
 known way, since versions of Python count their own temporary references differently.
 """
@@ -36,7 +36,7 @@ def _pending(values: list, unreferenced: int) -> dict:
 
 
 def _unreferenced() -> int:
-    """The count, in `_pending`, of a Value that only the list holds."""
+    """The count, in `_pending`, of a LazyArray that only the list holds."""
 
     class Result:
         array = pos = None
@@ -49,5 +49,5 @@ _UNREFERENCED = _unreferenced()
 
 
 def wanted(values: list) -> dict:
-    """The Values of a list that are referenced elsewhere and have no array, by position."""
+    """The LazyArrays of a list that are referenced elsewhere and have no array, by position."""
     return _pending(values, _UNREFERENCED)

@@ -15,11 +15,14 @@ from typing import ClassVar
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, bound, concrete, copied, known_aval, leaf
+from paddle_jax._core.lazy.aval import INEXACT, as_aval
+from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
+from paddle_jax._core.lazy.multi_device import committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import weigh
 from paddle_jax._core.lazy.positions import OUTPUT
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import met
+from paddle_jax._core.lazy.transfer import to_array
 
 FIRST_LOOK = 256  # length at which a segment is first examined for a period
 _MAX_SIGS = 1024
@@ -60,7 +63,7 @@ def infer(kernel, avals) -> Sig:
         equations,
         equations.many,
     )
-    avals_out = list(map(known_aval, equations.out_avals))
+    avals_out = list(map(as_aval, equations.out_avals))
     sig.out = avals_out if sig.many else avals_out[0]
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
     sig.flow = (
@@ -86,8 +89,8 @@ class Segment:
     boundary, -1: closed).
 
     ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the
-    operands from outside, and the position of each. results: the Values made; one that nobody else references
-    is not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
+    operands from outside, and the position of each. results: the results; one that nobody else references is
+    not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
     program that is being run. error: why the results are lost for good. room: bytes of operands from outside
     that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
 
@@ -152,7 +155,7 @@ def idle(segment):
 
 
 def add_leaf(seg, v):
-    """Makes a Value with an array an operand from outside; None when it lives on another device than the
+    """Makes a LazyArray with an array an operand from outside; None when it lives on another device than the
     rest of the segment.
 
     Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the
@@ -178,19 +181,19 @@ def add_leaf(seg, v):
 
 
 def together(seg, v):
-    """The devices on which a segment runs with a Value that is elsewhere: where one of them is spread over
+    """The devices on which a segment runs with an array that is elsewhere: where one of them is spread over
     several devices and the other bound to none. None: they do not go together."""
-    if type(seg.device) is frozenset and bound(v) is None:
+    if type(seg.device) is frozenset and committed_device(v) is None:
         return seg.device
     if type(v.device) is frozenset and all(
-        bound(each) is None for each in seg.leaves if each.device is seg.device
+        committed_device(each) is None for each in seg.leaves if each.device is seg.device
     ):
         return v.device
     return None
 
 
 def record(ctx, kernel, raws):
-    """Records a kernel on what Tensors hold and gives Values; runs it now when it cannot be deferred."""
+    """Records a kernel on what Tensors hold and gives LazyArrays; runs it now when it cannot be deferred."""
     seg = ctx.segment
     try:
         # a jax array also has an aval, but never one that is found here
@@ -217,7 +220,7 @@ def record(ctx, kernel, raws):
                 ops.append(tuple(entry))
                 n = len(ops) - 1
                 if sig.many is None:
-                    out = _new(Value)
+                    out = _new(LazyArray)
                     out.aval = sig.out
                     out.array = None
                     out.seg = seg
@@ -231,10 +234,10 @@ def record(ctx, kernel, raws):
 
 
 def _results(seg, sig, n):
-    """The Values of op n, which has several results."""
+    """The LazyArrays of op n, which has several results."""
     results, pos = [], n
     for aval in sig.out:
-        out = _new(Value)
+        out = _new(LazyArray)
         pos += 1 << OUTPUT
         out.aval = aval
         out.array = None
@@ -246,11 +249,11 @@ def _results(seg, sig, n):
 
 
 def _record_slowly(ctx, kernel, raws):
-    """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that
+    """As `record`, for the first sight of a signature, operands that are no LazyArrays yet, and segments that
     must be looked at first."""
     if not kernel.deferrable:
         return kernel.compute(raws)
-    values = [v if type(v) is Value else leaf(v) for v in raws]
+    values = [v if type(v) is LazyArray else to_lazy(v) for v in raws]
     if None in values:
         return kernel.compute(raws)
     avals = tuple([v.aval for v in values])
@@ -262,7 +265,7 @@ def _record_slowly(ctx, kernel, raws):
             spread = [d for d in devices if type(d) is frozenset]
             if len(spread) != 1:
                 return kernel.compute(raws)  # operands on several devices: JAX decides, or refuses
-            values = copied(values, spread[0])
+            values = replicate_over(values, spread[0])
         make_room(ctx, values)
     return record(ctx, kernel, values)
 
@@ -273,7 +276,7 @@ def make_room(ctx, values):
     seg = ctx.segment
     for v in values:
         if v.array is None and v.seg is not seg:
-            concrete(v)
+            to_array(v)
     if seg.limit < 0:
         with seg.lock:  # another thread is running it
             ctx.segment = Segment(FIRST_LOOK)

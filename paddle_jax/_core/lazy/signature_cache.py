@@ -27,7 +27,7 @@ from jax._src.interpreters.partial_eval import (
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import CacheEpoch, InterruptSafeCall
-from paddle_jax._core.lazy.lazy_array import drop_unused
+from paddle_jax._core.lazy.aval import drop_unused_avals
 from paddle_jax._core.lazy.settings import settings
 
 _GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
@@ -121,7 +121,7 @@ def _age():
     # JAX keeps the traces of its own functions for ever; what is compiled stays
     if hasattr(trace_to_jaxpr, "cache_clear"):
         trace_to_jaxpr.cache_clear()
-    drop_unused()
+    drop_unused_avals()
 
 
 def _kernels():

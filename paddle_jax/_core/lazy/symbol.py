@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.base.errors import restore_error
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import aval_of
+from paddle_jax._core.lazy.aval import aval_of
 
 # stand for a length that is not known; highly composite, so that reshapes and strides divide them
 PROBES = (5040, 10080)

@@ -32,7 +32,9 @@ from paddle_jax._core.execution.fast_path import run1, run2, run3
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.lifted_attributes import NUMBER, Lifting
 from paddle_jax._core.kernels.op_record import NONE, OWN
-from paddle_jax._core.lazy.lazy_array import aval_of, host, uploaded
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.signature_cache import keeps
 from paddle_jax._core.ops.argument_errors import CAUGHT, told_mistake
@@ -302,10 +304,10 @@ def _number(value, dtype):
 def _cached_scalar(kind, value, sign, dtype, deferring):
     number = _number(np.asarray(value), dtype)
     if deferring:
-        return wrap(host((number.item(),), aval_of((), dtype)))
+        return wrap(host_numbers((number.item(),), aval_of((), dtype)))
     with eager_evaluation():
         made = Number.__new__(Number)
-        init(made, uploaded(number), True)
+        init(made, put(number), True)
         return made
 
 

@@ -17,7 +17,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from paddle_jax._core.base.errors import TracedValueError, first_line
-from paddle_jax._core.lazy.lazy_array import unbound
+from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.process_group import (
     failure_detector,
     group_flags,
@@ -152,7 +152,7 @@ class Wire:
             out = getattr(self.host, name)(rows.view(np.uint8), *rest, begin)
         if out is rows or out.base is rows:  # a broadcast on the process that has the array
             return x
-        return unbound(out.view(x.dtype).reshape(self._shape(name, x.shape)), self.device)
+        return put_uncommitted(out.view(x.dtype).reshape(self._shape(name, x.shape)), self.device)
 
     def _shape(self, name, shape):
         """The shape of what an operation gives."""
@@ -166,7 +166,7 @@ class Wire:
         rows = self._exchange(small_messages.packet(text, np.ascontiguousarray(x).tobytes()), what)
         if not small_messages.alike(rows):
             raise MismatchError(self._mismatch(what))
-        return unbound(
+        return put_uncommitted(
             small_messages.result(key, small_messages.arrays(rows, x.shape, x.dtype), self.rank), self.device
         )
 
@@ -222,7 +222,7 @@ class Wire:
             raise failure_detector.LostError(self._lost(what, error)) from None
         if announced and (rows != mine).any():
             raise MismatchError(self._mismatch(what))
-        return unbound(out, self.device)
+        return put_uncommitted(out, self.device)
 
     def _stacked(self, x):
         """The array of this process as its part of one over all processes."""

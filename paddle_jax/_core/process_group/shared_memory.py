@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import aligned
+from paddle_jax._core.lazy.device_put import empty_aligned
 from paddle_jax._core.process_group import group_flags, small_messages
 
 LEAST = small_messages.ROOM + 1  # bytes from which on it pays: what does not travel in a packet
@@ -85,14 +85,14 @@ class Host:
             begin: function that comes back when all processes have called it, and raises when they do not
                 make the same call.
         """
-        out, step = aligned(x.shape, x.dtype), self.capacity // x.dtype.itemsize
+        out, step = empty_aligned(x.shape, x.dtype), self.capacity // x.dtype.itemsize
         for start in range(0, x.size, step):
             self._part(x[start : start + step], out[start : start + step], reduce, begin)
         return out
 
     def all_gather(self, x, begin):
         """The bytes of all processes, [size, n]. x: bytes [n]."""
-        out = aligned((self.size, x.size), x.dtype)
+        out = empty_aligned((self.size, x.size), x.dtype)
 
         def write(piece):
             self._given(self.place, x[piece])
@@ -106,7 +106,7 @@ class Host:
 
     def broadcast(self, x, source, begin):
         """The bytes of the process at the place `source`. x: bytes [n]; as many on all."""
-        out = x if source == self.place else aligned(x.shape, x.dtype)
+        out = x if source == self.place else empty_aligned(x.shape, x.dtype)
 
         def write(piece):
             if source == self.place:
@@ -121,7 +121,7 @@ class Host:
 
     def scatter(self, x, source, begin):
         """Row number `place` of the bytes [size, n] of the process at the place `source`; as many on all."""
-        out, step = aligned(x.shape[1:], x.dtype), self._share(1)
+        out, step = empty_aligned(x.shape[1:], x.dtype), self._share(1)
 
         def write(piece):
             if source == self.place:
@@ -137,7 +137,7 @@ class Host:
 
     def all_to_all(self, x, begin):
         """Of the bytes [size, n] of every process the row for this one."""
-        out, step = aligned(x.shape, x.dtype), self._share(1)
+        out, step = empty_aligned(x.shape, x.dtype), self._share(1)
 
         def read(piece):
             for place in range(self.size):
@@ -151,7 +151,11 @@ class Host:
     def reduce_scatter(self, x, reduce, begin):
         """Row number `place` of what the arrays [size, n] of all processes give, brought together by `reduce`
         as in all_reduce."""
-        out, step, width = aligned(x.shape[1:], x.dtype), self._share(x.dtype.itemsize), x.dtype.itemsize
+        out, step, width = (
+            empty_aligned(x.shape[1:], x.dtype),
+            self._share(x.dtype.itemsize),
+            x.dtype.itemsize,
+        )
         flat = x.view(np.uint8).reshape(self.size, -1)
 
         def read(piece):

@@ -17,7 +17,7 @@ from jax._src import (
 from jax._src.interpreters import pxla
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy import lazy_array
+from paddle_jax._core.lazy import device_put
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
@@ -47,7 +47,7 @@ def _in_child():
     # compiled functions leave the fast path and arrive at what follows
     jax.config.update("jax_no_execution", True)
     pxla.ExecuteReplicated.__call__ = compiler.compile_or_get_cached = refuse
-    jax.device_put = lazy_array.batched_device_put = refuse
+    jax.device_put = device_put.batched_device_put = refuse
 
 
 def start():

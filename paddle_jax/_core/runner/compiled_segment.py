@@ -21,11 +21,13 @@ from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit, preserved_tracing
 from paddle_jax._core.kernels.kernel import has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
-from paddle_jax._core.lazy.lazy_array import Value, on_device, uploaded
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import aval_at, needed, value_at
 from paddle_jax._core.lazy.reference_counts import free
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import register_cache, watch
+from paddle_jax._core.lazy.transfer import stored_jax_array
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner import loop_rolling
 from paddle_jax._core.runner.explain import reason
@@ -225,7 +227,11 @@ class Program:
             jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
             for dtype, members in self.groups
         ]
-        return [on_device(leaves[i]) for i in self.donate], [on_device(leaves[i]) for i in self.keep], packed
+        return (
+            [stored_jax_array(leaves[i]) for i in self.donate],
+            [stored_jax_array(leaves[i]) for i in self.keep],
+            packed,
+        )
 
     def prepare(self, arguments):
         """Compiles ahead, in another thread."""
@@ -253,20 +259,20 @@ class Program:
             self.last[slot] = (bits, None)
             return vector
         if array is None:
-            array = uploaded(vector)
+            array = put(vector)
             self.last[slot] = (bits, array)
         return array
 
     def __call__(self, seg, whole, values):
-        """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves
+        """Gives the results of a segment their arrays, in the order of `live`. whole: whether leaves
         may give their memory away."""
         leaves = seg.leaves
         donated = [
-            on_device(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
+            stored_jax_array(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
             for i in self.donate
         ]
         kept = [
-            v.array if type(v.array) is not np.ndarray else on_device(v)
+            v.array if type(v.array) is not np.ndarray else stored_jax_array(v)
             for v in map(leaves.__getitem__, self.keep)
         ]
         arguments = (donated, kept, [self._packed(slot, leaves) for slot in range(len(self.groups))])
@@ -282,7 +288,7 @@ class Program:
                 self._note(time.perf_counter() - start)
 
 
-_GIVE = Value.array.__set__
+_GIVE = LazyArray.array.__set__
 _COMMITTED = operator.attrgetter("_committed")
 
 

@@ -14,14 +14,16 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import compute
+from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
-from paddle_jax._core.lazy.lazy_array import FILL, Value, concrete, leaf, settled, taken_over
-from paddle_jax._core.lazy.lazy_array import on_host as on_host_value
+from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, to_lazy
+from paddle_jax._core.lazy.lazy_array import lazy_from_numpy as on_host_value
 from paddle_jax._core.lazy.positions import MASK, needed, picked
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import wanted
 from paddle_jax._core.lazy.segment import ANY, FIRST_LOOK, Segment, idle, sig_of
 from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner.compiled_segment import drop, program_for
 from paddle_jax._core.runner.loop_detection import cut_or_grow
 from paddle_jax._core.runner.tiering import interpreted, on_host
@@ -72,7 +74,7 @@ def run_single_op(seg) -> bool:
         return False
     sig, *positions = seg.ops[0]
     with np.errstate(all="ignore"):
-        found = interpreted(sig, [settled(seg.leaves[-1 - p]) for p in positions])
+        found = interpreted(sig, [materialize(seg.leaves[-1 - p]) for p in positions])
     if found is None:
         return False
     for value in seg.results:
@@ -93,11 +95,11 @@ def interpreted_now(kernel, raws):
     """The results of a kernel as a list of Values, by the interpreter; None where it is to be compiled."""
     if local.ctx.segment is None or not on_host(default_device()):
         return None
-    values = [raw if type(raw) is Value else leaf(raw) for raw in raws]
+    values = [raw if type(raw) is LazyArray else to_lazy(raw) for raw in raws]
     if None in values or not repair_tracing():
         return None
-    operands = list(map(settled, values))  # what was pending has a device now
-    if any(v.device not in (default_device(), None, FILL) for v in values):
+    operands = list(map(materialize, values))  # what was pending has a device now
+    if any(v.device not in (default_device(), None, CONSTANT) for v in values):
         return None
     sig = sig_of(kernel, tuple([v.aval for v in values]))
     with np.errstate(all="ignore"):
@@ -165,13 +167,13 @@ def _attempt(program, seg, whole, values):
 def run_each(ops, leaves, values, host):
     """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or
     through the compiled kernels of the ops. One that fails leaves those before it."""
-    at_hand, env = settled if host else concrete, {}
+    at_hand, env = materialize if host else to_array, {}
     for i, done in needed(ops, tuple(values)) if len(ops) > 1 else ((0, ()),):
         sig, *positions = ops[i]
         operands = [at_hand(leaves[-1 - p]) if p < 0 else picked(env[p & MASK], p) for p in positions]
         try:
             found = interpreted(sig, operands) if host else None
-            env[i] = compute(sig.kernel, list(map(taken_over, operands))) if found is None else found
+            env[i] = compute(sig.kernel, list(map(put_if_large, operands))) if found is None else found
         except Exception as error:
             _give(env, values)
             if is_unrelated_error(error):

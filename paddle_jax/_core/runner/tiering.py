@@ -6,8 +6,8 @@ import numpy as np
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.lazy.devices import default_device
-from paddle_jax._core.lazy.lazy_array import looked_at
 from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend import Refusal, plan
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
 
@@ -70,7 +70,7 @@ def interpreted(sig, operands):
     if found.plan is None or spent > found.compile_cost:
         return None
     try:
-        out = found.plan.quietly([x if type(x) is np.ndarray else looked_at(x) for x in operands])
+        out = found.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
     except Exception as error:
         if is_unrelated_error(error):
             raise

@@ -9,8 +9,10 @@ from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes
 from paddle_jax._core.base.state import Observing, Precision, local, state
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.kernel import ADD, ONES, Kernel, execute
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, filled_like, is_zero, zeros_like
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray, constant_like, is_zero
 from paddle_jax._core.lazy.segment import record
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.node import Node, ZeroGradNode, added, source_of
 from paddle_jax._core.tape.replay import key_of, repeated, watched
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad
@@ -202,8 +204,8 @@ _RESHAPE = Kernel("reshape_as", lambda x, like: x.reshape(like.shape))
 
 def _ones(raw):
     """Ones of the shape and dtype of a value; in the deferred tier they take no op at all."""
-    if type(raw) is Value:
-        return filled_like(1, raw)
+    if type(raw) is LazyArray:
+        return constant_like(1, raw)
     return execute(ONES, (raw,))
 
 

@@ -7,8 +7,10 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD, execute
 from paddle_jax._core.kernels.kernel_gradients import pulled
 from paddle_jax._core.kernels.op_record import node_name
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, zeros_like
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import MASK
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 next_serial = itertools.count().__next__
@@ -60,7 +62,7 @@ class Node:
     def of(self, out):
         """Notes where the operation that gave `out`, a raw result or several, was recorded."""
         first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
-        if type(first) is Value and first.array is None:
+        if type(first) is LazyArray and first.array is None:
             self.seg, self.pos = first.seg, first.pos & MASK
         return self
 

@@ -9,7 +9,7 @@ nodes of an earlier segment) is left to the walk over the tape (tape.py).
 """
 
 from paddle_jax._core.base.state import Context, Precision, local
-from paddle_jax._core.lazy.lazy_array import FILL, Value
+from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -48,7 +48,7 @@ def key_of(tensors, grads, inputs=None):
         or grads[0] is not None
         or result.stop_gradient
         or type(ctx.frame) is not Context.eager_frame_class
-        or type(result._raw) is not Value
+        or type(result._raw) is not LazyArray
     ):
         return None
     if inputs is not None and any([leaf._node is not None for leaf in inputs]):
@@ -104,8 +104,8 @@ class Pass:
 
     def append(self, seg, length, nodes):
         """Appends the operations to a segment of so many; gives the gradients, None where it has changed."""
-        numbers = [n if type(n) is Value else nodes[n[0]].values[n[1]] for n in self.numbers]
-        grads = [g if type(g) is Value else _pending(seg, *g) for g in self.grads]
+        numbers = [n if type(n) is LazyArray else nodes[n[0]].values[n[1]] for n in self.numbers]
+        grads = [g if type(g) is LazyArray else _pending(seg, *g) for g in self.grads]
         pending = [g for g in grads if g.array is None]
         ops, leaves, entries = seg.ops, seg.leaves, self.entries
         try:
@@ -125,7 +125,7 @@ class Pass:
 
 def _pending(seg, aval, pos):
     """The Value of a result of a segment."""
-    value = _new(Value)
+    value = _new(LazyArray)
     value.aval, value.array, value.seg, value.pos = aval, None, seg, pos
     return value
 
@@ -220,16 +220,16 @@ class Watch:
     def _gradient(self, walk, leaf):
         """The gradient of a leaf, as a Pass has it."""
         _, value = walk.leaves.get(id(leaf), (leaf, None))
-        if type(value) is not Value:
+        if type(value) is not LazyArray:
             return None
         if value.array is None:
             return (value.aval, value.pos) if value.seg is self.seg else None
-        return value if value.device is FILL else None
+        return value if value.device is CONSTANT else None
 
     def _number(self, value):
         """A new operand from outside, as a Pass has it."""
-        if type(value.array) is not tuple or value.device is FILL:
-            return value if value.device is FILL else None
+        if type(value.array) is not tuple or value.device is CONSTANT:
+            return value if value.device is CONSTANT else None
         return next(
             (
                 (i, k)

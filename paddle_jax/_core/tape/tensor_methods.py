@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.base.errors import ArgumentError, CheckError
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import zeros_like
+from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape import backward as tape
 from paddle_jax._core.tape.hooks import RetainGradHook, TensorHookRemoveHelper
 from paddle_jax._core.tape.node import Accumulation, Node, ZeroGradNode

@@ -5,7 +5,8 @@ import jax
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-from paddle_jax._core.lazy.lazy_array import Several, Value
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.multi_device import MultiDevice
 
 
 def layout_of(tensor):
@@ -14,7 +15,7 @@ def layout_of(tensor):
     spread = getattr(tensor, "_dist", None)
     if spread is not None:
         return spread.sharding(tensor._raw.shape)
-    array = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
+    array = tensor._raw.array if type(tensor._raw) is LazyArray else tensor._raw
     sharding = (
         getattr(array, "sharding", None)
         if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
@@ -47,4 +48,4 @@ def constrained(array, layout):
 
 def put(array, layout):
     """An array in a layout, outside of programs."""
-    return array if layout is None else Several.waited(jax.device_put)(array, layout)
+    return array if layout is None else MultiDevice.block_if_needed(jax.device_put)(array, layout)

@@ -5,7 +5,7 @@ import gc
 
 from paddle_jax._core.base.caller_info import ENGINE
 from paddle_jax._core.base.out_of_memory import MemoryDetails, detail_providers, format_bytes
-from paddle_jax._core.lazy.lazy_array import Value
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import MASK
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
@@ -110,7 +110,7 @@ def _origin(tensor):
     import tracemalloc  # seldom on
 
     node, raw = tensor._node, tensor._raw
-    pending = type(raw) is Value and raw.array is None
+    pending = type(raw) is LazyArray and raw.array is None
     # none where a compiled step keeps several Tensors in one array
     ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()
     made = ops[raw.pos & MASK][0] if pending and raw.pos & MASK < len(ops) else getattr(raw, "made", None)

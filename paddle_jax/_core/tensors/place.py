@@ -5,9 +5,10 @@ import jax
 import numpy as np
 
 from paddle_jax._core.lazy.devices import HOST, default_device
-from paddle_jax._core.lazy.lazy_array import Value, concrete, kept
+from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.transfer import to_array
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 # what a Tensor may hold that is on no device yet
@@ -150,7 +151,7 @@ def of(value) -> Place:
     """The Place of an array (of the first device when it is spread over several)."""
     if isinstance(value, _ANYWHERE):
         return current()
-    if type(value) is Value:
+    if type(value) is LazyArray:
         device = value.device if value.array is not None else value.seg.device
         if not isinstance(device, jax.Device | frozenset):  # host numbers, or a result of such only
             return CPUPlace() if device is HOST else current()
@@ -229,11 +230,11 @@ def _numbered(devices, index):
 
 def put(array, place=None):
     """Moves an array (NumPy or jax) to a Place; None means the current one."""
-    array = concrete(array)
+    array = to_array(array)
     if place is None:
         if not isinstance(array, np.ndarray | np.generic):
             return jax.numpy.asarray(array)
-        return kept(array)
+        return persistent_from_numpy(array)
     return jax.device_put(array, jax_device(parse(place)))
 
 

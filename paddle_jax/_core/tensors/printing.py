@@ -9,7 +9,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.value_checks import heard
-from paddle_jax._core.lazy.lazy_array import looked_at, settled
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, held, tensor_method
 
 
@@ -61,14 +61,14 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
 
 def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
-    value = heard(settled(held(tensor)))
+    value = heard(materialize(held(tensor)))
     if isinstance(value, jax.core.Tracer):
         local.ctx.frame.on_print(tensor)
         return (
             f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
             f"stop_gradient={tensor.stop_gradient}, traced)"
         )
-    return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
+    return text_of(to_numpy(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
 
 
 def text_of(array, place, stop_gradient, spread="") -> str:

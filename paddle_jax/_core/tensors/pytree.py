@@ -9,12 +9,13 @@ import collections
 
 import jax
 
-from paddle_jax._core.lazy.lazy_array import INEXACT, concrete
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, inside, wrap
 
 
 def _flatten(tensor):
-    return (concrete(inside(tensor)),), None
+    return (to_array(inside(tensor)),), None
 
 
 def _wanted(child):

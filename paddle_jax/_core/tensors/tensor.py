@@ -16,7 +16,9 @@ from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import heard
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, kept, looked_at, observed, settled
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
+from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.views import link, share
 
@@ -76,7 +78,7 @@ class Tensor:
             place, persistable, zero_copy, name, stop_gradient = ordered
         want = None if dtype is None else dtypes.convert(dtype).np
         if data is None:
-            value = kept(np.zeros((0,), want or np.float32))
+            value = persistent_from_numpy(np.zeros((0,), want or np.float32))
         elif isinstance(data, Tensor):
             value = held(data) if want is None else data._value.astype(want)
         elif isinstance(data, jax.core.Tracer):
@@ -97,7 +99,7 @@ class Tensor:
     def _value(self):
         """The concrete jax array: runs what is pending. For shape, dtype and handing the
         value on, use `_raw`."""
-        return heard(observed(held(self)))
+        return heard(to_jax_array(held(self)))
 
     @_value.setter
     def _value(self, value):
@@ -121,14 +123,14 @@ class Tensor:
 
     def _put(self, value):
         """As `_fill`, for this Tensor alone: its views, and what it is a view of, stay as they are."""
-        if type(value) is not Value:
+        if type(value) is not LazyArray:
             local.ctx.frame.on_assign(self)
         self._raw = value
 
     def _adopt(self, other):
         """Becomes `other` (value and history) while staying the same object: the end of every
         in-place operation."""
-        if type(other._raw) is not Value:
+        if type(other._raw) is not LazyArray:
             local.ctx.frame.on_assign(self)
         if other._node is not None or self._node is None:
             self._node, self._idx = other._node, other._idx
@@ -359,7 +361,7 @@ class Tensor:
         kind = own.get(type(self), type(self))
         return _unpickle, (
             kind,
-            looked_at(heard(settled(held(self)))),
+            to_numpy(heard(materialize(held(self)))),
             self.stop_gradient,
             self.persistable,
             self._name,
@@ -405,7 +407,7 @@ class Parameter(Tensor):
                 "make one with paddle.to_tensor"
             )
         array = (
-            kept(np.zeros((0,), np.float32))
+            persistent_from_numpy(np.zeros((0,), np.float32))
             if value is None
             else held(value)
             if isinstance(value, Tensor)
@@ -545,23 +547,23 @@ def on_host(tensor, op, instead=""):
     frame = local.ctx.frame
     if (known := frame.host_value(tensor)) is not None:
         return known
-    value = settled(held(tensor))
+    value = materialize(held(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
         frame.on_refusal(error)
         raise error
-    return looked_at(heard(value), op)
+    return to_numpy(heard(value), op)
 
 
 def elements(tensor):
     """The value as a NumPy array that nobody may write into, wherever it lies; for what is
     run eagerly only."""
-    return looked_at(heard(settled(held(tensor))))
+    return to_numpy(heard(materialize(held(tensor))))
 
 
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
-    init(t, kept(np.array(array)), stop_gradient)
+    init(t, persistent_from_numpy(np.array(array)), stop_gradient)
     t._set_meta(stop_gradient, persistable, name, attributes)
     return t

@@ -33,7 +33,9 @@ from paddle_jax._core.execution.trace import Trace, alike, is_tensor, taken_apar
 from paddle_jax._core.kernels.dependence import is_literal
 from paddle_jax._core.kernels.op_checks import checked, ride_results
 from paddle_jax._core.kernels.value_checks import joined
-from paddle_jax._core.lazy.lazy_array import INEXACT, Value, concrete, is_zero, looked_at
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
 from paddle_jax._core.tensors.tensor import Number, init
 from paddle_jax._core.tensors.views import relations
@@ -56,7 +58,7 @@ class CapturedInput:
         with eager_evaluation():
             if type(value) is Uninitialized:
                 raise value.error("to_static")
-            self.value = jnp.asarray(concrete(value))
+            self.value = jnp.asarray(to_array(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
 
 
@@ -158,10 +160,10 @@ class Capture(Trace):
     def read(self, tensor):
         """The value to compute with."""
         raw = tensor._raw
-        if type(raw) is Value:
+        if type(raw) is LazyArray:
             if type(raw.array) is tuple:
                 return constant(raw)
-            raw = concrete(raw)
+            raw = to_array(raw)
         if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
             return raw  # NumPy arrays are constants that an operation made
         entry = self.arrays.get(id(raw))
@@ -209,11 +211,11 @@ class Capture(Trace):
         raw = tensor._raw
         if (
             isinstance(raw, np.ndarray | np.generic)
-            or type(raw) is Value
+            or type(raw) is LazyArray
             and type(raw.array) is tuple
             or type(tensor) is Number
         ):
-            return looked_at(concrete(raw))
+            return to_numpy(to_array(raw))
         entry = next((e for e in self.inputs[self.variable :] if _holds(e, tensor)), None)
         if entry is None or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
@@ -221,7 +223,7 @@ class Capture(Trace):
                 # a trace within this one holds the array, which is another one at the next call
                 raise TracedValueError("host")
             return None
-        self.host_reads[entry] = value = looked_at(entry.value)
+        self.host_reads[entry] = value = to_numpy(entry.value)
         return value
 
     def on_node_gradient(self, node):
@@ -413,7 +415,7 @@ def constant(raw):
     """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
     if len(raw.array) == 1 != raw.aval.size:
         return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
-    return concrete(raw)
+    return to_array(raw)
 
 
 def _holds(entry, tensor):

@@ -13,7 +13,7 @@ from jax.interpreters import partial_eval
 
 from paddle_jax._core import numpy_backend
 from paddle_jax._core.kernels.value_checks import judge
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
 
 _HEAVY = frozenset(
@@ -121,9 +121,9 @@ class _Front:
         self.plan, self.places, self.checks, self.seen = plan, places, checks, ()
 
     def __call__(self, tensors):
-        arrays = [concrete(tensors[i]._raw) for i in self.places]
+        arrays = [to_array(tensors[i]._raw) for i in self.places]
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
-            judge(self.plan(*map(looked_at, arrays))[0], self.checks)
+            judge(self.plan(*map(to_numpy, arrays))[0], self.checks)
             self.seen = arrays if all([isinstance(a, jax.Array) for a in arrays]) else ()
 
 

@@ -28,16 +28,10 @@ from paddle_jax._core.execution.module_protocol import AttributeStore
 from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.value_checks import Outcomes, arrived, judge, look
-from paddle_jax._core.lazy.lazy_array import (
-    Value,
-    aval_of,
-    concrete,
-    filled,
-    is_zero,
-    looked_at,
-    observed,
-    uploaded,
-)
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.lazy_array import LazyArray, constant, is_zero
+from paddle_jax._core.lazy.transfer import to_array, to_jax_array, to_numpy
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, note_program
 from paddle_jax._core.tensors.tensor import Tensor, wrap
@@ -194,7 +188,7 @@ class Program:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.host_reads:
-            if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
+            if not np.array_equal(to_numpy(to_array(tensors[i]._raw)), value):
                 raise Stale(
                     f"the value of {tensors[i].name}, which the function looks at on the host, has changed"
                 )
@@ -252,8 +246,8 @@ class Program:
             return raws
         shapes = self.others(self.shapes)
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
-            if type(raw) is Value or not isinstance(raw, jax.Array):
-                raws[i] = observed(raw)
+            if type(raw) is LazyArray or not isinstance(raw, jax.Array):
+                raws[i] = to_jax_array(raw)
                 # of a FlatBuffer's part the Tensor keeps being one
                 if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
@@ -377,7 +371,7 @@ class Program:
                 self.numbers[i] = number, None
             else:
                 if held is None:
-                    held = uploaded(np.asarray(number))
+                    held = put(np.asarray(number))
                     self.numbers[i] = known, held
                 number = held
             values.append(number)
@@ -498,7 +492,7 @@ def _set_grad(tensor, change, raw=None, used=None):
         tensor._grad = None
         return
     if change.to == "zero":
-        raw = filled(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
+        raw = constant(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
     if grad is None or change.anew:
         tensor._grad = wrap(raw, change.stop_gradient)
     elif grad._raw is not raw:

@@ -16,7 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
-from paddle_jax._core.lazy.lazy_array import Value, aval_of, observed
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 # arrays in a FlatBuffer; compiling a program with many more takes several times as long
@@ -99,7 +101,7 @@ class FlatBuffer:
         return flat
 
     def _join(self, raws):
-        arrays = [observed(raw) for raw in raws]
+        arrays = [to_jax_array(raw) for raw in raws]
         places = {_place(a) for a in arrays}
         same = [(a.shape, a.dtype) for a in arrays] == [(shape, self.dtype) for shape in self.shapes]
         if not same or len(places) > 1 or NotImplemented in places:
@@ -120,7 +122,7 @@ class FlatBuffer:
         )
         steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
-            value = values[i] = Value()
+            value = values[i] = LazyArray()
             value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
             steps.append((_SET_RAW, tensors[i], value))
         return itertools.chain(

@@ -12,7 +12,7 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import joined
 from paddle_jax._program.control_flow.checkpointed_while import Loop

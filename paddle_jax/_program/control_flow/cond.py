@@ -11,7 +11,7 @@ from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length, node_of, pair_of
 from paddle_jax._core.lazy.lengths import truth as lengths_truth
 from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, lengths

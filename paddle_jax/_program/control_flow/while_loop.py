@@ -11,7 +11,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length, node_of
 from paddle_jax._core.lazy.symbol import lengths
 from paddle_jax._core.tensors.random import default_generator

@@ -8,9 +8,12 @@ from jax import lax
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD, Kernel, execute
+from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.devices import default_device, jax_device
-from paddle_jax._core.lazy.lazy_array import Several, Value, concrete, unbound, whole
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
 from paddle_jax._core.tensors.tensor import held, init, wrap
 from paddle_jax.distributed.auto_parallel.spread import noted, spread_of
@@ -58,7 +61,7 @@ def placed(raw, spread):
     sharding = spread.sharding(raw.shape)
     if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
-    return Several.waited(jax.device_put)(concrete(raw), sharding)
+    return MultiDevice.block_if_needed(jax.device_put)(to_array(raw), sharding)
 
 
 @ft.lru_cache(maxsize=4096)
@@ -68,22 +71,22 @@ def _constraint(sharding):
 
 def devices_of(raw):
     """The devices of a value, as far as they are known without running anything; None otherwise."""
-    if type(raw) is not Value:
+    if type(raw) is not LazyArray:
         return getattr(getattr(raw, "sharding", None), "device_set", None)
     return raw.device if raw.array is not None else raw.seg.device
 
 
 def _gathered(raw):
     """The whole value on the default device."""
-    array = concrete(raw)
+    array = to_array(raw)
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
-        return unbound(array, jax_device(default_device()))
-    array = whole(array)
+        return put_uncommitted(array, jax_device(default_device()))
+    array = to_addressable(array)
     parts = (
         {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
     )
     here = jax_device(default_device())
-    return unbound(parts[here] if here in parts else jax.device_put(array, here), here)
+    return put_uncommitted(parts[here] if here in parts else jax.device_put(array, here), here)
 
 
 def moved(tensor, spread):

@@ -4,7 +4,8 @@ https://arxiv.org/abs/1910.02054)."""
 import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.lazy.lazy_array import aval_of, filled
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import constant
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.moving import moved, placed
@@ -167,7 +168,7 @@ def _prepared(stage, param):
 def _asked(shard_fn, slot, param):
     """The layout that the user's function gives a state, tried on zeros that take no memory before it
     puts them somewhere."""
-    given = wrap(filled(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
+    given = wrap(constant(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
     made = shard_fn(slot, param, given)
     spread = spread_of(made if made is not None else given) or spread_of(param)
     return spread.sharding(param._raw.shape)

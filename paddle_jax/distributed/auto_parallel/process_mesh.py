@@ -8,7 +8,7 @@ from jax.sharding import Mesh
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
-from paddle_jax._core.lazy.lazy_array import Several
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax.distributed.parallel import get_rank
 
 
@@ -245,9 +245,9 @@ def _jax_mesh(shape, ids, names):
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
     if len(ids) > 1:
-        Several.used = True
+        MultiDevice.used = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
-            Several.blocking, InterruptSafeCall.wrapper = True, staticmethod(Several.waited)
+            MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.waited)
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from paddle_jax._core.lazy.lazy_array import Value, observed
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import held
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
@@ -136,13 +137,13 @@ def spread_of(tensor):
     return (
         spread
         if spread is not None or not spread_out(tensor._raw)
-        else spread_of_array(observed(held(tensor)))
+        else spread_of_array(to_jax_array(held(tensor)))
     )
 
 
 def spread_out(raw):
     """Whether a value lies on a mesh. Nothing is run for it."""
-    if type(raw) is Value:
+    if type(raw) is LazyArray:
         if raw.array is None:
             return type(raw.seg.device) is frozenset
         raw = raw.array

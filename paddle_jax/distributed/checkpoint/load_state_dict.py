@@ -7,7 +7,8 @@ import jax
 import ml_dtypes  # noqa: F401  gives NumPy the names bfloat16 and float8
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import Several, uploaded
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.save_state_dict import wait
@@ -88,10 +89,10 @@ def _read(folder, name, entry, tensor, checked):
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
     if layout is None or isinstance(tensor, ShardedWeight):
-        return uploaded(
+        return put(
             part(tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape))
         )
-    return Several.waited(jax.make_array_from_callback)(shape, layout, part)
+    return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, part)
 
 
 def _assembled(folder, name, entry, bounds, checked):

@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.lazy.lazy_array import looked_at, observed
+from paddle_jax._core.lazy.transfer import to_jax_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, held
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
@@ -100,7 +100,7 @@ def save_state_dict(
     # one that is there belongs to a checkpoint that is there
     file = next(name for name in names if not (folder / name).exists())
     for name, tensor in tensors.items():
-        array = observed(held(tensor_of(tensor)))
+        array = to_jax_array(held(tensor_of(tensor)))
         entry = described[name] = {"shape": whole_shape(tensor), "dtype": array.dtype.name, "pieces": []}
         for start, part in _pieces(array, rank) if isinstance(tensor, Tensor) else local_piece(tensor, array):
             data = np.ascontiguousarray(part)
@@ -120,11 +120,11 @@ def _pieces(array, rank):
     """(start, values) of the pieces of an array that this process writes."""
     if isinstance(array.sharding, jax.sharding.SingleDeviceSharding):
         # a copy: the memory may be given away before it is written
-        yield [0] * array.ndim, np.array(looked_at(array, "save_state_dict"))
+        yield [0] * array.ndim, np.array(to_numpy(array, "save_state_dict"))
         return
     for shard in array.addressable_shards:
         if shard.replica_id == 0:
-            yield [s.start or 0 for s in shard.index], np.array(looked_at(shard.data, "save_state_dict"))
+            yield [s.start or 0 for s in shard.index], np.array(to_numpy(shard.data, "save_state_dict"))
 
 
 def _in_background(*arguments):

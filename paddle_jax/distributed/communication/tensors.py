@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import default_group
 
@@ -66,7 +66,7 @@ def stacked(arrays):
 def apart(array):
     """The rows of an array: jax arrays; on the host they are not copied."""
     shown = at_hand(array)
-    return [uploaded(row) for row in shown] if isinstance(shown, np.ndarray) else list(array)
+    return [put(row) for row in shown] if isinstance(shown, np.ndarray) else list(array)
 
 
 def split(call, name, array, count):

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.tape.grad_mode import is_grad_enabled
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.amp import GradScaler
@@ -296,4 +296,4 @@ def save_group_sharded_model(model, output, optimizer=None):
 def _tensors(state):
     if isinstance(state, dict):
         return {name: _tensors(value) for name, value in state.items()}
-    return wrap(uploaded(state)) if isinstance(state, np.ndarray) else state
+    return wrap(put(state)) if isinstance(state, np.ndarray) else state

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import looked_at, uploaded
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
@@ -249,16 +250,16 @@ class Pieces:
         if self.whole:
             self.whole = False
             for p in self.params:
-                p._fill(uploaded(self.piece(p, p._value)))
+                p._fill(put(self.piece(p, p._value)))
 
     def gather(self):
         """Makes the parameters whole. All processes must call it."""
         if not self.whole:
             self.whole = True
             for bucket in in_buckets(self.params, BUCKET):
-                mine = np.concatenate([looked_at(p._value) for p in bucket])
+                mine = np.concatenate([to_numpy(p._value) for p in bucket])
                 rows = self.group.process_group.all_gather(mine, "parameters: all_gather")
-                self._cut(bucket, np.asarray(rows), lambda p, part: p._fill(uploaded(self.joined(p, part))))
+                self._cut(bucket, np.asarray(rows), lambda p, part: p._fill(put(self.joined(p, part))))
 
     def _cut(self, bucket, rows, take):
         start = 0
@@ -279,9 +280,7 @@ class Pieces:
             params = [owner[id(grad)] for grad in bucket]
             rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)
             out = self.group.process_group.reduce_scatter(rows.reshape(-1), collectives.AVG)
-            self._cut(
-                params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(uploaded(part.copy())))
-            )
+            self._cut(params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(put(part.copy()))))
 
 
 class GroupShardedOptimizer(Round):
@@ -342,7 +341,7 @@ class GroupShardedOptimizer(Round):
         state, mine = self._inner.state_dict(), {}
         for (name, owner), param in named.items():
             value = state["master_weights"][owner] if owner else state[name]
-            mine[owner or name, bool(owner)] = looked_at(value._value, "state_dict"), param.name
+            mine[owner or name, bool(owner)] = to_numpy(value._value, "state_dict"), param.name
         everyone = []
         all_gather_object(everyone, mine, self._parts.group)
         by_name, found, masters = {p.name: p for p in self._parameter_list}, {}, {}
@@ -406,7 +405,7 @@ class GroupShardedOptimizer(Round):
     def _cut_state(self, param, value):
         if param is None or tuple(value.shape) != self._parts.shapes[id(param)]:
             return value
-        return wrap(uploaded(self._parts.piece(param, np.asarray(value))))
+        return wrap(put(self._parts.piece(param, np.asarray(value))))
 
 
 class GroupShardedOptimizerStage2(GroupShardedOptimizer):

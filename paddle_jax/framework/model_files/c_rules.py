@@ -3,7 +3,7 @@ in `reading.py`."""
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._core.tensors.var_type import VarType
@@ -152,7 +152,7 @@ define(
         "ones": lambda a, n_shape: P.ones(n_shape, _dtype(a.dtype)),
         "zeros_like empty_like": lambda a, x: P.zeros_like(x, _dtype(a.dtype)),
         "ones_like": lambda a, x: P.ones_like(x, _dtype(a.dtype)),
-        "full_int_array": lambda a: wrap(from_host(np.array(a.value, a.dtype))),
+        "full_int_array": lambda a: wrap(from_numpy(np.array(a.value, a.dtype))),
         "uniform_inplace": lambda a, x: _filled(x, P.uniform(list(x.shape), "float32", a.min, a.max, a.seed)),
         "gaussian_inplace": lambda a, x: _filled(x, P.normal(a.mean, a.std, list(x.shape))),
         "exponential": lambda a, x: _filled(x, P.clone(x).exponential_(a.lam)),
@@ -162,7 +162,7 @@ define(
         "view_dtype": lambda a, x: P.view(x, a.dtype),
         "trunc_divide": lambda a, x, y: P.cast(P.trunc(P.divide(x, y)), x.dtype),
         "fill_diagonal": lambda a, x: P.clone(x).fill_diagonal_(a.value, a.offset, a.wrap),
-        "shape": lambda a, x: wrap(from_host(np.array(list(x.shape), "int32"))),
+        "shape": lambda a, x: wrap(from_numpy(np.array(list(x.shape), "int32"))),
         "norm": _normalised,
         "argmax": lambda a, x: P.argmax(x, a.axis, a.keepdim, a.dtype),
         "argmin": lambda a, x: P.argmin(x, a.axis, a.keepdim, a.dtype),

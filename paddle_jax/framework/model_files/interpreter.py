@@ -13,7 +13,8 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel, compute
-from paddle_jax._core.lazy.lazy_array import concrete, from_host, kept
+from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
@@ -70,7 +71,7 @@ def to_tensor(value):
     """A Tensor of a value of a program; a list of one stands for its item."""
     if isinstance(value, list) and len(value) == 1:
         return to_tensor(value[0])
-    return value if isinstance(value, Tensor) else wrap(from_host(np.asarray(value)))
+    return value if isinstance(value, Tensor) else wrap(from_numpy(np.asarray(value)))
 
 
 def run_block(block, env):
@@ -216,7 +217,7 @@ def _no_lists(name, values):
 
 
 def _array(value):
-    return concrete(value._raw) if isinstance(value, Tensor) else jnp.asarray(value)
+    return to_array(value._raw) if isinstance(value, Tensor) else jnp.asarray(value)
 
 
 def _wrap(array):
@@ -284,7 +285,9 @@ class Runner:
 
     def _array_steps(self, operands):
         with no_grad():
-            tensors = [wrap(kept(one) if type(one) is np.ndarray else one) for one in operands]
+            tensors = [
+                wrap(persistent_from_numpy(one) if type(one) is np.ndarray else one) for one in operands
+            ]
             return [_array(value) for value in self.steps(tensors)]
 
     def _compiled(self, shapes):

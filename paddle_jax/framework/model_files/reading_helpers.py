@@ -9,7 +9,7 @@ import inspect
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import from_host
+from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
@@ -28,7 +28,7 @@ def as_tensor(value):
     """An operand as a Tensor; lists item by item."""
     if isinstance(value, list):
         return [as_tensor(one) for one in value]
-    return wrap(from_host(value)) if isinstance(value, np.ndarray) else value
+    return wrap(from_numpy(value)) if isinstance(value, np.ndarray) else value
 
 
 def as_numbers(value):

@@ -4,8 +4,8 @@ import contextlib
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import concrete, looked_at
 from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files import composed_ops  # noqa: F401  registers ExportRules
@@ -170,7 +170,7 @@ def _one(w, recording, values, symbol, raw=False):
 
 
 def _array(known):
-    return looked_at(concrete(known._raw if isinstance(known, Tensor) else known))
+    return to_numpy(to_array(known._raw if isinstance(known, Tensor) else known))
 
 
 def _operand(w, recording, values, symbol):

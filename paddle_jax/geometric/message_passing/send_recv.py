@@ -8,7 +8,9 @@ import numpy as np
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import Value, aligned, looked_at, on_host, settled
+from paddle_jax._core.lazy.device_put import empty_aligned
+from paddle_jax._core.lazy.lazy_array import LazyArray, lazy_from_numpy
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at
@@ -56,7 +58,7 @@ def _rows(x, index):
 def _is_there(tensor):
     """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
     raw = tensor._raw
-    there = raw.array is not None if type(raw) is Value else isinstance(raw, jax.Array)
+    there = raw.array is not None if type(raw) is LazyArray else isinstance(raw, jax.Array)
     return there and raw.dtype in _KINDS and untracked(tensor)
 
 
@@ -74,8 +76,13 @@ def _are_plain(x, y, index, how):
 
 def _joined(x, y, src_index, dst_index, how):
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
-    x, y, src_index, dst_index = (looked_at(settled(t._raw), "send_uv") for t in (x, y, src_index, dst_index))
-    out, buffer = aligned((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
+    x, y, src_index, dst_index = (
+        to_numpy(materialize(t._raw), "send_uv") for t in (x, y, src_index, dst_index)
+    )
+    out, buffer = (
+        empty_aligned((len(src_index), *x.shape[1:]), x.dtype),
+        np.empty((_BLOCK, *x.shape[1:]), x.dtype),
+    )
     with np.errstate(all="ignore"):
         for first in range(0, len(out), _BLOCK):
             rows = slice(first, first + _BLOCK)
@@ -83,7 +90,7 @@ def _joined(x, y, src_index, dst_index, how):
             x.take(src_index[rows], 0, out=left, mode="clip")
             y.take(dst_index[rows], 0, out=right, mode="clip")
             _HOST[how](left, right, out=left)
-    return wrap(on_host(out))
+    return wrap(lazy_from_numpy(out))
 
 
 def _need_choice(name, argument, value, choices):

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 import jax
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import from_host, settled
+from paddle_jax._core.lazy.lazy_array import from_numpy
+from paddle_jax._core.lazy.transfer import materialize
 from paddle_jax._core.tensors.place import put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.io.dataloader.exchange import Rows
@@ -73,7 +74,7 @@ def _stacked(batch):
     """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for
     each number of them."""
     arrays = _host_arrays(batch)
-    return _stack(batch) if arrays is None else wrap(from_host(np.stack(arrays)))
+    return _stack(batch) if arrays is None else wrap(from_numpy(np.stack(arrays)))
 
 
 def _stack(batch):
@@ -83,7 +84,7 @@ def _stack(batch):
 
 def _host_arrays(tensors):
     """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
-    arrays = [settled(each._raw) for each in tensors]
+    arrays = [materialize(each._raw) for each in tensors]
     if all(
         type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices()))
         for a in arrays

@@ -3,7 +3,7 @@
 import itertools
 import numbers
 
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn, laid_out
 from paddle_jax.io.dataloader.dataset import IterableDataset, TensorDataset
 from paddle_jax.io.dataloader.worker import END
@@ -42,4 +42,4 @@ def _gather(dataset, indices):
     # One gather per field instead of one read per sample; NumPy's view of a jax array costs no copy.
     if not all(isinstance(i, numbers.Integral) for i in indices):
         return default_collate_fn([dataset[i] for i in indices])
-    return [looked_at(tensor._value, "DataLoader")[indices] for tensor in dataset.tensors]
+    return [to_numpy(tensor._value, "DataLoader")[indices] for tensor in dataset.tensors]

@@ -7,9 +7,9 @@ from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import heard, ride_between, traced
-from paddle_jax._core.lazy.lazy_array import looked_at, settled
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tape.sparse_rows import note_lookup
 from paddle_jax._core.tensors.tensor import Tensor, held, on_host
@@ -19,12 +19,12 @@ from paddle_jax.tensor.axes import number
 def concrete(tensor):
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
     CPU), else None."""
-    value = heard(settled(held(tensor)))
+    value = heard(materialize(held(tensor)))
     if isinstance(value, np.ndarray):
         return value
     if not isinstance(value, jax.Array) or isinstance(value, ABSTRACT) or not value.is_fully_addressable:
         return None
-    return looked_at(value) if next(iter(value.devices())).platform == "cpu" else None
+    return to_numpy(value) if next(iter(value.devices())).platform == "cpu" else None
 
 
 def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lazy_array import looked_at
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import on_host, wrap
@@ -251,7 +251,7 @@ def class_center_sample(label, num_classes, num_samples, group=None):
     array = on_host(label, "class_center_sample")
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
-    drawn = looked_at(jax.random.permutation(next_key(), rest), "class_center_sample")[
+    drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")[
         : max(0, num_samples - present.size)
     ]
     return (

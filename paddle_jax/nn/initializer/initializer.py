@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.param_defaults import ParameterDefaults
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -39,7 +39,7 @@ class Initializer:
     def forward(self, var, block=None):
         """Fills `var` in place; what calling the initializer does."""
         array = np.asarray(self._values(tuple(var.shape), np.dtype(var._raw.dtype)))
-        var._rebind(kept(array.astype(var._raw.dtype)))
+        var._rebind(persistent_from_numpy(array.astype(var._raw.dtype)))
 
 
 def generator():

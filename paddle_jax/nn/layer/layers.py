@@ -9,7 +9,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.error_kinds import MISTAKES
 from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase
-from paddle_jax._core.lazy.lazy_array import kept
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.tensors.pytree import register_layer
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
@@ -186,7 +186,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             if dtype is None
             else dtypes.convert(dtype)
         )
-        tensor = wrap(kept(np.zeros((0,), dtype.np)))
+        tensor = wrap(persistent_from_numpy(np.zeros((0,), dtype.np)))
         tensor.name = (
             f"{self._full_name}.{name}" if name else unique_name.generate(f"{self._full_name}._generated_var")
         )

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import kept, looked_at, settled
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors.layout import keep_layout
 from paddle_jax._core.tensors.tensor import Tensor, held
 from paddle_jax.nn.layer.registrations import Registered
@@ -206,10 +207,10 @@ def _matching(tensor, value):
     array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
-        return kept(np.array(looked_at(settled(array))).view(target))
+        return persistent_from_numpy(np.array(to_numpy(materialize(array))).view(target))
     if array.dtype != target:
         raise AssertionError(
             f"set_state_dict: {tensor.name}: got dtype {array.dtype}; "
             f"the parameter has {target}; cast one of them"
         )
-    return array if isinstance(value, Tensor) else kept(array)
+    return array if isinstance(value, Tensor) else persistent_from_numpy(array)

@@ -5,7 +5,8 @@ import contextlib
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import Value, aval_of
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import wrap
@@ -123,7 +124,7 @@ class _Rewriting:
             return [self._cast(s, FLOAT32) for s in op.inputs]
         made, _, attrs = op.kernel.made_of
         target, count = self.policy.target(
-            made, [wrap(s.value if type(s.value) is Value else s) for s in op.inputs], attrs
+            made, [wrap(s.value if type(s.value) is LazyArray else s) for s in op.inputs], attrs
         )
         if target is None:
             return op.inputs

@@ -5,7 +5,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.lazy_array import INEXACT
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.custom_gradient import record_with_gradient, zero_gradient

@@ -4,7 +4,9 @@ take longer than the work."""
 import numpy as np
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.lazy_array import Value, aligned, from_host, readable
+from paddle_jax._core.lazy.device_put import empty_aligned
+from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy
+from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import untracked
 
@@ -14,7 +16,7 @@ __all__ = []
 def eight_bit(pixels):
     """The Tensor of an array of 8-bit pixels: floats from 0 to 1."""
     return wrap(
-        from_host(np.divide(pixels, np.float32(255), out=aligned(pixels.shape, np.dtype(np.float32))))
+        from_numpy(np.divide(pixels, np.float32(255), out=empty_aligned(pixels.shape, np.dtype(np.float32))))
     )
 
 
@@ -31,9 +33,9 @@ def scaled(img, mean, std, shape):
             return None
     except (TypeError, ValueError):  # the operations say what is wrong
         return None
-    made = aligned(array.shape, array.dtype)
+    made = empty_aligned(array.shape, array.dtype)
     with np.errstate(all="ignore"):
-        return wrap(from_host(np.divide(np.subtract(array, mean, out=made), std, out=made)))
+        return wrap(from_numpy(np.divide(np.subtract(array, mean, out=made), std, out=made)))
 
 
 def _at_hand(img):
@@ -41,4 +43,4 @@ def _at_hand(img):
     if not local.ctx.frame.eager or local.ctx.amp is not None or not untracked(img):
         return None
     raw = img._raw
-    return raw if type(raw) is np.ndarray else readable(raw) if type(raw) is Value else None
+    return raw if type(raw) is np.ndarray else to_numpy_if_ready(raw) if type(raw) is LazyArray else None

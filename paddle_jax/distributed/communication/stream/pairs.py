@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, value
@@ -37,7 +37,7 @@ def awaited(call, tensor, src, group):
         array = channel.receive(
             group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.where, wire.limit
         )
-        fill(call, "tensor", tensor, uploaded(array))
+        fill(call, "tensor", tensor, put(array))
 
     return lambda: channel.has(group.id, other, ticket), finish
 

@@ -5,7 +5,7 @@ sum goes to each."""
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import uploaded
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
@@ -33,7 +33,7 @@ def gathered(x, group, axis, what):
     what for, in words."""
     rows = at_hand(group.process_group.all_gather(x._value, f"{what}: all_gather"))
     if isinstance(rows, np.ndarray):
-        return wrap(uploaded(np.concatenate(list(rows), axis)))
+        return wrap(put(np.concatenate(list(rows), axis)))
     return wrap(jnp.concatenate(list(rows), axis))
 
 

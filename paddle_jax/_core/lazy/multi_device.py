@@ -1,0 +1,86 @@
+"""Arrays on several devices, and operands that have to be copied to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax._src.array import ArrayImpl
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+
+from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
+
+
+class MultiDevice:
+    """What is done differently once arrays are sharded over several devices.
+
+    Attributes:
+        in_use: bool, whether there are such arrays.
+        blocking: bool, whether the caller waits for each program on several devices. The devices of a CPU
+            share a pool of threads. Several such programs at once can block that pool for ever, and XLA then
+            ends the process.
+    """
+
+    in_use = False
+    blocking = False
+
+    @staticmethod
+    def block_if_needed(function: Callable[..., Any]) -> Callable[..., Any]:
+        """A compiled function that returns when its results are there, if `blocking` is set."""
+        if not MultiDevice.blocking:
+            return function
+        return lambda *args: jax.block_until_ready(function(*args))
+
+    @staticmethod
+    def run(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """Calls a compiled function; copies operands that are committed to one device to the devices of the
+        others."""
+        shardings = [getattr(array, "sharding", None) for array in arrays]
+        meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1]
+        if meshes:
+            arrays = [
+                _replicate(array, meshes[0])
+                if isinstance(sharding, SingleDeviceSharding) and array._committed
+                else array
+                for array, sharding in zip(arrays, shardings, strict=True)
+            ]
+        return MultiDevice.block_if_needed(function)(*arrays)
+
+
+def committed_device(lazy: LazyArray) -> Any:
+    """The device or devices that the array of a LazyArray is committed to. None for host numbers, and where
+    JAX chose the device."""
+    return lazy.device if type(lazy.array) is ArrayImpl and lazy.array._committed else None
+
+
+def replicate_over(values: Sequence[LazyArray], devices: frozenset) -> list[LazyArray | None]:
+    """The values, with copies on all `devices` of arrays that are committed to one device.
+
+    One of the values is sharded over `devices` already.
+    """
+    sharded = next(v for v in values if v.array is not None and v.device == devices)
+    mesh = sharded.array.sharding.mesh
+    return [
+        v if committed_device(v) in (None, devices) else to_lazy(_replicate(v.array, mesh)) for v in values
+    ]
+
+
+def _replicate(array: Any, mesh: Mesh) -> jax.Array:
+    return jax.device_put(array, NamedSharding(mesh, PartitionSpec()))
+
+
+def to_addressable(array: Any) -> Any:
+    """An array whose elements this process can read.
+
+    If some of them are with other processes, all processes have to call this function.
+    """
+    if (
+        not MultiDevice.in_use
+        or not isinstance(array, jax.Array)
+        or array.is_fully_addressable
+        or array.is_fully_replicated
+    ):
+        return array
+    replicated = NamedSharding(array.sharding.mesh, PartitionSpec())  # pyright: ignore[reportAttributeAccessIssue]
+    return MultiDevice.block_if_needed(jax.jit(lambda x: x, out_shardings=replicated))(array)
