@@ -106,7 +106,7 @@ def disable_static(place=None):
         settings.enter = None
         if left:
             unique_name.leave_static()
-        unique_name.forget()
+        unique_name.forget_parameter_names()
     if place is not None:
         set_device(place)
 

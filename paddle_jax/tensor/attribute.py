@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
@@ -22,7 +22,7 @@ def shape(input):
     """
     return (
         jnp.asarray(np.array(input.shape, np.int64))
-        if known(*input.shape)
+        if are_known(*input.shape)
         else jnp.stack([jnp.asarray(n, np.int64) for n in input.shape])
     )
 

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError, IntegerDivisionError
-from paddle_jax._core.base.size import is_open
+from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.kernels.value_checks import ride, ride_between, traced
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -42,7 +42,7 @@ def number(op, value, name):
     value = freeze(value)
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
-    if not isinstance(value, int) and not is_open(value):
+    if not isinstance(value, int) and not is_symbolic(value):
         raise ArgumentError(f"{op}: {name}: got {value!r}; it must be an int")
     return value
 
@@ -53,7 +53,7 @@ def ints(op, values, name):
     values = freeze(values)
     if isinstance(values, int):
         return (values if is_length(values) else int(values),)
-    if is_open(values):
+    if is_symbolic(values):
         return (values,)
     if not isinstance(values, tuple):
         raise ArgumentError(

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.aval import INEXACT, aval_of
@@ -150,7 +150,7 @@ def filled(shape, value, dtype):
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
     if local.ctx.frame.symbolic and (has_lengths(shape) or is_length(value)):
         return local.ctx.frame.filled(shape, value, dtype)
-    if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
+    if not are_known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         try:
             return jnp.full(shape, value, dtype)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
@@ -166,7 +166,7 @@ def sizes(op, shape, refusal=ValueError):
     if isinstance(shape, list | tuple):
         shape = [s.reshape([-1])[0] if isinstance(s, Tensor) and s.size > 1 else s for s in shape]
     found = ints(op, shape, "shape")
-    if any(known(s) and s < 0 for s in found):
+    if any(are_known(s) and s < 0 for s in found):
         raise refusal(f"{op}: shape: got {list(found)}; lengths are >= 0")
     return found
 

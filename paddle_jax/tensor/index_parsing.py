@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.size import is_open, known
+from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import ride_between, traced
 from paddle_jax._core.lazy.aval import aval_of
@@ -141,7 +141,7 @@ def _outside(low, high, axis, length):
 
 def _checked_later(item, axis, length):
     """In a compiled function: has the program check the positions when it runs."""
-    value = traced(item) if isinstance(item, Tensor) and known(length) else None
+    value = traced(item) if isinstance(item, Tensor) and are_known(length) else None
     if value is not None:
         ride_between(value, -length, length, lambda low, high: _outside(low, high, axis, length))
 
@@ -164,7 +164,7 @@ def add_int(found, item, axis, length):
             found.starts.append(jnp.where(start < 0, start + length, start))
     else:
         start = int(item)
-        if not known(length):
+        if not are_known(length):
             found.starts.append(start if start >= 0 else start + length)
         elif not -length <= start < length:
             raise _outside(start, start, axis, length)
@@ -176,7 +176,7 @@ def add_int(found, item, axis, length):
 
 def _bound(value):
     """A bound of a slice as an int or None."""
-    if value is None or type(value) is int or is_open(value) or is_length(value):
+    if value is None or type(value) is int or is_symbolic(value) or is_length(value):
         return value
     if local.ctx.frame.symbolic and isinstance(value, Tensor) and value._raw.size == 1:
         return local.ctx.frame.numbers_of(value.reshape([]))
@@ -199,7 +199,7 @@ def cut_of(item, length):
     position it picks."""
     if has_lengths((length, item)):
         return cut_of_lengths(item, length)
-    if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
+    if not are_known(length, *[b for b in (item.start, item.stop) if b is not None]):
         return _open_cut(item, length)
     start, stop, step = item.indices(length)
     if step == 1:
@@ -278,12 +278,12 @@ def _open_cut(item, length):
             "take all elements, or give the length as a number"
         )
     start, stop = (
-        n + length if known(n) and n < 0 else n
+        n + length if are_known(n) and n < 0 else n
         for n in (item.start or 0, length if item.stop is None else item.stop)
     )
-    if known(stop) or known(length):
+    if are_known(stop) or are_known(length):
         stop = jax.core.min_dim(stop, length)
-    return (ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
+    return (ALL, 0) if are_known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
 
 
 def _add_slice(found, item, length):
@@ -344,7 +344,7 @@ def _add_mask(found, item, axis, shape):
 def _add_recorded_mask(found, mask, axis, shape):
     """Takes in a mask whose values are known when the program runs: the positions of what it picks."""
     pairs = zip(mask.shape, shape[axis : axis + mask.ndim], strict=True)
-    if any(known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
+    if any(are_known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
         raise IndexError(
             f"Tensor index: the mask has shape {list(mask.shape)}; "
             f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}"
@@ -371,7 +371,7 @@ def starts_of(found):
                 for s in found.starts
             ]
         )
-    if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
+    if any(isinstance(s, jax.Array) or is_symbolic(s) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, dtype) for s in found.starts]))
     return host_starts(tuple(found.starts))
 

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.base.error_kinds import MISTAKES, with_kind
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.error_kinds import ARGUMENT_ERRORS, with_kind
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
@@ -60,7 +60,7 @@ def _window(x, starts, axes):
             sizes.append(1 if kind[0] == "i" else max(0, (kind[1] - 1) * abs(kind[2]) + 1) if kind[1] else 0)
             at += 1
         axis += 1
-    is_long = any(known(length) and length > LONGEST for length in x.shape)
+    is_long = any(are_known(length) and length > LONGEST for length in x.shape)
     wide = jnp.int64 if is_long else jnp.int32
     return [jnp.asarray(b, wide) for b in begin], sizes
 
@@ -574,7 +574,7 @@ def setitem(x, item, value):
         else:
             result = _run_parsed(put_index.op, (x, value), parse(item, shape))
         x._adopt(result)
-    except MISTAKES as error:
+    except ARGUMENT_ERRORS as error:
         with_kind("__setitem__", error)
         raise
 

@@ -9,7 +9,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError, CheckError
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
@@ -28,11 +28,11 @@ def _target_shape(name, shape, old):
         return _empty_shape(name, shape, old)
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size, left = math.prod(old), math.prod(s for s in new if s != -1)
-    if new.count(-1) > 1 or any(known(s) and s < -1 for s in new):
+    if new.count(-1) > 1 or any(are_known(s) and s < -1 for s in new):
         raise CheckError(
             f"(InvalidArgument) {name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1"
         )
-    if not known(size, left):
+    if not are_known(size, left):
         return tuple(new)
     if -1 in new:
         new[new.index(-1)] = size // left if left else 0

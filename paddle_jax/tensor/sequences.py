@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.size import is_open, known
+from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
@@ -24,7 +24,7 @@ def _bound(op, name, value):
                 f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element"
             )
         return on_host(value, op).reshape(())[()]
-    if not isinstance(value, bool | int | float | np.number) and not is_open(value):
+    if not isinstance(value, bool | int | float | np.number) and not is_symbolic(value):
         raise TypeError(
             f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element"
         )
@@ -36,7 +36,7 @@ def _sequence_dtype(bounds, dtype):
         return dtypes.convert(dtype).np
     return (
         np.dtype(np.int64)
-        if all(is_open(b) or np.asarray(b).dtype.kind in "biu" for b in bounds)
+        if all(is_symbolic(b) or np.asarray(b).dtype.kind in "biu" for b in bounds)
         else dtypes.default().np
     )
 
@@ -98,7 +98,7 @@ def arange(
         return _unknown_sequence(start, end, step, dtype)
     bounds = [_bound("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))]
     dtype = _sequence_dtype(bounds, dtype)
-    if not known(*bounds):
+    if not are_known(*bounds):
         return finish(jnp.arange(*bounds, dtype=dtype), out, device, requires_grad)
     start, end, step = (
         bounds

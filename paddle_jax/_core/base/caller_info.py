@@ -1,44 +1,49 @@
-"""Whose code it is: the user's, this package's, or that of a library below it. Told by the
-names of modules."""
+"""Whether code is the user's, of this package, or of a library below it; names of modules decide."""
+
+from __future__ import annotations
 
 import sys
+import types
+from typing import Any
 
 import jax
 
 OURS = ("paddle_jax", "paddle")  # under the alias the modules of this package have Paddle's names
 ENGINE = (*OURS, "jax", "jaxlib")
 LIBRARIES = (*ENGINE, "numpy", "flax", "optax", "scipy")
-# whose exceptions say nothing of Paddle's arguments
+# packages whose exceptions do not name arguments of Paddle
 ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")
 PYTHONS = frozenset(sys.stdlib_module_names) - {"__main__"}
 BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
 
 
-def package_of(scope) -> str:
+def package_of(scope: str | dict[str, Any]) -> str:
     """The outermost package of a module, given by its name or its global variables."""
     name = scope if isinstance(scope, str) else scope.get("__name__")
     return (name or "").partition(".")[0]
 
 
-def is_ours(scope) -> bool:
+def is_ours(scope: str | dict[str, Any]) -> bool:
     """Whether a module belongs to this package."""
     return package_of(scope) in OURS
 
 
-def is_users(scope) -> bool:
-    """Whether a module is the user's, or of a library on top of this package: neither Python's own nor of
-    what this one rests on."""
+def is_users(scope: str | dict[str, Any]) -> bool:
+    """Whether a module is the user's, or of a library that uses this package.
+
+    It is then neither Python's own nor of a library that this package uses.
+    """
     package = package_of(scope)
     return package not in LIBRARIES and package not in PYTHONS
 
 
-def is_below(scope) -> bool:
+def is_python_or_numpy(scope: str | dict[str, Any]) -> bool:
     """Whether a module is Python's own, or NumPy's."""
     package = package_of(scope)
     return package == "numpy" or package in PYTHONS
 
 
-def origin(error) -> str:
+def origin(error: BaseException) -> str:
     """The name of the module whose code raised an exception; empty when no Python code did."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
@@ -46,9 +51,11 @@ def origin(error) -> str:
     return "" if frame is None else frame.tb_frame.f_globals.get("__name__") or ""
 
 
-def is_unrelated_error(error) -> bool:
-    """Whether an exception has nothing to do with the operation during which it came: raised by a signal
-    handler or a tracing hook, or by Python for lack of memory."""
+def is_unrelated_error(error: BaseException) -> bool:
+    """Whether an exception has nothing to do with the operation during which it came.
+
+    A signal handler or a tracing hook raised it, or Python for lack of memory.
+    """
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
     return (
@@ -58,7 +65,7 @@ def is_unrelated_error(error) -> bool:
     )
 
 
-def caller(packages=ENGINE):
+def caller(packages: tuple[str, ...] = ENGINE) -> types.FrameType | None:
     """The innermost frame outside some packages; None when there is none."""
     frame = sys._getframe(1)
     while frame is not None and package_of(frame.f_globals) in packages:

@@ -65,12 +65,12 @@ def compiling(tier: str) -> Iterator[None]:
         _thread.tier = before
 
 
-def _on_duration(event: str, seconds: float, **_: Any) -> None:
+def _on_duration(event: str, duration_secs: float, **_: Any) -> None:
     if event == _COMPILED:
         Counters.compiled += 1
         row = Counters.compiles[_thread.tier]
         row[0] += 1
-        row[1] += seconds
+        row[1] += duration_secs
 
 
 def _on_event(event: str, **_: Any) -> None:

@@ -1,5 +1,6 @@
-"""Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's
-promotion rules."""
+"""Data types: the objects of paddle.float32 and others, conversion from every spelling, promotion rules."""
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -18,51 +19,52 @@ class DType:
 
     __slots__ = ("_key", "_value", "np")
 
-    def __init__(self, key, value, np_dtype):
-        self._key, self._value = key, value
+    def __init__(self, key: str, value: int, np_dtype: Any) -> None:
+        self._key = key
+        self._value = value
         self.np: Any = None if np_dtype is None else np.dtype(np_dtype)  # None: a type that no array has
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._key.upper()
 
     @property
-    def value(self):
+    def value(self) -> int:
         return self._value
 
     @property
-    def is_floating(self):
+    def is_floating(self) -> bool:
         return self._key.startswith(("float", "bfloat"))
 
     @property
-    def is_complex(self):
+    def is_complex(self) -> bool:
         return self._key.startswith("complex")
 
     @property
-    def is_integer(self):
+    def is_integer(self) -> bool:
         return self._key.startswith(("int", "uint"))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "paddle." + self._key if self._value else "DataType.UNDEFINED"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<DataType.{self.name}: {self._value}>"
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self._value
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._value
 
     __index__ = __int__
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return _member, (self.name,)
 
-    def __copy__(self):
+    def __copy__(self) -> DType:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict) -> DType:
         return self
 
 
@@ -128,7 +130,7 @@ _BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
 FLOATING = (float16, bfloat16, float32, float64)
 
 
-def convert(dtype) -> DType:
+def convert(dtype: Any) -> DType:
     """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another
     library's dtype object.
 
@@ -138,40 +140,46 @@ def convert(dtype) -> DType:
     """
     if type(dtype) is DType:
         return dtype
-    found = (
-        _BY_TYPE.get(dtype)
-        if isinstance(dtype, type)
-        else _BY_NAME.get(dtype)
-        if isinstance(dtype, str)
-        else None
-    )
-    if found is None:
-        try:
-            found = _BY_NP.get(np.dtype(dtype)) if dtype is not None else None
-        except TypeError:
-            found = None
-    if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
-        found = _BY_NAME.get(dtype[7:])
-    if found is None:
+    known = _by_python_type_or_name(dtype) or _by_np_dtype(dtype)
+    if known is None:
         raise ArgumentError(
             f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as "
             "'float32', 'int64', 'bool'"
         )
-    return found
+    return known
 
 
-def is_short(dtype):
-    """Whether it is one of Python's types of numbers or a short name, such as `float`; some functions of
-    Paddle do not take these."""
+def _by_python_type_or_name(dtype: Any) -> DType | None:
+    """The DType of a type such as `float` or of a name, with or without "paddle." in front."""
+    if isinstance(dtype, type):
+        return _BY_TYPE.get(dtype)
+    if isinstance(dtype, str):
+        return _BY_NAME.get(dtype.removeprefix("paddle."))
+    return None
+
+
+def _by_np_dtype(dtype: Any) -> DType | None:
+    """The DType of what NumPy can make a dtype of."""
+    try:
+        return None if dtype is None else _BY_NP.get(np.dtype(dtype))
+    except TypeError:
+        return None
+
+
+def is_short(dtype: Any) -> bool:
+    """Whether it is a short name or one of Python's types of numbers, such as `float`.
+
+    Some functions of Paddle do not take these.
+    """
     return isinstance(dtype, str | type) and dtype in _SHORT
 
 
-def _member(name):
-    """The DType of an enumeration name; how dtypes are unpickled."""
+def _member(name: str) -> DType:
+    """The DType of an enumeration name; pickles of dtypes call it."""
     return _MEMBERS[name]
 
 
-def of(value) -> DType:
+def of(value: Any) -> DType:
     """The DType of a jax or NumPy array."""
     return _BY_NP[value.dtype]
 
@@ -203,10 +211,10 @@ def set_default_dtype(d):
         <DataType.FLOAT64: 11>
         >>> paddle.set_default_dtype("float32")
     """
-    found = None if is_short(d) else convert(d)
-    if found not in FLOATING:
+    dtype = None if is_short(d) else convert(d)
+    if dtype is None or dtype not in FLOATING:
         raise TypeError(f"set_default_dtype: d: got {d}; allowed are float16, bfloat16, float32, float64")
-    _Default.dtype = found
+    _Default.dtype = dtype
 
 
 def default() -> DType:
@@ -220,8 +228,7 @@ def default_complex() -> DType:
 
 
 def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The common dtype of two array operands by Paddle's rules (taken from the real Paddle, all
-    pairs of 12 dtypes).
+    """The common dtype of two array operands by Paddle's rules, as measured for all pairs of 12 dtypes.
 
     Equal dtypes stay. Two floats give the wider one (float16 with bfloat16: float32). Complex with anything
     gives complex128 when either side is double precision, else complex64. Everything else is an error: Paddle
@@ -229,7 +236,8 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
     """
     if a == b:
         return a
-    x, y = _BY_NP[a], _BY_NP[b]
+    x = _BY_NP[a]
+    y = _BY_NP[b]
     if x.is_complex or y.is_complex:
         double = any(d in (float64, complex128) for d in (x, y))
         return complex128.np if double else complex64.np
@@ -241,30 +249,31 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
     )
 
 
-def mixed_np(a, b, wide=False) -> np.dtype:
+def mixed_np(a: Any, b: Any, wide: bool = False) -> np.dtype:
     """The common dtype of two arrays of which at least one is 0-d, in ops where Paddle counts a 0-d
     tensor as a number.
 
     The higher of the categories bool, integer, float, complex decides; within one, the array that is not 0-d
     (both 0-d, or `wide`: the wider).
     """
-    x, y = a.dtype, b.dtype
+    x = a.dtype
+    y = b.dtype
     if x == y:
         return x
-    ranks = _rank(x), _rank(y)
-    if ranks[0] != ranks[1]:
-        high, low = (x, y) if ranks[0] > ranks[1] else (y, x)
+    if _category(x) != _category(y):
+        low, high = sorted((x, y), key=_category)
         return promote_np(high, low) if high.kind == "c" else high
     if not wide and a.ndim != b.ndim:
         return x if a.ndim else y
     return np.promote_types(x, y) if x.kind in "iu" else promote_np(x, y)
 
 
-def _rank(dtype):
-    return 0 if dtype == np.bool_ else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
+def _category(dtype: np.dtype) -> int:
+    """The rank of bool, integers, floats (also bfloat16, whose kind is V) and complex numbers."""
+    return {"b": 0, "i": 1, "u": 1, "c": 3}.get(dtype.kind, 2)
 
 
-def number_np(value) -> np.dtype:
+def number_np(value: Any) -> np.dtype:
     """The dtype of a number that stands alone: a NumPy number keeps its own, others get Paddle's defaults."""
     if isinstance(value, np.generic):
         return value.dtype
@@ -275,15 +284,17 @@ def number_np(value) -> np.dtype:
     return default_complex().np if isinstance(value, complex) else default().np
 
 
-def scalar_np(value, like: np.dtype) -> np.dtype:
-    """The dtype an operation between a tensor of dtype `like` and the Python scalar `value` runs in."""
-    d = _BY_NP[like]
+def scalar_np(value: Any, like: np.dtype) -> np.dtype:
+    """The dtype in which an operation between a tensor of dtype `like` and a Python scalar runs."""
+    dtype = _BY_NP[like]
     if isinstance(value, bool | np.bool_):
         return like
     if isinstance(value, complex):
-        return like if d.is_complex else complex128.np if d is float64 else complex64.np
+        if dtype.is_complex:
+            return like
+        return complex128.np if dtype is float64 else complex64.np
     if isinstance(value, float):
-        return like if d.is_floating or d.is_complex else float32.np
+        return like if dtype.is_floating or dtype.is_complex else float32.np
     if isinstance(value, int):
-        return int64.np if d is bool_ else like
+        return int64.np if dtype is bool_ else like
     return like

@@ -1,10 +1,11 @@
-"""The kind of mistake in front of a message, as Paddle's C++ code puts it there:
-`(InvalidArgument) add: ...`.
+"""The kind of an error in front of its message, as in `(InvalidArgument) add: ...`.
 
-What an operation refuses has the kind that goes with the class of the exception. Paddle finds some mistakes
-in Python, where messages have no kind: `error_tables` has the operations that do so, for each sort of
-mistake, and the arguments, where an operation finds mistakes of one sort both ways.
+Paddle's C++ code puts it there; the class of the exception decides. Paddle finds some mistakes in Python,
+where messages have no kind. `error_tables` lists the operations that do so for each sort of mistake, and the
+arguments where an operation finds mistakes of one sort in both languages.
 """
+
+from __future__ import annotations
 
 import re
 
@@ -20,11 +21,11 @@ _KINDS = (
     (ValueError, "InvalidArgument"),
     (TypeError, "InvalidType"),
 )
-MISTAKES = tuple([cls for cls, _ in _KINDS])
+ARGUMENT_ERRORS = tuple([cls for cls, _ in _KINDS])
 _HAS_KIND = re.compile(r"^\([A-Z][A-Za-z]+\) ")
-# "op: argument: what was got", as no exception of Python itself looks
-_OURS = re.compile(r"(type promotion|Tensor index|[\w.]+(\(\))?): ")
-_NEVER = re.compile(
+# the begin of messages of this package, "op: argument: ..."; exceptions of Python do not begin like this
+_OWN_MESSAGE = re.compile(r"(type promotion|Tensor index|[\w.]+(\(\))?): ")
+_WITHOUT_KIND = re.compile(
     r"is missing|unexpected keyword|but got nothing|which are the same argument|: "
     r"(data_format|reduction): "
 )
@@ -35,55 +36,72 @@ _OPERAND = re.compile(
 )
 
 
-def with_kind(name, error):
-    """Puts the kind in front of an exception's message, where the real Paddle has it for mistakes of this
-    sort in the operation `name`; returns the exception. What a function within a function has put there is
-    taken away again, if for the outer one there is none."""
+def with_kind(name: str, error: Exception) -> Exception:
+    """Puts the kind in front of an exception's message, where Paddle has it for this mistake.
+
+    A function within a function may have put a kind there; it is taken away if the outer one has none.
+
+    Args:
+        name: the operation.
+        error: the exception, which is changed.
+    Returns:
+        The exception.
+    """
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-    if isinstance(error, AssertionError) or _NEVER.search(text):
+    if isinstance(error, AssertionError) or _WITHOUT_KIND.search(text):
         return error
     kind, sort = _kind_and_sort(error, text)
-    subject = _SUBJECT.match(text)
-    of_subject = f"{name}:{subject[1]}" if subject else ""
-    python = (
-        of_subject in PYTHON.get(sort, ())
-        or name in PYTHON.get(sort, ())
-        and of_subject not in COMPILED.get(sort, ())
-    )
-    if kind is not None and not python and _OURS.match(text) and _is_ours(error):
+    if _is_found_in_python(name, sort, text):
+        if getattr(error, "kind_by", name) != name:
+            error.args = (_HAS_KIND.sub("", text, count=1), *error.args[1:])
+            del error.kind_by  # pyright: ignore[reportAttributeAccessIssue]
+    elif kind is not None and _OWN_MESSAGE.match(text) and _is_raised_here(error):
         error.args = (f"({kind}) {text}", *error.args[1:])
-        error.kind_by = name
-    elif python and getattr(error, "kind_by", name) != name:
-        error.args = (_HAS_KIND.sub("", text, count=1), *error.args[1:])
-        del error.kind_by
+        error.kind_by = name  # pyright: ignore[reportAttributeAccessIssue]
     return error
 
 
-def without_kind(error):
-    """What an exception says, without the kind."""
+def _is_found_in_python(name: str, sort: str, text: str) -> bool:
+    """Whether Paddle finds a sort of mistake in Python, for the argument that a message is about."""
+    subject = _SUBJECT.match(text)
+    argument = f"{name}:{subject[1]}" if subject else ""
+    in_python = PYTHON.get(sort, ())
+    return argument in in_python or (name in in_python and argument not in COMPILED.get(sort, ()))
+
+
+def without_kind(error: BaseException) -> str:
+    """The message of an exception without the kind."""
     return _HAS_KIND.sub("", str(error), count=1)
 
 
-def _kind_and_sort(error, text):
+def _kind_and_sort(error: Exception, text: str) -> tuple[str | None, str]:
+    """The kind of an exception, and the name of the sort of mistake in `error_tables`."""
     if isinstance(error, ArgumentError):
         operand = _OPERAND.search(text)
-        return (
-            ("InvalidArgument", f"operand {operand['a'] or operand['b']}")
-            if operand
-            else ("InvalidType", "argument")
-        )
+        if operand:
+            return "InvalidArgument", f"operand {operand['a'] or operand['b']}"
+        return "InvalidType", "argument"
     if isinstance(error, AttributeError):
         return None, ""
-    return next(((kind, cls.__name__) for cls, kind in _KINDS if isinstance(error, cls)), (None, ""))
+    for cls, kind in _KINDS:
+        if isinstance(error, cls):
+            return kind, cls.__name__
+    return None, ""
 
 
-def is_native(error):
-    """Whether Python itself raised a TypeError in a function of this package: an argument is of a wrong type,
-    which nobody had looked at."""
-    return type(error) is TypeError and not _OURS.match(_HAS_KIND.sub("", str(error))) and _is_ours(error)
+def is_native(error: BaseException) -> bool:
+    """Whether Python raised a TypeError in a function of this package.
+
+    An argument is then of a wrong type that the function did not check.
+    """
+    return (
+        type(error) is TypeError
+        and not _OWN_MESSAGE.match(_HAS_KIND.sub("", str(error)))
+        and _is_raised_here(error)
+    )
 
 
-def _is_ours(error):
-    """Whether code of this package raised it, and not a function of the user's that it called."""
+def _is_raised_here(error: BaseException) -> bool:
+    """Whether code of this package raised an exception, and not a function of the user's that it called."""
     module = origin(error)
     return not module or is_ours(module)

@@ -38,7 +38,7 @@ class RuntimeErrors:
         pending: list of those that have not been raised to the user yet.
     """
 
-    pending: list[BaseException] = []  # noqa: RUF012  one for the process
+    pending: list[Exception] = []  # noqa: RUF012  one for the process
 
 
 def describe_operands(values: Sequence[Any], names: Sequence[str] = ()) -> str:
@@ -139,7 +139,7 @@ def cause_for(translated: BaseException, error: BaseException) -> BaseException 
     return error if ErrorDetail.level >= 2 and translated is not error else None
 
 
-def run_error(error: Exception, doing: str = "a compiled program") -> BaseException:
+def run_error(error: Exception, doing: str = "a compiled program") -> Exception:
     """The exception to raise for one that came up while a compiled program ran.
 
     Args:

@@ -77,7 +77,7 @@ class _Leaving(io.IOBase):
 
     __slots__ = ("close",)
     # the end of the object calls nothing
-    closed = True  # pyright: ignore[reportAssignmentType]
+    closed = True  # pyright: ignore
 
 
 def ignoring_arguments(function: Callable[[], Any]) -> Callable[..., None]:
@@ -467,5 +467,5 @@ def shield_garbage_collector() -> None:
     callback = getattr(lib, "_xla_gc_callback", None)
     xla_extension = getattr(getattr(lib, "xla_client", None), "_xla", None)
     collect = getattr(xla_extension, "collect_garbage", None)
-    if callback in gc.callbacks and collect is not None:
+    if callback is not None and callback in gc.callbacks and collect is not None:
         gc.callbacks[gc.callbacks.index(callback)] = ignoring_arguments(collect)

@@ -1,26 +1,34 @@
-"""What a launcher has told this process, in the variables that Paddle's launchers set."""
+"""The environment variables by which Paddle's launchers describe a process to it."""
+
+from __future__ import annotations
 
 import os
 from typing import NamedTuple
 
-from jax._src import distributed  # the public module does not tell what the process was connected with
+from jax._src import distributed  # the public module does not say how the process is connected
 
 _TIMEOUT = 1_800_000  # milliseconds, Paddle's own default
 
 
 class LaunchEnvironment(NamedTuple):
-    """rank, size: the number of this process, and how many there are. coordinator: "host:port" where process
-    0 waits for the others, or None. devices: the accelerators of this process by number, or None. timeout:
-    seconds that a collective may take."""
+    """The variables, parsed.
+
+    Attributes:
+        rank: int, the number of this process.
+        size: int, the number of processes.
+        coordinator: "host:port" at which process 0 waits for the others, or None.
+        devices: list of the numbers of the accelerators of this process, or None.
+        timeout: float, seconds that a collective may take.
+    """
 
     rank: int
     size: int
     coordinator: str | None
-    devices: list | None
+    devices: list[int] | None
     timeout: float
 
 
-def integer(name, default):
+def integer(name: str, default: int) -> int:
     """An integer from the environment.
 
     Raises:
@@ -45,31 +53,35 @@ def size() -> int:
     return connected.num_processes if connected.client is not None else integer("PADDLE_TRAINERS_NUM", 1)
 
 
-def endpoints() -> list:
-    """The addresses of all processes, as far as the launcher has told them."""
+def endpoints() -> list[str]:
+    """The addresses of all processes, as far as the environment has them."""
     return os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",")
 
 
 def read() -> LaunchEnvironment:
-    """All of it. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of
+    """All variables. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of
     PADDLE_TRAINER_ENDPOINTS.
 
     Raises:
         ValueError: the numbers do not fit each other.
     """
-    here, count = rank(), size()
-    if not 0 <= here < count:
+    own_rank = rank()
+    count = size()
+    if not 0 <= own_rank < count:
         raise ValueError(
-            f"PADDLE_TRAINER_ID: got {here} in the environment; "
+            f"PADDLE_TRAINER_ID: got {own_rank} in the environment; "
             f"PADDLE_TRAINERS_NUM says {count}, so it must be 0 to {count - 1}"
         )
-    host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
-    coordinator = (
-        f"{host}:{port}" if host and port else os.environ.get("PADDLE_MASTER") or endpoints()[0] or None
-    )
-    chosen = [
-        int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",") if part.strip().isdigit()
-    ]
-    return LaunchEnvironment(
-        here, count, coordinator, chosen or None, integer("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000
-    )
+    device_numbers = os.environ.get("FLAGS_selected_gpus", "").split(",")
+    devices = [int(number) for number in device_numbers if number.strip().isdigit()]
+    timeout = integer("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000
+    return LaunchEnvironment(own_rank, count, _coordinator(), devices or None, timeout)
+
+
+def _coordinator() -> str | None:
+    """The address at which process 0 waits for the others, or None."""
+    host = os.environ.get("MASTER_ADDR")
+    port = os.environ.get("MASTER_PORT")
+    if host and port:
+        return f"{host}:{port}"
+    return os.environ.get("PADDLE_MASTER") or endpoints()[0] or None

@@ -99,7 +99,8 @@ def format_bytes(size: int) -> str:
 
 def _device_use() -> str:
     """A sentence about the memory of the current device that is in use."""
-    device = jax.config.jax_default_device or jax.local_devices()[0]
+    default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
+    device = default or jax.local_devices()[0]
     figures = getattr(device, "memory_stats", lambda: None)() or {}
     if "bytes_limit" not in figures:
         return "this machine, or the limit of this process, has no more"

@@ -65,7 +65,7 @@ class ObservedHandlers:
         if threading.get_ident() != threading.main_thread().ident:
             return [], []
         for number in range(1, signal.NSIG):
-            handler = _signal.getsignal(number)
+            handler: Any = _signal.getsignal(number)
             if not callable(handler):
                 continue
             if type(handler) is HandlerProxy:

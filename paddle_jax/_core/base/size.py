@@ -1,54 +1,58 @@
 """The types of `Tensor.shape` and `Tensor.size`."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 
-def known(*lengths) -> bool:
-    """Whether lengths are numbers: not so where JAX traces for every length (`jax.export`)."""
+def are_known(*lengths: Any) -> bool:
+    """Whether all lengths are numbers; they are not where JAX traces for every length (`jax.export`)."""
     return all(isinstance(n, int | float | np.number) for n in lengths)
 
 
-def is_open(length) -> bool:
-    """Whether it is a length that JAX traces for every value of it."""
+def is_symbolic(length: Any) -> bool:
+    """Whether JAX traces for every value of a length."""
     return type(length).__name__ == "_DimExpr"
 
 
 class Size(list):
     """A list of axis lengths that prints as `paddle.Size([2, 3])`; slicing and adding keep the type."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"
 
     __str__ = __repr__
 
-    def __getitem__(self, index):
-        got = list.__getitem__(self, index)
-        return Size(got) if isinstance(index, slice) else got
+    def __getitem__(self, index: Any) -> Any:
+        item = list.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
 
-    def __add__(self, other):
+    def __add__(self, other: Iterable) -> Size:
         return Size(list.__add__(self, list(other)))
 
-    def __radd__(self, other):
+    def __radd__(self, other: Iterable) -> Size:
         return Size(list(other) + list(self))
 
-    def __mul__(self, count):
+    def __mul__(self, count: Any) -> Size:
         return Size(list.__mul__(self, count))
 
-    def __hash__(self):
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return hash(tuple(self))
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return list.__eq__(self, list(other)) if isinstance(other, tuple | list) else NotImplemented
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __reduce__(self):
-        return size_of, (list(self),)  # not by its name, which is Paddle's
+    def __reduce__(self) -> tuple:
+        return size_of, (list(self),)  # not by the name of the class, which is Paddle's
 
-    def numel(self):
+    def numel(self) -> int:
         """The product of the lengths."""
         return math.prod(self)
 
@@ -56,22 +60,24 @@ class Size(list):
 Size.__module__ = "paddle"
 
 
-def size_of(lengths):
-    """A Size of lengths; how sizes are unpickled."""
+def size_of(lengths: Iterable) -> Size:
+    """A Size of lengths; pickles of sizes call it."""
     return Size(lengths)
 
 
 class TensorSize(int):
     """The number of elements as an int; called it gives the shape, or the length of one axis."""
 
-    def __new__(cls, shape):
-        made = int.__new__(cls, math.prod(shape))
-        made._shape = shape
-        return made
+    _shape: Sequence[int]
 
-    def __call__(self, dim=None):
+    def __new__(cls, shape: Sequence[int]) -> TensorSize:
+        size = int.__new__(cls, math.prod(shape))
+        size._shape = shape
+        return size
+
+    def __call__(self, dim: int | None = None) -> Any:
         """The shape, or the length of an axis."""
         return Size(self._shape) if dim is None else self._shape[dim]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return TensorSize, (tuple(self._shape),)

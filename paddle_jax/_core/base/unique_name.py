@@ -1,8 +1,11 @@
-"""Names that count up: linear_0, linear_1, generated_tensor_0; and the record of parameter
-names already taken."""
+"""Names that count up, such as linear_0 and linear_1, and the record of parameter names in use."""
+
+from __future__ import annotations
 
 import collections
 import contextlib
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.interrupt_safe import AtomicContext
 
@@ -10,11 +13,11 @@ from paddle_jax._core.base.interrupt_safe import AtomicContext
 class UniqueNameGenerator:
     """Counts, per key, how many names were made; `prefix` goes before every name."""
 
-    def __init__(self, prefix=None):
+    def __init__(self, prefix: str | bytes | None = None) -> None:
         self.prefix = prefix.decode() if isinstance(prefix, bytes) else prefix or ""
-        self.ids = collections.Counter()
+        self.ids: collections.Counter[str] = collections.Counter()
 
-    def __call__(self, key):
+    def __call__(self, key: str) -> str:
         """Returns prefix + key + "_" + number; the number is new for this key."""
         number = self.ids[key]
         self.ids[key] = number + 1
@@ -24,10 +27,10 @@ class UniqueNameGenerator:
 class ParameterNameChecker:
     """Remembers the parameter names in use, so that no two parameters get the same one."""
 
-    def __init__(self):
-        self._names = set()
+    def __init__(self) -> None:
+        self._names: set[str] = set()
 
-    def add(self, name):
+    def add(self, name: str) -> bool:
         """Records `name`; False when it was taken already."""
         if name in self._names:
             return False
@@ -36,10 +39,17 @@ class ParameterNameChecker:
 
 
 class _State:
-    """What is in use."""
+    """The counters and the record in use.
 
-    generator, checker = UniqueNameGenerator(), ParameterNameChecker()
-    static = generator, checker  # those of static mode while it is off
+    Attributes:
+        generator: UniqueNameGenerator, or a function of the user's.
+        checker: ParameterNameChecker.
+        static: the pair of static mode, while it is off.
+    """
+
+    generator: Callable[[str], str] = UniqueNameGenerator()
+    checker = ParameterNameChecker()
+    static: tuple[Any, ParameterNameChecker] = (generator, checker)
 
 
 def generate(key):
@@ -61,20 +71,20 @@ def generate(key):
     return _State.generator(key)
 
 
-def counts():
-    """Where the counters are, for `count_from`."""
+def save_counts() -> tuple[Any, collections.Counter[str]]:
+    """The state of the counters, for `restore_counts`."""
     generator = _State.generator
     return generator, collections.Counter(getattr(generator, "ids", ()))
 
 
-def count_from(before):
-    """Goes back to what `counts` gave: the names that were made since are made again."""
-    generator, ids = before
+def restore_counts(saved: tuple[Any, collections.Counter[str]]) -> None:
+    """Restores the counters from `save_counts`: the names that were made since are made again."""
+    generator, ids = saved
     if isinstance(generator, UniqueNameGenerator):
         generator.ids = ids.copy()
 
 
-def claim(name):
+def reserve(name: str) -> None:
     """Records a parameter name.
 
     Raises:
@@ -106,18 +116,18 @@ def switch(new_generator=None, new_para_name_checker=None):
     return old
 
 
-def enter_static():
-    """Brings back the counters and the record of static mode, which it has of its own."""
+def enter_static() -> None:
+    """Switches to the counters and the record of static mode."""
     switch(*_State.static)
 
 
-def leave_static():
-    """Starts dynamic mode with fresh ones."""
+def leave_static() -> None:
+    """Starts dynamic mode with fresh counters and a fresh record."""
     _State.static = switch()
 
 
-def forget():
-    """Forgets which parameter names are in use."""
+def forget_parameter_names() -> None:
+    """Empties the record of parameter names."""
     _State.checker = ParameterNameChecker()
 
 
@@ -146,11 +156,11 @@ def guard(new_generator=None):
 class _Guard(contextlib.ContextDecorator, AtomicContext):
     """A block with other counters."""
 
-    def __init__(self, generator):
+    def __init__(self, generator: Callable[[str], str] | None) -> None:
         super().__init__()
         self._generator = generator
 
-    def steps(self):
+    def steps(self) -> tuple[list[tuple], list[tuple]]:
         generator = UniqueNameGenerator() if self._generator is None else self._generator
         enter = [
             (setattr, _State, "generator", generator),

@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from paddle_jax._core.base.caller_info import is_below, is_users
+from paddle_jax._core.base.caller_info import is_python_or_numpy, is_users
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import length_expressions as ex
@@ -256,7 +256,7 @@ def check_caller() -> None:
     calls: it would hold for one length alone. Code of this package gets the first value; what depends on it
     is compared between recordings."""
     frame = sys._getframe(2)
-    while frame.f_back is not None and is_below(frame.f_globals):
+    while frame.f_back is not None and is_python_or_numpy(frame.f_globals):
         frame = frame.f_back
     if local.ctx.frame.for_user or is_users(frame.f_globals):
         error = UndecidedError(

@@ -5,12 +5,12 @@ import opcode
 import re
 
 from paddle_jax._core.base.caller_info import ARRAYS, BELOW, OURS, package_of
-from paddle_jax._core.base.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.base.error_kinds import ARGUMENT_ERRORS, with_kind
 from paddle_jax._core.base.errors import TRACING, ArgumentError, TracedValueError
 from paddle_jax._core.base.jax_messages import JAX_WORDS, public_name
 from paddle_jax._core.tensors.tensor import Tensor
 
-CAUGHT = (*MISTAKES, AttributeError, LookupError, ArithmeticError)
+CAUGHT = (*ARGUMENT_ERRORS, AttributeError, LookupError, ArithmeticError)
 _RAISES = {opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap}
 _AXES = re.compile(
     r"index out of range|values to unpack|0-d|invalid index to scalar|too many "
@@ -50,7 +50,7 @@ def told_mistake(op, error, given):
         return _misfit(op, error, given)
     if isinstance(error, MisfitError) and error.inner:
         return _misfit(op, error.__cause__, given)
-    if isinstance(error, MISTAKES):
+    if isinstance(error, ARGUMENT_ERRORS):
         with_kind(op.name, error)
     if error.args and isinstance(error.args[0], str):
         error.args = (error.args[0].replace("NoneType", "None"), *error.args[1:])

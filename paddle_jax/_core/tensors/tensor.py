@@ -13,7 +13,7 @@ from paddle_jax._core.base import bool_attributes, unique_name
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError, TracedValueError
 from paddle_jax._core.base.interrupt_safe import set_all
-from paddle_jax._core.base.size import Size, TensorSize, known
+from paddle_jax._core.base.size import Size, TensorSize, are_known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import heard
 from paddle_jax._core.lazy.aval import INEXACT
@@ -158,7 +158,7 @@ class Tensor:
         """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the
         length of an axis."""
         shape = self._raw.shape
-        return TensorSize(shape) if known(*shape) else math.prod(shape)
+        return TensorSize(shape) if are_known(*shape) else math.prod(shape)
 
     @property
     def dtype(self):
@@ -545,8 +545,9 @@ def on_host(tensor, op, instead=""):
     """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says
     what to do instead."""
     frame = local.ctx.frame
-    if (known := frame.host_value(tensor)) is not None:
-        return known
+    known_value = frame.host_value(tensor)
+    if known_value is not None:
+        return known_value
     value = materialize(held(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)

@@ -257,13 +257,13 @@ def _changing(name, old, new, advice):
 def repeat(test, body, values, names, length=None, roots=(), explicit=False):
     """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values.
     `step` is a Tensor that counts from 0. explicit: all Tensors among the values count as changing."""
-    generator, named = default_generator(), unique_name.counts()
+    generator, named = default_generator(), unique_name.save_counts()
     start, state, changing = generator._offset, State(values, names, explicit), {}
     counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
     for _ in range(_PASSES):
         generator._offset = start
         if local.ctx.frame.recording:
-            unique_name.count_from(named)  # what each pass makes has the names of the first
+            unique_name.restore_counts(named)  # what each pass makes has the names of the first
         inputs = [counter, *state.carried()]
         shared = {
             "inputs": inputs,

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.windows import channel_last, check_ndim
@@ -17,7 +17,7 @@ from paddle_jax.nn.functional.windows import channel_last, check_ndim
 def _bins(size, out):
     """First and past-the-end positions of the output cells."""
     i = np.arange(out)
-    size = size if known(size) else jnp.asarray(size)
+    size = size if are_known(size) else jnp.asarray(size)
     return i * size // out, -(-(i + 1) * size // out)
 
 
@@ -31,7 +31,7 @@ def _targets(op_name, x, output_size, axes):
             f"{op_name}: output_size: got {output_size}; it must be an int or a list of {n} ints"
         )
     sizes = tuple(x.shape[a] if s is None else s for a, s in zip(axes, sizes, strict=True))
-    if any(known(s) and s < 0 for s in sizes):
+    if any(are_known(s) and s < 0 for s in sizes):
         raise ValueError(f"{op_name}: output_size: got {output_size}; each must not be negative")
     return sizes
 
@@ -58,7 +58,7 @@ def _mean(x, axes, sizes):
         return cut.mean(inside)
     for axis, out in zip(axes, sizes, strict=True):
         first, end = _bins(x.shape[axis], out)
-        place = (np if known(x.shape[axis]) else jnp).arange(x.shape[axis])
+        place = (np if are_known(x.shape[axis]) else jnp).arange(x.shape[axis])
         matrix = ((place >= first[:, None]) & (place < end[:, None])) / (end - first)[:, None]
         x = jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
     return x

@@ -4,7 +4,7 @@ convolve_cpu.py."""
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
@@ -28,7 +28,7 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
         (s + a + b - d * (k - 1) - 1) // t + 1
         for s, (a, b), k, t, d in zip(sizes, pads, kernel, strides, dilations, strict=True)
     )
-    if any(known(o) and o <= 0 for o in out):
+    if any(are_known(o) and o <= 0 for o in out):
         raise ValueError(
             f"{op_name}: weight: a kernel of {list(kernel)} does not fit into {list(sizes)} "
             f"with padding {pads}"

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax.nn.functional.convolution_terms import Way, convolution
 from paddle_jax.tensor.lowering import computed_once
 
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 def better_than_xla(x, weight, plan):
     """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight
     [out, C / groups, ...] on a CPU, or None."""
-    if not known(*x.shape, *plan.out):
+    if not are_known(*x.shape, *plan.out):
         return None
     elements, positions = math.prod(weight.shape[2:]), math.prod(plan.out)
     rows, image, channels = x.shape[0] * positions, math.prod(x.shape[2:]), x.shape[1]
@@ -204,7 +204,7 @@ def transposed(x, weight, plan, sizes, straight):
     """
     patches = x.shape[0] * math.prod(plan.out) * math.prod(weight.shape[2:]) * weight.shape[1] * plan.groups
     if (
-        not known(*x.shape, *sizes)
+        not are_known(*x.shape, *sizes)
         or not x.size
         or not weight.size
         or math.prod(weight.shape[2:]) > _UNROLLED

@@ -5,7 +5,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.tensors.tensor import Tensor
@@ -33,7 +33,7 @@ def _moments(x, axes):
 
 def _mean(x, axes):
     """`jnp.mean` of floating numbers with the axes kept, in a quarter of the calls."""
-    if not known(*x.shape):
+    if not are_known(*x.shape):
         return jnp.mean(x, axes, keepdims=True)
     kept = tuple([1 if axis in axes else n for axis, n in enumerate(x.shape)])
     count = math.prod(x.shape[axis] for axis in axes)

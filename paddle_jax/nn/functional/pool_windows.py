@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax.nn.functional.windows import check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
 
@@ -56,7 +56,7 @@ class Windows:
     @staticmethod
     def _count(op_name, size, kernel, stride, pad, ceil_mode):
         room = size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)
-        if not known(room):
+        if not are_known(room):
             return room // stride + 1
         # towards zero: a window that overhangs by less than a stride counts, as in Paddle
         count = int(room / stride) + 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
-from paddle_jax._core.base.error_kinds import MISTAKES
+from paddle_jax._core.base.error_kinds import ARGUMENT_ERRORS
 from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
@@ -78,7 +78,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             if self._forward_pre_hooks or self._forward_post_hooks:
                 return self._call_hooked(forward, inputs, kwargs)
             return forward(*inputs, **kwargs)
-        except (*MISTAKES, AssertionError) as error:
+        except (*ARGUMENT_ERRORS, AssertionError) as error:
             note(self, error)
             raise
         except AttributeError as error:

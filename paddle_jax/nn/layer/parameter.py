@@ -71,7 +71,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
         shape, dtype.np, name, bool(attr.trainable), lambda: _first_value(initializer, shape, dtype)
     )
     if parameter is None:  # not in a static program
-        unique_name.claim(name)
+        unique_name.reserve(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
         parameter._value = Uninitialized(shape, dtype.np, name)
         parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))

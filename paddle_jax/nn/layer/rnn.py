@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_jax._core.base.size import known
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.container import LayerList
@@ -257,14 +257,14 @@ class RNNBase(LayerList):
         if given is None:
             return None
         length = _lengths(given)
-        if known(batch, *length.shape) and math.prod(length.shape) != batch:
+        if are_known(batch, *length.shape) and math.prod(length.shape) != batch:
             raise ValueError(
                 f"(InvalidArgument) {type(self).__name__}: sequence_length: "
                 f"got shape {list(length.shape)}; it must have one number for each of the "
                 f"{batch} sequences"
             )
         steps = inputs.shape[0 if self.time_major else 1]
-        if known(steps):
+        if are_known(steps):
             check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
         return length.reshape([-1])
 
