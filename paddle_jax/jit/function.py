@@ -27,7 +27,7 @@ from paddle_jax._program.capture.compiled_function import Program, Stale
 from paddle_jax._program.capture.unobserved_code import Usage
 from paddle_jax._program.guards.call_signature import as_tensors, differences, signature, structure
 from paddle_jax._program.guards.closure_scan import ClosureScan
-from paddle_jax._program.guards.state_observer import STREAM, Reads
+from paddle_jax._program.guards.state_observer import STREAM, StateObserver
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax.jit.arguments import arguments_of
@@ -312,7 +312,7 @@ class StaticFunction:
         """The function with control flow on Tensors converted."""
         if self._converted is None:
             self._converted = convert(self._function)
-        converted = self._converted if Observing.reads is None else convert(self._function)
+        converted = self._converted if Observing.observer is None else convert(self._function)
         return converted if self._instance is None else types.MethodType(converted, self.class_instance)
 
     def _first(self, key, args, kwargs, why):
@@ -349,7 +349,7 @@ class StaticFunction:
         watch()
         log.add(
             f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
-            f"{user_line()}: {why or self._news()}; it rests on {len(program.facts)} values that it has "
+            f"{user_line()}: {why or self._news()}; it rests on {len(program.guards)} values that it has "
             f"read{_runs(program.captured.again)}"
         )
         return out
@@ -391,8 +391,8 @@ class StaticFunction:
             generators=scan.generators,
         )
         with swapped_attributes(Switch, busy=True):
-            captured, reads = self._captured(run)
-            program = Program(self._name(), captured, scan, reads, inputs)
+            captured, observer = self._captured(run)
+            program = Program(self._name(), captured, scan, observer, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
@@ -423,17 +423,19 @@ class StaticFunction:
         """One run of the code, as it is or converted, and what it has read. What it assigned outside is
         put back. reason: why it is not the first run. options: of `capture`."""
         usage = Usage()
-        reads = Reads(scan.follows, scan.seen, containers, converted, scan.guards.own_settings())
+        observer = StateObserver(
+            scan.has_slot, scan.seen, containers, converted, scan.package_guards.own_settings()
+        )
 
         def body():
-            observed = reads.entered(self.dygraph_function)
+            observed = observer.observed_form(self.dygraph_function)
             called = self._conversion() if converted else observed
             return capture(lambda: called(*args, **kwargs), converted=converted, **options)
 
         try:
             # it would run code of objects that have nothing to do with the function
             with without_collection():
-                captured = run_within(usage, lambda: run_within(reads, body))
+                captured = run_within(usage, lambda: run_within(observer, body))
             changed = scan.snapshot.restore_variables()
         except BaseException:
             scan.snapshot.restore_variables()
@@ -443,12 +445,12 @@ class StaticFunction:
                 f"{changed[0]} outside the function is assigned, which would happen while "
                 "compiling only; return its value"
             )
-        reads.settle(usage)
-        if reads.reason is not None:
-            self._not_observed(reads.reason)
+        observer.finish(usage)
+        if observer.reason is not None:
+            self._not_observed(observer.reason)
         if reason is not None:
             captured.again.insert(0, reason)
-        return captured, reads
+        return captured, observer
 
     def _not_observed(self, reason):
         """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole,

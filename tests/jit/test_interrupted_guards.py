@@ -9,7 +9,7 @@ import pytest
 
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._program.capture.compiled_function import Program, Stale
-from paddle_jax._program.guards.guard_set import Facts
+from paddle_jax._program.guards.guard_set import GuardSet
 
 
 class Notice(Exception):
@@ -17,27 +17,27 @@ class Notice(Exception):
 
 
 def test_an_exception_of_somebody_else_is_not_taken_for_a_change():
-    facts, raising = Facts(), []
+    facts, raising = GuardSet(), []
 
     def read():
         if raising:
             raise Notice
         return 1
 
-    facts.content(read, read, "a thing")
-    assert facts.hold()
+    facts.guard_content(read, read, "a thing")
+    assert facts.holds()
     raising.append(1)
     with pytest.raises(Notice):
-        facts.hold()
+        facts.holds()
     with pytest.raises(Notice):
-        facts.changed()
+        facts.describe_change()
 
 
 def test_what_is_gone_is_a_change():
-    facts, store = Facts(), {"a": 1}
-    facts.content(store, lambda: store["a"], "a thing")
+    facts, store = GuardSet(), {"a": 1}
+    facts.guard_content(store, lambda: store["a"], "a thing")
     store.clear()
-    assert not facts.hold() and "gone" in facts.changed()
+    assert not facts.holds() and "gone" in facts.describe_change()
 
 
 def test_a_change_between_capture_and_call(paddle, monkeypatch):

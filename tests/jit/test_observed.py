@@ -16,8 +16,8 @@ import pytest
 from jax import monitoring
 
 import paddle_jax as paddle
-from paddle_jax._program.guards.guard_set import Facts, same
-from paddle_jax._program.guards.state_observer import Reads
+from paddle_jax._program.guards.guard_set import GuardSet, same
+from paddle_jax._program.guards.state_observer import StateObserver
 from paddle_jax._program.rewrite.source import NoSource, syntax_of
 
 _Lower__offset = 2  # a private name in the class Lower
@@ -103,33 +103,35 @@ def many_forms(n, *rest, key="b", **named):
 
 
 def observed(function, *args, **named):
-    reads = Reads(lambda tensor, store, key: False, ())
-    reads.begin()
+    observer = StateObserver(lambda tensor, store, key: False, ())
+    observer.begin()
     try:
-        return reads.call(function, args, named), reads
+        return observer.call(function, args, named), observer
     finally:
-        reads.end()
+        observer.end()
 
 
 @pytest.mark.parametrize("args", [(1,), (2, 5), (3, 1, 2, 3)])
 def test_code_computes_the_same(args):
-    got, reads = observed(many_forms, *args, key="b", z=4)
+    got, observer = observed(many_forms, *args, key="b", z=4)
     assert got == many_forms(*args, key="b", z=4)
-    assert reads.reason is None
+    assert observer.reason is None
 
 
 def test_what_is_read_is_a_fact_and_nothing_else():
     place = types.SimpleNamespace(used=1, other=2)
-    _, reads = observed(lambda: place.used + table["a"])
-    assert reads.reason is None and reads.facts.hold()
+    _, observer = observed(lambda: place.used + table["a"])
+    assert observer.reason is None and observer.guards.holds()
     place.other, table["c"] = 3, 4
-    assert reads.facts.hold()
+    assert observer.guards.holds()
     table["a"] = 2
-    assert not reads.facts.hold() and reads.facts.changed().startswith("table['a'] was 1 and is 2 (read at ")
+    assert not observer.guards.holds() and observer.guards.describe_change().startswith(
+        "table['a'] was 1 and is 2 (read at "
+    )
     table["a"] = 1
-    assert reads.facts.hold()
+    assert observer.guards.holds()
     del place.used
-    assert not reads.facts.hold() and "used" in reads.facts.changed()
+    assert not observer.guards.holds() and "used" in observer.guards.describe_change()
 
 
 STREAM, MANY = iter([1]), list(range(10_000))
@@ -194,11 +196,11 @@ def test_same(a, b, expected):
 
 
 def test_content_of_arrays_counts():
-    facts, held = Facts(), np.zeros(5)
-    facts.array(held)
-    assert facts.hold()
+    facts, held = GuardSet(), np.zeros(5)
+    facts.guard_array(held)
+    assert facts.holds()
     held[3] = 1
-    assert not facts.hold()
+    assert not facts.holds()
 
 
 @pytest.mark.parametrize(
@@ -211,8 +213,8 @@ def test_content_of_arrays_counts():
     ],
 )
 def test_what_takes_one_fact(function):
-    got, reads = observed(function)
-    assert got == function() and reads.reason is None and len(reads.facts) <= 8
+    got, observer = observed(function)
+    assert got == function() and observer.reason is None and len(observer.guards) <= 8
 
 
 @pytest.mark.parametrize("function", [lambda: sum(MANY), lambda: os.path.exists("/")])  # noqa: PTH110

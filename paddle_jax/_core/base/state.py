@@ -78,10 +78,10 @@ class Observing:
     """The observer of the run that is being captured.
 
     Attributes:
-        reads: the StateObserver (_program/guards), or None.
+        observer: the StateObserver (_program/guards), or None.
     """
 
-    reads: Any = None
+    observer: Any = None
 
     @staticmethod
     def function(function: Callable) -> Callable:
@@ -89,8 +89,10 @@ class Observing:
 
         It is the function itself where no run is observed.
         """
-        reads = Observing.reads
-        return function if reads is None or not reads.here() else reads.entered(function)
+        observer = Observing.observer
+        if observer is None or not observer.is_current_thread():
+            return function
+        return observer.observed_form(function)
 
 
 class Precision:

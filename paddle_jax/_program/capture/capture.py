@@ -66,7 +66,7 @@ class Capture(Trace):
     """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
 
     inputs: what came from outside, in the order it was met, the first `known` of it known beforehand.
-    tensors: those that are Tensors, by id; arrays: all, by the id of `own`. guards: (function without
+    tensors: those that are Tensors, by id; arrays: all, by the id of `own`. host_guards: (function without
     arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
     host after each call. host_reads: inputs that the host has looked at, with their values, which must stay
     the same; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
@@ -91,7 +91,7 @@ class Capture(Trace):
         self.variable, self.host_reads = variable, {}
         self.start, self.converted = start, converted
         self.inputs, self.arrays, self.tensors, self.known = [], {}, {}, 0
-        self.guards, self.effects, self.grads, self.checks = [], [], {}, []
+        self.host_guards, self.effects, self.grads, self.checks = [], [], {}, []
         self.attributes, self.objects = {}, {}
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps, self.texts, self.numbers, self.lacking = None, 0, [], {}, {}
@@ -251,7 +251,7 @@ class Capture(Trace):
         """What `get()` gives, compared again at each call."""
         value = get()
         if not self.quiet:
-            self.guards.append((get, value))
+            self.host_guards.append((get, value))
         return value
 
     def value_before(self, tensor):
@@ -335,7 +335,7 @@ class Capture(Trace):
 
     def on_object_change(self, owner):
         """Called before an object, a list or a dict changes, or may change."""
-        if Observing.reads is None or Observing.reads.is_outside(owner):
+        if Observing.observer is None or Observing.observer.is_outside(owner):
             _note(self.contents, owner)
 
     def on_hook(self, tensor):
@@ -502,7 +502,11 @@ def _capture(run, function, n):
         return tuple([*values, *new])
 
     closed, captured.structs = jax.make_jaxpr(lambda: run_within(run, inner), return_shape=True)()
-    captured.guards, captured.effects, captured.steps = run.guards, [*run.effects, *run.texts], run.steps
+    captured.host_guards, captured.effects, captured.steps = (
+        run.host_guards,
+        [*run.effects, *run.texts],
+        run.steps,
+    )
     _open(captured, closed, run, n)
     return captured
 
@@ -587,7 +591,9 @@ def _changes(run):
 def _allow_change(run, container, before):
     """Refuses a change of a container that can still be seen after the run, as far as is known; but one that
     does not depend on the run may stay where that is allowed."""
-    if differs(container, before) and (Observing.reads is None or Observing.reads.facts.is_held(container)):
+    if differs(container, before) and (
+        Observing.observer is None or Observing.observer.guards.is_in_place(container)
+    ):
         old = {id(value) for _, value in members(before)}
         new = [value for _, value in members(container) if id(value) not in old]
         if not run.once or taken_apart(new)[0]:

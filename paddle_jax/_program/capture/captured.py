@@ -10,7 +10,7 @@ class Captured:
     function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
     flow into it or None for a leaf, the input that it is, or None). changes: list of
     Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(input, value)]. guards, effects, steps: see Capture.
+    [(Generator, how many)]. host_reads: [(input, value)]. host_guards, effects, steps: see Capture.
     again: why the code was run more than once, a text for each further run.
     """
 
@@ -21,7 +21,7 @@ class Captured:
         "effects",
         "fn",
         "grads",
-        "guards",
+        "host_guards",
         "inputs",
         "jaxpr",
         "host_reads",

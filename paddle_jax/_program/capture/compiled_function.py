@@ -66,9 +66,9 @@ class Program:
     those are, and the places among them.
     """
 
-    def __init__(self, name, captured, scan, reads, inputs):
+    def __init__(self, name, captured, scan, observer, inputs):
         self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
-        self.facts, self.uncovered = reads.facts, reads.reason
+        self.guards = observer.guards
         self.ids = self.scanned = frozenset(scan.tensors)
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
@@ -169,11 +169,11 @@ class Program:
             or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])
         ):
             raise Stale("another Tensor that the function also uses itself is passed")
-        if not self.scan.guards.holds():
-            raise Stale(self.scan.guards.changed())
-        if not self.facts.hold():
-            raise Stale(self.facts.changed())
-        for get, value in self.captured.guards:
+        if not self.scan.package_guards.holds():
+            raise Stale(self.scan.package_guards.describe_change())
+        if not self.guards.holds():
+            raise Stale(self.guards.describe_change())
+        for get, value in self.captured.host_guards:
             now = get()
             if now is not value and now != value:
                 raise Stale("a value that the function read on the host has changed")

@@ -53,8 +53,10 @@ class _Opening:
 
     def __init__(self, run, numbers):
         self.numbers, self.run, self.met, self.again, self.shared = numbers, run, set(), {}, threading.local()
-        reads = Observing.reads
-        self.created, self.outer = ({}, {}) if reads is None else (reads.created, reads.outer)
+        observer = Observing.observer
+        self.created, self.outer = (
+            ({}, {}) if observer is None else (observer.created, observer.outer_containers)
+        )
 
     def of(self, value):
         kind = type(value)

@@ -163,7 +163,7 @@ class RegionTrace(Trace):
     def begin(self, snapshot):
         """Notes in a Snapshot what the code changes of Python's objects."""
         self.snapshot, self.level = snapshot, trace_ctx.trace
-        self.older = () if Observing.reads is None else frozenset(Observing.reads.created)
+        self.older = () if Observing.observer is None else frozenset(Observing.observer.created)
 
     def steps(self):
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
@@ -192,8 +192,8 @@ class RegionTrace(Trace):
 
     def _note_content(self, thing):
         """Notes what an object or container holds, unless this run has made it."""
-        reads = Observing.reads
-        mine = reads is not None and id(thing) in reads.created and id(thing) not in self.older
+        observer = Observing.observer
+        mine = observer is not None and id(thing) in observer.created and id(thing) not in self.older
         if self.snapshot is not None and not mine and id(thing) not in self.noted:
             self.noted[id(thing)] = thing
             for store in stores_of(thing):

@@ -12,7 +12,7 @@ from paddle_jax._core.base.caller_info import LIBRARIES, is_users, package_of
 from paddle_jax._core.execution.module_protocol import AttributeStore, ModuleBase, captured_state
 from paddle_jax._core.execution.python_state import MISSING, SCALARS, Snapshot, members, variables_of
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.guards.package_guards import Guards
+from paddle_jax._program.guards.package_guards import PackageGuards
 
 _DEEP = 4  # levels of functions, containers and plain objects that are looked into
 _MANY = 4096  # items of a list or dict that are looked at
@@ -24,17 +24,22 @@ _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "Para
 class ClosureScan:
     """What a function reaches.
 
-    tensors: the Tensors, by id; slots: (dict or list, key) where those stand that are looked up at each call.
-    guards: what code of ours reads of Layers and optimizers. objects: plain objects and containers whose
-    content the function may change. snapshot: of the variables that it sees. generators: random generators of
-    Python or NumPy.
+    Methods and variables of modules count if the code that may run names them.
 
-    Methods and what is in modules are looked at if the code that may run names them. names: those names;
-    owners: objects, classes and modules of the user's, while looking.
+    Attributes:
+        tensors: {id: Tensor}.
+        slots: {id: (dict or list, key)} of the Tensors that each call looks up.
+        package_guards: PackageGuards for the parts of Layers and optimizers that this package reads.
+        objects: plain objects and containers whose content the function may change.
+        snapshot: Snapshot of the variables that the function sees.
+        generators: random generators of Python or NumPy.
+        seen: ids of the objects that were scanned.
+        names: the names in the code that may run.
+        owners: objects, classes and modules of the user, while the scan lasts.
     """
 
     def __init__(self, function, others=()):
-        self.slots, self.tensors, self.guards = {}, {}, Guards()
+        self.slots, self.tensors, self.package_guards = {}, {}, PackageGuards()
         self.snapshot, self.objects, self.generators = Snapshot(), [], []
         self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
@@ -42,7 +47,7 @@ class ClosureScan:
             self._inside(value)
         self._finish()
 
-    def follows(self, tensor, store, key):
+    def has_slot(self, tensor, store, key):
         """Whether a Tensor is looked up at a place at each call."""
         slot = self.slots.get(id(tensor))
         return slot is not None and slot[0] is store and slot[1] == key
@@ -155,16 +160,16 @@ class ClosureScan:
                 self._value(member, value.__dict__, name, depth)
 
     def _layer(self, layer, depth):
-        depth, settings = min(depth, 2), self.guards.settings
+        depth, settings = min(depth, 2), self.package_guards.settings
         for part in layer.sublayers(include_self=True):
             if id(part) in self.seen:
                 continue
             self.seen.add(id(part))
             own, ours = part.__dict__, _is_ours(part)
             for store in map(own.__getitem__, _STORES):
-                self.guards.parts.append((store, len(store)))
+                self.package_guards.parts.append((store, len(store)))
                 for name, value in store.items():
-                    self.guards.add(settings, store, name, value, id(value) in self.tensors)
+                    self.package_guards.add(settings, store, name, value, id(value) in self.tensors)
                     if not isinstance(value, ModuleBase):
                         self._value(value, store, name, depth)
             if is_users(type(part).__module__):
@@ -191,12 +196,16 @@ class ClosureScan:
         for store, name, value in state.values:
             self._value(value, store, name, 0)
         for store, name, value in state.settings:
-            self.guards.add(self.guards.fixed, store, name, value)
-        self.guards.lists += [(items, list(items)) for items in state.lists]
+            self.package_guards.add(self.package_guards.fixed, store, name, value)
+        self.package_guards.lists += [(items, list(items)) for items in state.lists]
         for tensor in state.tensors:
             if id(tensor) in self.slots:  # the optimizer updates the Tensor that is there now
                 store, key = self.slots[id(tensor)]
-                table = self.guards.settings if isinstance(store, AttributeStore) else self.guards.fixed
+                table = (
+                    self.package_guards.settings
+                    if isinstance(store, AttributeStore)
+                    else self.package_guards.fixed
+                )
                 table.add(store, key, tensor, "?")
             self._tensor(tensor, None, None)
 

@@ -1,224 +1,324 @@
-"""What a run has read of Python's state: (where, what was there), compared again before each call of
-the compiled form."""
+"""Guards for what a run has read of Python state.
+
+A guard is a place and the value that was read there. All are compared again before each call of the compiled
+form.
+"""
+
+from __future__ import annotations
 
 import itertools
 import operator
 import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.execution.python_state import MISSING, same
-from paddle_jax._program.guards.messages import change, content_change
+from paddle_jax._program.guards.messages import content_change, value_change
 
-_BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
-# raised where it was read; other exceptions are somebody's own
-_GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)
-_MOST = 1 << 18  # bytes of an array that are compared at each call
+_COMPARED_BY_CONTENT = frozenset(
+    {tuple, list, dict}
+)  # an equal container is as good as the one that was read
+# a read raises one of these where its place is gone; other exceptions come from code of the user
+_GONE_ERRORS = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)
+_MAX_ARRAY_BYTES = 1 << 18  # of an array that is compared at each call
+
+Changed = dict[int, tuple[Any, Any]]  # id -> (container that the run has changed, copy of it before)
 
 
 class TooLarge(Exception):
     """An array has too many elements to be compared at each call."""
 
 
-class Table:
-    """Reads of one kind: two lists that say where, one of what was there, and one of the lines.
-    Comparing them runs in C."""
+class Read(NamedTuple):
+    """One read that has another value now.
 
-    def __init__(self, read):
-        self.read, self.owners, self.keys, self.values, self.lines, self.seen = read, [], [], [], [], set()
+    Attributes:
+        owner: the container or object that was read.
+        key: the key or name in it.
+        before: the value that was read.
+        now: the present value.
+        line: `file:line` of the read, "?" where it is unknown.
+    """
 
-    def add(self, owner, key, value, line=None):
-        """Notes a read, unless it was seen before: the first one tells what was there before the run. line:
-        of the read, by default the user's."""
+    owner: Any
+    key: Any
+    before: Any
+    now: Any
+    line: str
+
+
+class ReadTable:
+    """Reads of one kind, in parallel lists, so that comparing them runs in C.
+
+    Attributes:
+        read: function (owners, keys) that yields the present values.
+        owners: containers or objects that were read.
+        keys: the key or name of each read.
+        values: the value of each read.
+        lines: `file:line` of each read.
+        seen: set of (id of the owner, key).
+    """
+
+    def __init__(self, read: Callable[[Sequence[Any], Sequence[Any]], Iterable[Any]]) -> None:
+        self.read = read
+        self.owners: list[Any] = []
+        self.keys: list[Any] = []
+        self.values: list[Any] = []
+        self.lines: list[str] = []
+        self.seen: set[tuple[int, Any]] = set()
+
+    def add(self, owner: Any, key: Any, value: Any, line: str | None = None) -> None:
+        """Adds a read unless its place was read before: the first value is the one from before the run.
+
+        Args:
+            owner: container or object.
+            key: key or name in it.
+            value: the value that was read.
+            line: `file:line` of the read. Default: the line of the user that runs.
+        """
         place = id(owner), key
-        if place not in self.seen:
-            self.seen.add(place)
-            self.owners.append(owner)
-            self.keys.append(key)
-            self.values.append(value)
-            self.lines.append(user_line() if line is None else line)
+        if place in self.seen:
+            return
+        self.seen.add(place)
+        self.owners.append(owner)
+        self.keys.append(key)
+        self.values.append(value)
+        self.lines.append(user_line() if line is None else line)
 
-    def hold(self):
-        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are
-        the same objects. Equal containers do not, since the other facts are about those that were read."""
+    def holds(self) -> bool:
+        """Whether all values are as they were.
+
+        Equal numbers take the place of those that were read: next time they are the same objects. Equal
+        containers do not, since other guards are about the containers that were read.
+        """
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
-        now = list(self.read(self.owners, self.keys))
-        if not all(map(same, now, self.values)):
+        present = list(self.read(self.owners, self.keys))
+        if not all(map(same, present, self.values)):
             return False
         self.values = [
-            old if type(old) in _BY_CONTENT else new for old, new in zip(self.values, now, strict=True)
+            old if type(old) in _COMPARED_BY_CONTENT else new
+            for old, new in zip(self.values, present, strict=True)
         ]
         return True
 
-    def settle(self, changed):
-        """Lets go of the items of changed containers that are not as they were. A container that has been put
-        in place of a changed one, and is as that was at first, is as good. changed: (container, copy of it
-        before the changes), by id. Returns the ids of those of which the copy is compared."""
-        kept, copied, rows = (
-            [],
-            set(),
-            zip(
-                self.owners,
-                self.keys,
-                self.values,
-                self.lines,
-                self.read(self.owners, self.keys),
-                strict=True,
-            ),
-        )
-        for owner, key, old, line, now in rows:
-            if id(owner) not in changed or same(old, now):
-                replaced = id(old) in changed and same(changed[id(old)][1], now)
-                kept.append((owner, key, changed[id(old)][1] if replaced else old, line))
-                copied.update([id(old)] if replaced else ())
-        self.owners, self.keys, self.values, self.lines = (
-            map(list, zip(*kept, strict=True)) if kept else ([], [], [], [])
-        )
+    def drop_changed(self, changed: Changed) -> set[int]:
+        """Drops reads of items that the run itself has changed.
+
+        A container that replaces a changed one counts as that one if it equals the copy from before.
+
+        Returns:
+            The ids of the containers whose copies are compared from now on.
+        """
+        owners, keys, values, lines = self.owners, self.keys, self.values, self.lines
+        present = list(self.read(owners, keys))
+        self.owners, self.keys, self.values, self.lines = [], [], [], []
+        copied = set()
+        for owner, key, old, line, now in zip(owners, keys, values, lines, present, strict=True):
+            if id(owner) in changed and not same(old, now):
+                continue
+            if id(old) in changed and same(changed[id(old)][1], now):
+                copied.add(id(old))
+                old = changed[id(old)][1]
+            self.owners.append(owner)
+            self.keys.append(key)
+            self.values.append(old)
+            self.lines.append(line)
         return copied
 
-    def changed(self):
-        """(owner, key, before, now, line) of the first that is not as it was, or None."""
-        rows = zip(
-            self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines, strict=True
-        )
-        return next((row for row in rows if not same(*row[2:4])), None)
+    def first_change(self) -> Read | None:
+        """The first read whose value has changed, or None."""
+        present = self.read(self.owners, self.keys)
+        for row in zip(self.owners, self.keys, self.values, present, self.lines, strict=True):
+            change = Read(*row)
+            if not same(change.before, change.now):
+                return change
+        return None
 
 
-def entries(stores, keys):
+def entries(stores: Sequence[dict], keys: Sequence[Any]) -> Iterable[Any]:
     """Items of dicts, MISSING where there is none."""
     return map(dict.get, stores, keys, itertools.repeat(MISSING))
 
 
-def _members(proxies, keys):
+def _members(proxies: Sequence[types.MappingProxyType], keys: Sequence[Any]) -> Iterable[Any]:
     return map(types.MappingProxyType.get, proxies, keys, itertools.repeat(MISSING))
 
 
-def _attributes(owners, names):
+def _attributes(owners: Sequence[Any], names: Sequence[str]) -> Iterable[Any]:
     return map(getattr, owners, names, itertools.repeat(MISSING))
 
 
-def _cells(cells, names):
+def _cells(cells: Sequence[types.CellType], names: Sequence[str]) -> Iterable[Any]:
     return map(getattr, cells, itertools.repeat("cell_contents"), itertools.repeat(MISSING))
 
 
-def items(containers, keys):
-    """What dicts and lists hold, MISSING where there is nothing."""
+def items(containers: Sequence[dict | list], keys: Sequence[Any]) -> list[Any]:
+    """Items of dicts and lists, MISSING where there is none."""
     try:
         return list(map(operator.getitem, containers, keys))
     except LookupError:
-        return [
-            each.get(key, MISSING)
-            if isinstance(each, dict)
-            else each[key]
-            if -len(each) <= key < len(each)
-            else MISSING
-            for each, key in zip(containers, keys, strict=True)
-        ]
+        return [_item(container, key) for container, key in zip(containers, keys, strict=True)]
 
 
-class Facts:
-    """The reads of a run.
+def _item(container: dict | list, key: Any) -> Any:
+    if isinstance(container, dict):
+        return container.get(key, MISSING)
+    return container[key] if -len(container) <= key < len(container) else MISSING
 
-    entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of
-    enclosing functions; items: of lists. absent: names that classes do not have; own: what they have, by
-    class. contents: (function that gives a copy of the content, that copy, in words, what has that content or
-    None, line of the read).
+
+class ResultGuard(NamedTuple):
+    """A call that must return the same as in the run.
+
+    Attributes:
+        call: function without arguments, which changes nothing.
+        value: its result in the run.
+        description: what the result is, for messages.
+        owner: the object that the result is about, or None.
+        line: `file:line` of the read.
     """
 
-    def __init__(self):
-        self.entries, self.members, self.attributes = Table(entries), Table(_members), Table(_attributes)
-        self.cells, self.items = Table(_cells), Table(items)
-        self.absent, self.own, self.contents, self._seen = {}, {}, [], set()
-        self.tables = [self.entries, self.cells, self.members, self.items, self.attributes]
+    call: Callable[[], Any]
+    value: Any
+    description: str
+    owner: Any
+    line: str
 
-    def member(self, cls, name):
-        """What a class itself has of a name, MISSING for nothing."""
-        own = self.own.setdefault(cls, cls.__dict__)  # which is another object each time
-        value = own.get(name, MISSING)
+
+class GuardSet:
+    """Guards for all reads of a run.
+
+    Attributes:
+        entries: ReadTable of items of dicts.
+        members: ReadTable of members of classes.
+        attributes: ReadTable of attributes of objects without a dict.
+        cells: ReadTable of variables of enclosing functions.
+        items: ReadTable of items of lists.
+        tables: the ReadTables in the order of their checks.
+        absent: {class: (names that it does not have, its dict)}.
+        class_dicts: {class: its dict}.
+        results: list of ResultGuard.
+    """
+
+    def __init__(self) -> None:
+        self.entries = ReadTable(entries)
+        self.members = ReadTable(_members)
+        self.attributes = ReadTable(_attributes)
+        self.cells = ReadTable(_cells)
+        self.items = ReadTable(items)
+        self.tables = [self.entries, self.cells, self.members, self.items, self.attributes]
+        self.absent: dict[type, tuple[set[str], types.MappingProxyType]] = {}
+        self.class_dicts: dict[type, types.MappingProxyType] = {}
+        self.results: list[ResultGuard] = []
+        self._result_keys: set[Any] = set()
+
+    def class_member(self, cls: type, name: str) -> Any:
+        """Returns and guards what a class itself has under a name, MISSING for nothing."""
+        members = self.class_dicts.setdefault(cls, cls.__dict__)  # `__dict__` is another object each time
+        value = members.get(name, MISSING)
         if value is MISSING:
-            self.absent.setdefault(cls, (set(), own))[0].add(name)
+            self.absent.setdefault(cls, (set(), members))[0].add(name)
         else:
-            self.members.add(own, name, value)
+            self.members.add(members, name, value)
         return value
 
-    def content(self, container, read, words):
-        """`read()`, a copy of the content of something, has to give the same."""
-        self.result(read, words, id(container), container)
+    def guard_content(self, container: Any, read: Callable[[], Any], description: str) -> None:
+        """Guards the content of a container, of which `read()` is a copy."""
+        self.guard_result(read, description, id(container), container)
 
-    def array(self, array):
-        """The elements of a NumPy array have to stay the same.
+    def guard_array(self, array: np.ndarray) -> None:
+        """Guards the elements of a NumPy array.
 
         Raises:
             TooLarge: comparing it would take long.
         """
-        if array.nbytes > _MOST:
+        if array.nbytes > _MAX_ARRAY_BYTES:
             raise TooLarge
-        if array.dtype.hasobject:
-            # objects that are in it are looked after where they are read
-            self.content(
-                array, lambda: (array.shape, array.dtype, array.strides, tuple(array.flat)), "a NumPy array"
-            )
-        else:
-            self.content(
-                array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array"
-            )
 
-    def result(self, call, words, key=None, owner=None, value=MISSING):
-        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it
-        is noted once; owner: what it is about; value: what it gives, where that is known."""
-        if key is None or key not in self._seen:
-            self._seen.add(key)
-            self.contents.append((call, call() if value is MISSING else value, words, owner, user_line()))
+        def content() -> tuple[Any, ...]:
+            # the observer guards the objects in an array where they are read
+            elements = tuple(array.flat) if array.dtype.hasobject else array.tobytes()
+            return array.shape, array.dtype, array.strides, elements
 
-    def is_held(self, container):
-        """Whether a container is still in one of the places where it was read."""
-        now = [
+        self.guard_content(array, content, "a NumPy array")
+
+    def guard_result(
+        self,
+        call: Callable[[], Any],
+        description: str,
+        key: Any = None,
+        owner: Any = None,
+        value: Any = MISSING,
+    ) -> None:
+        """Guards the result of a call.
+
+        Args:
+            call: function without arguments, which changes nothing.
+            description: what the result is, for messages.
+            key: hashable; of calls with the same key the first one counts. Default: each call counts.
+            owner: the object that the result is about.
+            value: the result, where it is known.
+        """
+        if key is not None and key in self._result_keys:
+            return
+        self._result_keys.add(key)
+        result = call() if value is MISSING else value
+        self.results.append(ResultGuard(call, result, description, owner, user_line()))
+
+    def is_in_place(self, container: Any) -> bool:
+        """Whether a container is still in one of the places where it was read, or was read nowhere."""
+        present = [
             now
             for table in self.tables
             for before, now in zip(table.values, table.read(table.owners, table.keys), strict=True)
             if before is container
         ]
-        return not now or any(value is container for value in now)
+        return not present or any(value is container for value in present)
 
-    def settle(self, changed):
-        """At the end of the run, which has set items of some containers: what it has left otherwise there
-        does not count. changed: see Table."""
+    def drop_changed(self, changed: Changed) -> None:
+        """Ends the run: what the run has changed in containers needs no guard."""
         if changed:
-            copied = set().union(
-                *[table.settle(changed) for table in (self.entries, self.items, self.attributes, self.cells)]
-            )
-            self.contents = [
-                row for row in self.contents if id(row[3]) not in copied and same(row[0](), row[1])
+            copied = set()
+            for table in (self.entries, self.items, self.attributes, self.cells):
+                copied |= table.drop_changed(changed)
+            self.results = [
+                guard
+                for guard in self.results
+                if id(guard.owner) not in copied and same(guard.call(), guard.value)
             ]
         self.tables = [table for table in self.tables if table.owners]
 
-    def hold(self):
+    def holds(self) -> bool:
         """Whether everything that was read is as it was."""
         try:
             return (
-                all(map(Table.hold, self.tables))
-                and all([names.isdisjoint(own) for names, own in self.absent.values()])
-                and all([same(read(), value) for read, value, *_ in self.contents])
+                all(map(ReadTable.holds, self.tables))
+                and all([names.isdisjoint(members) for names, members in self.absent.values()])
+                and all([same(guard[0](), guard[1]) for guard in self.results])
             )
-        except _GONE:
+        except _GONE_ERRORS:
             return False
 
-    def changed(self):
-        """What is not as it was, in words."""
+    def describe_change(self) -> str:
+        """A text about the first guard that does not hold."""
         try:
             for table in self.tables:
-                difference = table.changed()
-                if difference is not None:
-                    return change(self, *difference)
-            for cls, (names, own) in self.absent.items():
-                if not names.isdisjoint(own):
-                    return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"
-            for read, value, words, owner, line in self.contents:
-                if not same(value, now := read()):
-                    return content_change(self, owner, words, value, now, line)
+                change = table.first_change()
+                if change is not None:
+                    return value_change(self, *change)
+            for cls, (names, members) in self.absent.items():
+                if not names.isdisjoint(members):
+                    return f"the class {cls.__name__} has got {sorted(names & set(members))[0]}"
+            for guard in self.results:
+                now = guard.call()
+                if not same(guard.value, now):
+                    return content_change(self, guard.owner, guard.description, guard.value, now, guard.line)
             return "something it read"
-        except _GONE as error:
+        except _GONE_ERRORS as error:
             return f"something it read is gone ({type(error).__name__})"
 
-    def __len__(self):
-        return sum(len(table.owners) for table in self.tables) + len(self.contents) + len(self.absent)
+    def __len__(self) -> int:
+        return sum(len(table.owners) for table in self.tables) + len(self.results) + len(self.absent)

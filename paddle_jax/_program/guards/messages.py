@@ -9,9 +9,9 @@ _LONGEST = 60  # characters of a value
 _DEEP = 6  # names before a name
 
 
-def change(facts, owner, key, before, now, line):
+def value_change(guards, owner, key, before, now, line):
     """A sentence about one value. line: `file:line` of the read."""
-    return sentence(_named(facts, owner, key, _DEEP), before, now) + _place(line)
+    return sentence(_named(guards, owner, key, _DEEP), before, now) + _place(line)
 
 
 def sentence(name, before, now):
@@ -20,9 +20,9 @@ def sentence(name, before, now):
     return f"{name} is another {type(now).__name__}" if old == new else f"{name} was {old} and is {new}"
 
 
-def content_change(facts, container, words, before, now, line):
+def content_change(guards, container, words, before, now, line):
     """A sentence about what a container or an array holds. words: what it is, where it has no name."""
-    name = _path(facts, container, _DEEP)
+    name = _path(guards, container, _DEEP)
     name = words if name is None else f"{name} ({words})"
     if _plain(before) and _plain(now) and type(before) is not bytes:
         return sentence(name, before, now) + _place(line)
@@ -51,7 +51,7 @@ def _place(line):
     return "" if line == "?" else f" (read at {line})"
 
 
-def _path(facts, target, deep, by_attributes=True):
+def _path(guards, target, deep, by_attributes=True):
     """How code came to an object, or to the one whose attributes it holds; None where that is not known.
 
     by_attributes: a dict counts as the attributes of what has it.
@@ -60,23 +60,25 @@ def _path(facts, target, deep, by_attributes=True):
         return target.__name__
     if deep == 0:
         return None
-    for table in facts.tables:
+    for table in guards.tables:
         for owner, key, value in zip(table.owners, table.keys, table.values, strict=True):
             if value is target or by_attributes and type(target) is dict and _attributes_of(value) is target:
                 if owner is not target:
-                    return _named(facts, owner, key, deep)
+                    return _named(guards, owner, key, deep)
     return None
 
 
-def _named(facts, owner, key, deep):
+def _named(guards, owner, key, deep):
     """The name of what stands at `key` of an owner: `config.rate`, `rates[2]`."""
     if type(owner) is types.CellType or type(owner) is dict and "__builtins__" in owner:
         return str(key)
     if type(owner) is types.MappingProxyType:
-        return next((f"{cls.__name__}.{key}" for cls, own in facts.own.items() if own is owner), str(key))
-    if type(owner) in (list, dict) and (path := _path(facts, owner, deep - 1, False)) is not None:
+        return next(
+            (f"{cls.__name__}.{key}" for cls, own in guards.class_dicts.items() if own is owner), str(key)
+        )
+    if type(owner) in (list, dict) and (path := _path(guards, owner, deep - 1, False)) is not None:
         return f"{path}[{_text(key)}]"
-    path = _path(facts, owner, deep - 1)
+    path = _path(guards, owner, deep - 1)
     return str(key) if path is None else f"{path}.{key}"
 
 

@@ -88,22 +88,22 @@ DYNAMIC = "_paddle_jax_dynamic"  # an attribute of what `paddle.jit.marker.force
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
 
-class Calls:
+class CallObserver:
     """The part of the observer that answers calls."""
 
     def call(self, function, args, named):
         """`function(*args, **named)`."""
-        function, args, named = self.prepared(function, args, named)
-        return self.result(function, function(*args, **named))
+        function, args, named = self.prepare_call(function, args, named)
+        return self.call_result(function, function(*args, **named))
 
-    def result(self, function, value):
+    def call_result(self, function, value):
         """What a call has given."""
         if isinstance(function, CachedCall):
-            return self.value(value)
+            return self.read_value(value)
         kind = type(value)
         new = kind is function and (kind.__module__ in _NEW or makes_new(kind))
         if new or kind.__module__.startswith("numpy.random"):
-            return self.new(value)
+            return self.mark_created(value)
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
             if (
                 getattr(function, "__name__", "") == "copy"
@@ -111,28 +111,28 @@ class Calls:
                 or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
                 or package_of(getattr(function, "__module__", None) or "") in LIBRARIES
             ):
-                return self.new(value)
+                return self.mark_created(value)
             if function is vars:
-                self.outer[id(value)] = value
+                self.outer_containers[id(value)] = value
         elif isinstance(value, _VIEWS) and id(getattr(function, "__self__", None)) in self.created:
-            return self.new(value)
+            return self.mark_created(value)
         return value
 
-    def prepared(self, function, args, named):
+    def prepare_call(self, function, args, named):
         """What to call, and with what, so that all it reads is observed."""
         kind = type(function)
         if kind is types.MethodType:
-            self.kept.append(function)
-            return self.prepared(function.__func__, (function.__self__, *args), named)
+            self.held_objects.append(function)
+            return self.prepare_call(function.__func__, (function.__self__, *args), named)
         if kind is ft.partial:
             for name in ("func", "args", "keywords"):
-                self.facts.attributes.add(function, name, getattr(function, name))
-            self.content(function.keywords)
-            return self.prepared(function.func, (*function.args, *args), {**function.keywords, **named})
+                self.guards.attributes.add(function, name, getattr(function, name))
+            self.read_content(function.keywords)
+            return self.prepare_call(function.func, (*function.args, *args), {**function.keywords, **named})
         if kind is types.FunctionType:
-            return self._function(function, args, named)
+            return self._prepare_function(function, args, named)
         if isinstance(function, type):
-            return self._class(function, args, named)
+            return self._prepare_class(function, args, named)
         if kind in (
             types.BuiltinFunctionType,
             types.MethodDescriptorType,
@@ -140,52 +140,54 @@ class Calls:
             types.WrapperDescriptorType,
             types.ClassMethodDescriptorType,
         ):
-            return self._builtin(function, args, named)
-        return self._object(function, kind, args, named)
+            return self._prepare_builtin(function, args, named)
+        return self._prepare_object(function, kind, args, named)
 
-    def _contents(self, args, named):
+    def _read_arguments(self, args, named):
         """Arguments for code that is not observed: it may look at all of them, call the functions among them,
         and change containers."""
         for value in (*args, *named.values()):
-            self.content(value)
+            self.read_content(value)
             if isinstance(value, CONTAINERS):
                 local.ctx.frame.on_object_change(value)
-        return tuple([self.entered(a) for a in args]), {k: self.entered(a) for k, a in named.items()}
+        return tuple([self.observed_form(a) for a in args]), {
+            k: self.observed_form(a) for k, a in named.items()
+        }
 
-    def entered(self, value):
+    def observed_form(self, value):
         """A function of the user in its observed form, anything else as it is."""
         if isinstance(value, types.FunctionType):
-            return self.enter(value) if self.is_users_function(value) else value
-        if isinstance(value, types.MethodType) and self.is_users_function(value.__func__):
-            return types.MethodType(self.enter(value.__func__), value.__self__)
+            return self.observed_function(value) if self.is_user_function(value) else value
+        if isinstance(value, types.MethodType) and self.is_user_function(value.__func__):
+            return types.MethodType(self.observed_function(value.__func__), value.__self__)
         return value
 
-    def is_users_function(self, function):
+    def is_user_function(self, function):
         """Whether it is a plain function that the user wrote."""
-        return isinstance(function, types.FunctionType) and self.is_users(
+        return isinstance(function, types.FunctionType) and self.is_user_code(
             function.__globals__.get("__name__") or ""
         )
 
     # functions ----------------------------------------------------------------------------------------------
 
-    def _function(self, function, args, named):
+    def _prepare_function(self, function, args, named):
         scope = function.__globals__.get("__name__") or ""
         root = package_of(scope)
-        if self.is_users(scope):
-            self._may_be_compiled(function)
-            return self.enter(function), args, named
+        if self.is_user_code(scope):
+            self._refuse_dynamic(function)
+            return self.observed_function(function), args, named
         if root in LIBRARIES:
             if ".random" in scope and root == "numpy":
-                self.uncovered("random numbers of NumPy are drawn")
+                self.mark_unguarded("random numbers of NumPy are drawn")
             if args and isinstance(args[0], ModuleBase):
                 if function is library_class(type(args[0])).__call__:
                     return function, args, named
-            if args and isinstance(args[0], type) and self.is_users(args[0]):  # a PyLayer
+            if args and isinstance(args[0], type) and self.is_user_code(args[0]):  # a PyLayer
                 for name in ("forward", "backward"):
-                    self._on_classes(args[0].__mro__, name)
-            args, named = self._contents(args, named)
-            asked = self._asked(function, args, named)
-            return self._unwrapped(function) if asked is function else asked, args, named
+                    self._class_attribute(args[0].__mro__, name)
+            args, named = self._read_arguments(args, named)
+            asked = self._repeated_query(function, args, named)
+            return self._observed_wrapper(function) if asked is function else asked, args, named
         if (
             function is os.getenv
             or args
@@ -193,22 +195,22 @@ class Calls:
             or root == "logging"
             and function.__name__ in _LOGGED
         ):
-            return self._asked(function, args, named, True), args, named
+            return self._repeated_query(function, args, named, True), args, named
         if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.once:
-            return ObservedCall(self._logged, function), *self._contents(args, named)
+            return ObservedCall(self._log, function), *self._read_arguments(args, named)
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
-            self.uncovered(f"it calls {scope}.{function.__qualname__}")
-        args, named = self._contents(args, named)
-        return self._unwrapped(function), args, named
+            self.mark_unguarded(f"it calls {scope}.{function.__qualname__}")
+        args, named = self._read_arguments(args, named)
+        return self._observed_wrapper(function), args, named
 
-    def _unwrapped(self, function):
+    def _observed_wrapper(self, function):
         """A library's wrapper round a function of the user, with that function observed."""
         inner = getattr(function, "__wrapped__", None)
-        if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
+        if not self.is_user_function(inner) or function.__closure__ is None or self.converted:
             return function
-        return rewrapped(function, inner, self.enter(inner))
+        return rewrapped(function, inner, self.observed_function(inner))
 
-    def _asked(self, function, args, named, always=False):
+    def _repeated_query(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
         name = function.__name__
         asks = (
@@ -226,40 +228,42 @@ class Calls:
                 and local.ctx.frame.capture is not None
                 and local.ctx.frame.capture.effects
             ):
-                self.after_effect(f"what {name} gives")
+                self.refuse_after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
                 key = None if named else (id(function), *map(id, args))
-                self.facts.result(lambda: function(*args, **named), f"what {name} gives", key, value=value)
+                self.guards.guard_result(
+                    lambda: function(*args, **named), f"what {name} gives", key, value=value
+                )
             return value
 
         return ObservedCall(asking)
 
-    def enter(self, function):
+    def observed_function(self, function):
         """The observed form of a function of the user."""
-        self._written(function)
+        self._guard_function(function)
         if self.converted or hasattr(function, "autograph_info__"):
             return function
-        twin = self.twins.get(id(function))
+        twin = self.observed_functions.get(id(function))
         if twin is None or twin[0] is not function:
-            twin = self.twins[id(function)] = function, self._observed(function)
+            twin = self.observed_functions[id(function)] = function, self._compile_observed(function)
         return twin[1]
 
-    def _written(self, function):
+    def _guard_function(self, function):
         """Notes what a function of the user is: its code and its defaults."""
-        facts = self.facts.attributes
-        facts.add(function, "__code__", function.__code__)
+        guards = self.guards.attributes
+        guards.add(function, "__code__", function.__code__)
         if function.__defaults__:  # where there are none, all arguments are passed
-            facts.add(function, "__defaults__", function.__defaults__)
+            guards.add(function, "__defaults__", function.__defaults__)
             for default in function.__defaults__:
-                self.value(default)
+                self.read_value(default)
         if function.__kwdefaults__:
-            facts.add(function, "__kwdefaults__", function.__kwdefaults__)
-            self.content(function.__kwdefaults__)
+            guards.add(function, "__kwdefaults__", function.__kwdefaults__)
+            self.read_content(function.__kwdefaults__)
 
-    def _observed(self, function):
+    def _compile_observed(self, function):
         code = function.__code__
-        if code in self.codes:  # it is observed already: a function made in the run
+        if code in self.observed_codes:  # it is observed already: a function made in the run
             return function
         try:
             observed = _OBSERVED.get(code)
@@ -268,55 +272,61 @@ class Calls:
         except state_access.OutsideChanged as error:
             self.refuse(str(error))
         except (NoSource, state_access.NotCovered) as error:
-            self.uncovered(f"{function.__qualname__}: {error}")
+            self.mark_unguarded(f"{function.__qualname__}: {error}")
             return function
         twin = remade(function, observed, lambda cells: [ObserverView(self, function, cells)])
-        self.codes.update(nested(observed))
+        self.observed_codes.update(nested(observed))
         return twin
 
     # classes, builtins, objects -----------------------------------------------------------------------------
 
-    def _class(self, cls, args, named):
-        if not self.is_users(cls):
+    def _prepare_class(self, cls, args, named):
+        if not self.is_user_code(cls):
             if cls is type and len(args) == 1:
-                self.class_of(args[0])
+                self.guard_class(args[0])
             if self._is_random(cls.__module__, args, named):
-                self.uncovered("random numbers of NumPy are drawn")
+                self.mark_unguarded("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in _KNOWN:
-                self.uncovered(f"it makes a {cls.__module__}.{cls.__name__}")
+                self.mark_unguarded(f"it makes a {cls.__module__}.{cls.__name__}")
             if cls in _GOING_THROUGH:
-                return cls, [self.iterate(a) for a in args], named
-            args, named = self._contents(args, named)
+                return cls, [self.read_iterable(a) for a in args], named
+            args, named = self._read_arguments(args, named)
             return cls, args, named
         if dataclasses.is_dataclass(cls):
-            self._written(cls.__init__)
-            self.codes.update(
+            self._guard_function(cls.__init__)
+            self.observed_codes.update(
                 [
                     f.__code__
                     for f in vars(cls).values()
                     if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"
                 ]
             )
-        self.facts.attributes.add(cls, "__mro__", cls.__mro__)
-        self._on_classes(cls.__mro__, "__new__")
-        start = self._on_classes(cls.__mro__, "__init__")
+        self.guards.attributes.add(cls, "__mro__", cls.__mro__)
+        self._class_attribute(cls.__mro__, "__new__")
+        start = self._class_attribute(cls.__mro__, "__init__")
         if makes_new(cls) and isinstance(start, types.FunctionType):
-            known = self.is_users_function(start) and start.__code__ not in self.codes
-            return ObservedCall(self._make, cls, self._running(start) if known else start), args, named
+            known = self.is_user_function(start) and start.__code__ not in self.observed_codes
+            return (
+                ObservedCall(self._make_instance, cls, self._run_form(start) if known else start),
+                args,
+                named,
+            )
         return cls, args, named
 
-    def _running(self, function):
+    def _run_form(self, function):
         """A function of the user in the form that the run has: observed, with its control flow converted if
         that of all functions is."""
-        observed = self.entered(function)
+        observed = self.observed_form(function)
         return lifted(function) if self.converted else observed
 
-    def _make(self, cls, start, *args, **named):
-        instance = self.new(cls.__new__(cls))
-        finish = self._on_classes(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
+    def _make_instance(self, cls, start, *args, **named):
+        instance = self.mark_created(cls.__new__(cls))
+        finish = (
+            self._class_attribute(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
+        )
         own = getattr(instance, "__dict__", None)
-        if self.is_users_function(finish) and own is not None:
-            entered = self._running(finish)
+        if self.is_user_function(finish) and own is not None:
+            entered = self._run_form(finish)
 
             def once(*args):
                 del own["__post_init__"]
@@ -328,7 +338,7 @@ class Calls:
             del own["__post_init__"]
         return instance
 
-    def _builtin(self, function, args, named):
+    def _prepare_builtin(self, function, args, named):
         if (
             function is eval
             and len(args) == 2
@@ -336,27 +346,27 @@ class Calls:
             and type(args[1]) is dict
             and not named
         ):
-            return self.prepared(expression(*args), (), {})
+            return self.prepare_call(expression(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function is print and not self.converted:
-            return ObservedCall(self._printed), *self._contents(args, named)
+            return ObservedCall(self._print), *self._read_arguments(args, named)
         if function in _ASKING:
-            self._asked_of_classes(function, args)
+            self._guard_class_test(function, args)
             return function, args, named
         if function in (getattr, hasattr):
-            return ObservedCall(self._getattr, function), args, named
+            return ObservedCall(self._get_attribute, function), args, named
         if function in (setattr, delattr) and len(args) > 1:
-            self.set_attribute(*args[:2])
+            self.before_set_attribute(*args[:2])
             return function, args, named
         if function is len and args:
-            length = self.method_of(args[0], "__len__")
+            length = self.user_method(args[0], "__len__")
             if length is not None:
-                return self.prepared(length, args, named)
-            self.length(args[0])
+                return self.prepare_call(length, args, named)
+            self.read_length(args[0])
             return function, args, named
         if function is iter and len(args) == 1:
-            return function, [self.iterate(args[0])], named
+            return function, [self.read_iterable(args[0])], named
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
             module = (
@@ -365,66 +375,66 @@ class Calls:
                 or "builtins"
             )
             if package_of(module) not in _KNOWN or module.startswith("numpy.random"):
-                self.uncovered(f"it calls {module}.{function.__name__}")
-            return function, *self._contents(args, named)
-        return self._method(function, owner, args, named)
+                self.mark_unguarded(f"it calls {module}.{function.__name__}")
+            return function, *self._read_arguments(args, named)
+        return self._prepare_method(function, owner, args, named)
 
-    def _printed(self, *args, **named):
+    def _print(self, *args, **named):
         """What is printed is printed by each call; Tensors by the program, where its code is converted."""
         if any(isinstance(a, Tensor) for a in args):
             raise TracedValueError("print")
         local.ctx.frame.capture.writes(print, tuple(map(str, args)), named)
 
-    def _logged(self, function, *args, **named):
+    def _log(self, function, *args, **named):
         """What is logged is logged by each call."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.refuse("it logs a tensor, which would happen while compiling only")
         local.ctx.frame.capture.writes(function, args, named)
 
-    def _asked_of_classes(self, function, args):
+    def _guard_class_test(self, function, args):
         """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked
         again at each call."""
         if args and function in (isinstance, callable):
-            self.class_of(args[0])
+            self.guard_class(args[0])
         if function is callable and args:
-            self._on_classes(type(args[0]).__mro__, "__call__")
+            self._class_attribute(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
             kind = args[0] if function is issubclass else type(args[0])
             if isinstance(kind, type) and any(
                 type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))
             ):
-                self.facts.result(lambda: issubclass(kind, args[1]), "the class of an object")
+                self.guards.guard_result(lambda: issubclass(kind, args[1]), "the class of an object")
 
-    def _method(self, function, owner, args, named):
+    def _prepare_method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
-        args, named = self._contents(args, named)
+        args, named = self._read_arguments(args, named)
         if isinstance(owner, CONTAINERS):
             local.ctx.frame.on_object_change(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
-            self.facts.result(function, f"the classes of {owner.__name__}")
+            self.guards.guard_result(function, f"the classes of {owner.__name__}")
         if id(owner) in self.created or isinstance(
             owner, (str, bytes, int, float, Tensor, tuple, range, type)
         ):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
-            self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
+            self.read_value(dict.get(owner, args[0], MISSING), owner, args[0], self.guards.entries)
         elif (
             isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray))
             or type(owner).__module__ == "collections"
         ):
             if function.__name__ not in _CHANGING:
-                self.content(owner, objects=function.__name__ not in _SHOWING)
+                self.read_content(owner, objects=function.__name__ not in _SHOWING)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
-            return self._asked(function, args, named, True), args, named
+            return self._repeated_query(function, args, named, True), args, named
         elif package_of(type(owner).__module__) not in _KNOWN or type(owner).__module__.startswith(
             "numpy.random"
         ):
-            self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
+            self.mark_unguarded(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
 
-    def _getattr(self, function, owner, name, *default):
+    def _get_attribute(self, function, owner, name, *default):
         try:
-            value = self.attribute(owner, name)
+            value = self.read_attribute(owner, name)
         except AttributeError:
             if function is hasattr:
                 return False
@@ -433,33 +443,33 @@ class Calls:
             raise
         return True if function is hasattr else value
 
-    def _object(self, function, kind, args, named):
+    def _prepare_object(self, function, kind, args, named):
         if isinstance(function, ModuleBase):
             # that of Layer itself a profiler exchanges
-            self._on_classes(kind.__mro__[: kind.__mro__.index(library_class(kind))], "__call__")
+            self._class_attribute(kind.__mro__[: kind.__mro__.index(library_class(kind))], "__call__")
             return function, args, named
         if kind is operator.attrgetter:
-            return ObservedCall(self._getters, function.__reduce__()[1]), args, named
+            return ObservedCall(self._get_attributes, function.__reduce__()[1]), args, named
         if kind is operator.itemgetter and len(function.__reduce__()[1]) == 1:
             return (
-                ObservedCall(lambda container: self.item(container, function.__reduce__()[1][0])),
+                ObservedCall(lambda container: self.read_item(container, function.__reduce__()[1][0])),
                 args,
                 named,
             )
         if kind is ft._lru_cache_wrapper:
-            return self._cached(function, args, named)
+            return self._prepare_cached(function, args, named)
         inner = getattr(function, "dygraph_function", None)
         if inner is not None and not self.converted:
-            return self.prepared(inner, args, named)
+            return self.prepare_call(inner, args, named)
         method = inspect.getattr_static(kind, "__call__", None)
-        if self.is_users_function(method):
-            self._on_classes(kind.__mro__, "__call__")
-            return self.prepared(method, (function, *args), named)
+        if self.is_user_function(method):
+            self._class_attribute(kind.__mro__, "__call__")
+            return self.prepare_call(method, (function, *args), named)
         module = getattr(function, "__module__", None) or kind.__module__ or ""
         other = package_of(module) not in _KNOWN and package_of(kind.__module__) not in LIBRARIES
         if other or self._is_random(module, args, named):
-            self.uncovered(f"it calls a {kind.__module__}.{kind.__name__}")
-        return function, *self._contents(args, named)
+            self.mark_unguarded(f"it calls a {kind.__module__}.{kind.__name__}")
+        return function, *self._read_arguments(args, named)
 
     def _is_random(self, module, args, named):
         """Whether a function of a module draws random numbers, other than from a generator that the function
@@ -469,11 +479,11 @@ class Calls:
         first = next(iter((*args, *named.values())), None)
         return not (type(first) is int or id(first) in self.created)
 
-    def _getters(self, names, owner):
-        values = [ft.reduce(self.attribute, name.split("."), owner) for name in names]
+    def _get_attributes(self, names, owner):
+        values = [ft.reduce(self.read_attribute, name.split("."), owner) for name in names]
         return values[0] if len(values) == 1 else tuple(values)
 
-    def _cached(self, function, args, named):
+    def _prepare_cached(self, function, args, named):
         """A function behind functools.lru_cache: it is asked again at each call, as in eager execution, and
         has to give the same object, or an equal number."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
@@ -489,7 +499,7 @@ class Calls:
             if any(isinstance(t._raw, jax.core.Tracer) for t in _tensors(value)):
                 function.cache_clear()  # of what this run has put into it
                 self.refuse(f"{function.__name__} caches a Tensor; call it once before, or outside")
-            self.facts.result(
+            self.guards.guard_result(
                 lambda: _is_same(value, function(*args, **named)),
                 f"the cache of {function.__name__}",
                 (id(function), args, tuple(named.items())),
@@ -501,28 +511,28 @@ class Calls:
 
     # layers -------------------------------------------------------------------------------------------------
 
-    def own_forward(self, own):
+    def instance_forward(self, own):
         """The `forward` that a Layer itself has, without the one that converted code puts
         there for a while."""
         forward = own.get("forward", MISSING)
         return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
 
-    def _may_be_compiled(self, thing):
+    def _refuse_dynamic(self, thing):
         """Refuses what is marked to run eagerly."""
         if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.once:
             self.refuse(f"{getattr(thing, '__qualname__', type(thing).__name__)} is marked by force_dynamic")
 
-    def forward_of(self, layer):
+    def observed_forward(self, layer):
         """The `forward` of a Layer that is being called, observed."""
-        self._may_be_compiled(layer)
-        self.class_of(layer)
+        self._refuse_dynamic(layer)
+        self.guard_class(layer)
         # one that to_static has compiled is a part here
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
-        (self.settings if id(layer) in self.layers else self.facts.entries).add(
-            own, "forward", self.own_forward(own)
+        (self.layer_settings if id(layer) in self.guarded_layers else self.guards.entries).add(
+            own, "forward", self.instance_forward(own)
         )
-        self._on_classes(type(layer).__mro__, "forward")
-        return self._running(forward)
+        self._class_attribute(type(layer).__mro__, "forward")
+        return self._run_form(forward)
 
 
 def _tensors(value):
@@ -549,4 +559,4 @@ def _compiled(function):
         node = state_access.rewritten(syntax_of(function), function.__code__.co_freevars, class_of(function))
     except RecursionError:
         raise state_access.NotCovered("its source is nested too deep") from None
-    return maker(framed(node, "observed__", function, state_access.READS), function)
+    return maker(framed(node, "observed__", function, state_access.OBSERVER), function)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import types
 
-    from paddle_jax._program.guards.state_observer import Reads
+    from paddle_jax._program.guards.state_observer import StateObserver
 
 
 class ObserverView:
@@ -18,22 +18,22 @@ class ObserverView:
     """
 
     __slots__ = (
-        "attribute",
-        "augmented",
+        "read_attribute",
+        "augmented_operand",
         "call",
-        "change_attribute",
-        "change_item",
-        "computed",
-        "content",
-        "item",
-        "iterate",
-        "new",
-        "operand",
-        "pairs",
-        "set_attribute",
-        "set_item",
-        "test",
-        "unpacked",
+        "before_update_attribute",
+        "before_update_item",
+        "operator_result",
+        "read_content",
+        "read_item",
+        "read_iterable",
+        "mark_created",
+        "read_operand",
+        "read_pairs",
+        "before_set_attribute",
+        "before_set_item",
+        "read_truth",
+        "read_mapping",
         "_cells",
         "_observer",
         "_scope",
@@ -41,7 +41,7 @@ class ObserverView:
     slice = slice
 
     def __init__(
-        self, observer: Reads, function: types.FunctionType, cells: dict[str, types.CellType]
+        self, observer: StateObserver, function: types.FunctionType, cells: dict[str, types.CellType]
     ) -> None:
         self._observer = observer
         self._scope = function.__globals__
@@ -49,14 +49,14 @@ class ObserverView:
         for name in ObserverView.__slots__[:-3]:
             setattr(self, name, getattr(observer, name))
 
-    def name(self, name: str, value: Any) -> Any:
+    def read_global(self, name: str, value: Any) -> Any:
         """A global variable."""
-        return self._observer.name(self._scope, name, value)
+        return self._observer.read_global(self._scope, name, value)
 
-    def cell(self, name: str, value: Any) -> Any:
+    def read_cell(self, name: str, value: Any) -> Any:
         """A variable of an enclosing function."""
-        return self._observer.cell(self._cells[name], name, value)
+        return self._observer.read_cell(self._cells[name], name, value)
 
-    def imported(self, names: list[tuple[str, str | None]], level: int) -> None:
+    def read_import(self, names: list[tuple[str, str | None]], level: int) -> None:
         """Records the modules and names that an import has bound."""
-        self._observer.imported(self._scope, names, level)
+        self._observer.read_import(self._scope, names, level)

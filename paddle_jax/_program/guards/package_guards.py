@@ -4,11 +4,11 @@ a compiled form."""
 from paddle_jax._core.base.state import LayerVersion
 from paddle_jax._core.execution.python_state import identical
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.guards.guard_set import Table, entries, items
+from paddle_jax._program.guards.guard_set import ReadTable, entries, items
 from paddle_jax._program.guards.messages import sentence
 
 
-class Guards:
+class PackageGuards:
     """Values that must stay the same: numbers and texts equal ones, other things the same objects.
 
     fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was
@@ -18,13 +18,13 @@ class Guards:
 
     def __init__(self):
         self.fixed, self.settings, self.changes, self.parts, self.lists = (
-            Table(items),
-            Table(entries),
+            ReadTable(items),
+            ReadTable(entries),
             LayerVersion.count,
             [],
             [],
         )
-        self.own = Table(entries)
+        self.own = ReadTable(entries)
 
     def add(self, table, store, key, value, shared=False):
         """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it
@@ -34,33 +34,33 @@ class Guards:
 
     def own_settings(self):
         """Begins a run: a fresh table for what it reads of Layers' own attributes."""
-        self.own = Table(entries)
+        self.own = ReadTable(entries)
         return self.own
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.fixed.hold() or not self._lists_hold():
+        if not self.fixed.holds() or not self._lists_hold():
             return False
         if self.changes != LayerVersion.count:
             count = LayerVersion.count
             if (
                 not all(len(store) == size for store, size in self.parts)
-                or not self.settings.hold()
-                or not self.own.hold()
+                or not self.settings.holds()
+                or not self.own.holds()
             ):
                 return False
             self.changes = count
         return True
 
-    def changed(self):
+    def describe_change(self):
         """What no longer holds, in words."""
         for table in (self.fixed, self.settings):
-            if (row := table.changed()) is not None:
+            if (row := table.first_change()) is not None:
                 store, key, value, now, _ = row
                 return sentence(f"{key}{_of_layer(store)}", value, now)
         if not self._lists_hold():
             return "an optimizer has got or lost parameters"
-        if (row := self.own.changed()) is not None:
+        if (row := self.own.first_change()) is not None:
             return f"{row[1]}{_of_layer(row[0])} is another one"
         return "a Layer that the function uses has got or lost something"
 

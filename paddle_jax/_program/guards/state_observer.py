@@ -1,4 +1,6 @@
-"""The observer of a run: each read of Python's state passes through it and becomes a fact."""
+"""The observer of a run: it turns each read of Python state into a guard."""
+
+from __future__ import annotations
 
 import argparse
 import array
@@ -14,6 +16,8 @@ import sys
 import threading
 import types
 import uuid
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 import jax
 import numpy as np
@@ -25,8 +29,8 @@ from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.capture.capture import refuse_doubtful
-from paddle_jax._program.guards.guard_set import Facts, TooLarge
-from paddle_jax._program.guards.observed_calls import _KNOWN, Calls
+from paddle_jax._program.guards.guard_set import GuardSet, ReadTable, TooLarge
+from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
 from paddle_jax.autograd.py_layer import PyLayerContext
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
@@ -53,59 +57,84 @@ _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
 _DEEP = 12
 
 
-class Reads(Calls):
-    """Observes one run.
+class StateObserver(CallObserver):
+    """Observes one run of user code, and collects guards for what it reads.
 
-    follows: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the
-    Layers that `_program/guards/package_guards.py` compares; settings: its table for what is compared only
-    when an attribute of some Layer was set. created: objects that the run has made, by id; outer: containers
-    from outside, by id; changed: those whose items it sets; written: (id, name) of the attributes that it
-    sets. facts: what was read. reason: why not all reads are covered, or None. codes: code that is observed.
-    converted: whether the code that runs has its control flow converted; the user's functions are then
-    entered by `converted_call`. twins: (function, its observed form) by id. kept: objects that must live as
-    long as the run, since their ids are noted. passing: ids of the containers whose content is being read.
+    Attributes:
+        has_slot: function (Tensor, store, key) that says whether each call looks the Tensor up there.
+        guarded_layers: ids of the Layers that `package_guards.py` compares.
+        layer_settings: table of PackageGuards for values that change with attributes of Layers only, or None.
+        created: {id: object} of those that the run has made.
+        outer_containers: {id: container} of those from outside.
+        changed_containers: {id: (container, copy before the change)} of those whose items the run sets.
+        set_attributes: set of (id, name) of the attributes that the run sets.
+        guards: GuardSet of what was read.
+        reason: str, why not all reads are guarded, or None.
+        observed_codes: set of the code objects that are observed.
+        observed_functions: {id: (function, its observed form)}.
+        converted: bool, whether control flow is converted; `converted_call` then enters user functions.
+        held_objects: list of objects that must live as long as the run, since their ids are kept.
+        being_read: ids of the containers whose content is being read.
+        thread: identifier of the observed thread.
     """
 
-    def __init__(self, follows, layers, created=(), converted=False, settings=None):
-        self.converted, self.settings = converted, settings
-        self.follows, self.layers, self.created = follows, layers, {id(value): value for value in created}
-        self.facts, self.reason, self.codes, self.thread = Facts(), None, set(), None
-        self.written, self.changed, self.outer = set(), {}, {}
-        self.kept, self.passing, self.twins = [], set(), {}
+    def __init__(
+        self,
+        has_slot: Callable[[Tensor, Any, Any], bool],
+        guarded_layers: Collection[int],
+        created: Iterable[Any] = (),
+        converted: bool = False,
+        layer_settings: ReadTable | None = None,
+    ) -> None:
+        self.has_slot = has_slot
+        self.guarded_layers = guarded_layers
+        self.layer_settings = layer_settings
+        self.created: dict[int, Any] = {id(value): value for value in created}
+        self.outer_containers: dict[int, Any] = {}
+        self.changed_containers: dict[int, tuple[Any, Any]] = {}
+        self.set_attributes: set[tuple[int, str]] = set()
+        self.guards = GuardSet()
+        self.reason: str | None = None
+        self.observed_codes: set[types.CodeType] = set()
+        self.observed_functions: dict[int, tuple[types.FunctionType, types.FunctionType]] = {}
+        self.converted = converted
+        self.held_objects: list[Any] = []
+        self.being_read: set[int] = set()
+        self.thread: int | None = None
 
     def begin(self):
         """Observes from now on, in this thread."""
         self.thread = threading.get_ident()
-        Observing.reads = self
+        Observing.observer = self
 
     def end(self):
         """Observes no longer."""
-        Observing.reads = None
+        Observing.observer = None
 
-    def here(self):
+    def is_current_thread(self):
         """Whether this thread is the one observed."""
         return self.thread == threading.get_ident()
 
-    def settle(self, usage):
+    def finish(self, usage):
         """After the run: finds out whether code of the user has run unobserved, and lets go of what
         belongs to the run.
 
         Raises:
             Unsupported: the run itself has changed what it rests on.
         """
-        other = next((code for code in usage.codes if code not in self.codes), None)
+        other = next((code for code in usage.codes if code not in self.observed_codes), None)
         if not usage.known:
-            self.uncovered("a profiler or debugger is at work")
+            self.mark_unguarded("a profiler or debugger is at work")
         elif other is not None:
-            self.uncovered(
+            self.mark_unguarded(
                 f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved"
             )
-        self.facts.settle(self.changed)
-        self.created, self.outer, self.changed = {}, {}, {}
-        self.kept, self.twins, self.written = [], {}, set()
-        if self.reason is None and not self.facts.hold():
+        self.guards.drop_changed(self.changed_containers)
+        self.created, self.outer_containers, self.changed_containers = {}, {}, {}
+        self.held_objects, self.observed_functions, self.set_attributes = [], {}, set()
+        if self.reason is None and not self.guards.holds():
             raise Unsupported(
-                f"it changes what it reads ({self.facts.changed()}), which would happen while "
+                f"it changes what it reads ({self.guards.describe_change()}), which would happen while "
                 "compiling only; keep it in a Tensor, or return it"
             )
 
@@ -120,53 +149,53 @@ class Reads(Calls):
         local.ctx.frame.on_refusal(error)
         raise error
 
-    def uncovered(self, why):
+    def mark_unguarded(self, why):
         """Notes that something is read without being observed."""
         self.reason = self.reason or why
 
     # values -------------------------------------------------------------------------------------------------
 
-    def value(self, value, store=None, key=None, table=None):
+    def read_value(self, value, store=None, key=None, table=None):
         """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up
         anew at each call."""
-        if table is not None and not (isinstance(value, Tensor) and self.follows(value, store, key)):
+        if table is not None and not (isinstance(value, Tensor) and self.has_slot(value, store, key)):
             table.add(store, key, value)
-        self._meets(value)
+        self._mark_outer(value)
         if type(value) is np.ndarray:
-            self._array(value)
+            self._guard_array(value)
         elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.created:
             self.refuse(STREAM.format(key))
         return value
 
-    def _meets(self, container):
+    def _mark_outer(self, container):
         """Notes a container from outside."""
         if isinstance(container, CONTAINERS) and id(container) not in self.created:
-            self.outer[id(container)] = container
+            self.outer_containers[id(container)] = container
 
     def is_outside(self, owner):
         """Whether a container or object is not one that the run has made."""
-        met = id(owner) in self.outer or not isinstance(owner, CONTAINERS)
+        met = id(owner) in self.outer_containers or not isinstance(owner, CONTAINERS)
         return met and id(owner) not in self.created
 
-    def _array(self, array):
+    def _guard_array(self, array):
         try:
             if id(array) not in self.created:
-                self.facts.array(array)
+                self.guards.guard_array(array)
         except TooLarge:
-            self.uncovered(f"it uses a NumPy array of {array.nbytes >> 10} KiB from outside; pass it in")
+            self.mark_unguarded(f"it uses a NumPy array of {array.nbytes >> 10} KiB from outside; pass it in")
 
-    def name(self, scope, name, value):
+    def read_global(self, scope, name, value):
         """A global variable, or a builtin."""
         if name in scope:
-            return self.value(value, scope, name, self.facts.entries)
-        self.facts.entries.add(scope, name, MISSING)
-        return self.value(value, builtins.__dict__, name, self.facts.entries)
+            return self.read_value(value, scope, name, self.guards.entries)
+        self.guards.entries.add(scope, name, MISSING)
+        return self.read_value(value, builtins.__dict__, name, self.guards.entries)
 
-    def cell(self, cell, name, value):
+    def read_cell(self, cell, name, value):
         """A variable of an enclosing function."""
-        return self.value(value, cell, name, self.facts.cells)
+        return self.read_value(value, cell, name, self.guards.cells)
 
-    def imported(self, scope, names, level):
+    def read_import(self, scope, names, level):
         """Modules and names that an import inside the function has bound."""
         package = "." * level
         for module, name in names:
@@ -174,187 +203,187 @@ class Reads(Calls):
                 import importlib.util
 
                 module = importlib.util.resolve_name(package + module, scope.get("__package__") or "")
-            self.facts.entries.add(sys.modules, module, sys.modules.get(module, MISSING))
+            self.guards.entries.add(sys.modules, module, sys.modules.get(module, MISSING))
             if name is not None and module in sys.modules:
-                self.attribute(sys.modules[module], name)
+                self.read_attribute(sys.modules[module], name)
 
-    def new(self, value):
+    def mark_created(self, value):
         """A container that the function makes itself."""
         self.created[id(value)] = value
         return value
 
     # attributes ---------------------------------------------------------------------------------------------
 
-    def attribute(self, owner, name):
+    def read_attribute(self, owner, name):
         """`owner.name`."""
         kind = type(owner)
         if isinstance(owner, Tensor | jax.Array):
             own = getattr(owner, "__dict__", None)
             if own is not None and name in own:
-                return self.value(own[name], own, name, self.facts.entries)
-            return self._of_a_tensor(owner, kind, name, own)
-        if kind in (str, tuple, list, dict, set, int, float) or (id(owner), name) in self.written:
+                return self.read_value(own[name], own, name, self.guards.entries)
+            return self._tensor_attribute(owner, kind, name, own)
+        if kind in (str, tuple, list, dict, set, int, float) or (id(owner), name) in self.set_attributes:
             return getattr(owner, name)
         if isinstance(owner, types.ModuleType):
             value = getattr(owner, name)
-            table = self.facts.entries if name in owner.__dict__ else self.facts.attributes
-            return self.value(value, owner.__dict__ if name in owner.__dict__ else owner, name, table)
+            table = self.guards.entries if name in owner.__dict__ else self.guards.attributes
+            return self.read_value(value, owner.__dict__ if name in owner.__dict__ else owner, name, table)
         if isinstance(owner, type):
-            return self._of_a_class(owner, kind, name)
+            return self._class_object_attribute(owner, kind, name)
         if kind is super:
             classes = owner.__self_class__.__mro__
-            self._on_classes(classes[classes.index(owner.__thisclass__) + 1 :], name)
+            self._class_attribute(classes[classes.index(owner.__thisclass__) + 1 :], name)
             return getattr(owner, name)
         if isinstance(owner, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
-            return self._of_a_function(owner, name)
-        return self._of_an_object(owner, kind, name)
+            return self._function_attribute(owner, name)
+        return self._object_attribute(owner, kind, name)
 
-    def _of_a_class(self, cls, kind, name):
-        if self.is_users(cls) and id(cls) not in self.created:
-            self.facts.attributes.add(cls, "__mro__", cls.__mro__)
-        own = self._on_classes(cls.__mro__, name)
+    def _class_object_attribute(self, cls, kind, name):
+        if self.is_user_code(cls) and id(cls) not in self.created:
+            self.guards.attributes.add(cls, "__mro__", cls.__mro__)
+        own = self._class_attribute(cls.__mro__, name)
         if kind is not type:
-            self._on_classes(kind.__mro__, name)
+            self._class_attribute(kind.__mro__, name)
         value = getattr(cls, name)
         table = (
-            self.facts.attributes
+            self.guards.attributes
             if own is MISSING and not isinstance(value, types.MappingProxyType)
             else None
         )
-        return self.value(value, cls, name, table)
+        return self.read_value(value, cls, name, table)
 
-    def class_of(self, owner):
+    def guard_class(self, owner):
         """The class of an object of the user's, and what that derives from."""
         kind = type(owner)
-        if self.is_users(kind) and id(owner) not in self.created:
-            self.facts.attributes.add(owner, "__class__", kind)
-            self.facts.attributes.add(kind, "__mro__", kind.__mro__)
+        if self.is_user_code(kind) and id(owner) not in self.created:
+            self.guards.attributes.add(owner, "__class__", kind)
+            self.guards.attributes.add(kind, "__mro__", kind.__mro__)
 
-    def method_of(self, owner, name):
+    def user_method(self, owner, name):
         """A method of Python's protocols that the user has written for the class of an object, or None."""
         kind = type(owner)
-        if not self.is_users(kind):
+        if not self.is_user_code(kind):
             return None
-        self.class_of(owner)
-        method = self._on_classes(kind.__mro__, name)
-        return method if self.is_users_function(method) else None
+        self.guard_class(owner)
+        method = self._class_attribute(kind.__mro__, name)
+        return method if self.is_user_function(method) else None
 
-    def _of_a_tensor(self, tensor, kind, name, own):
+    def _tensor_attribute(self, tensor, kind, name, own):
         """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape
         and the like tell."""
         if own is not None and id(tensor) not in self.created:
-            self.facts.entries.add(own, name, MISSING)
-        self._on_classes(kind.__mro__, name)
+            self.guards.entries.add(own, name, MISSING)
+        self._class_attribute(kind.__mro__, name)
         if name == "name":
-            self._named(tensor)
+            self._guard_name(tensor)
         if isinstance(tensor, Tensor) and local.ctx.frame.capture is not None:
             for part in tensor.taken_apart()[0] if tensor.is_sparse() else (tensor,):
                 local.ctx.frame.capture.used(part)
         return getattr(tensor, name)
 
-    def _named(self, tensor):
+    def _guard_name(self, tensor):
         """The name of a Tensor: another one may be passed at the next call."""
         if isinstance(tensor, Parameter):
-            self.facts.attributes.add(tensor, "name", tensor.name)
+            self.guards.attributes.add(tensor, "name", tensor.name)
         elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.once:
-            self.uncovered("it reads the name of a tensor that is passed")
+            self.mark_unguarded("it reads the name of a tensor that is passed")
 
-    def _of_a_function(self, function, name):
+    def _function_attribute(self, function, name):
         value = getattr(function, name)
         if name not in ("__name__", "__qualname__", "__module__", "__self__", "__func__"):
-            self.facts.attributes.add(function, name, value)
+            self.guards.attributes.add(function, name, value)
         return value
 
-    def _on_classes(self, classes, name):
+    def _class_attribute(self, classes, name):
         """What a name gives on the first of some classes that has it."""
         for cls in classes:
-            value = self.facts.member(cls, name)
+            value = self.guards.class_member(cls, name)
             if value is not MISSING:
                 return value
         return MISSING
 
-    def _of_an_object(self, owner, kind, name):
+    def _object_attribute(self, owner, kind, name):
         created, own = id(owner) in self.created, getattr(owner, "__dict__", None)
-        if isinstance(owner, ModuleBase) and id(owner) in self.layers and name not in own:
+        if isinstance(owner, ModuleBase) and id(owner) in self.guarded_layers and name not in own:
             for store in stores_of(owner):  # what is compared when an attribute of any Layer was set
                 if name in store:
-                    return self.value(store[name], store, name)
+                    return self.read_value(store[name], store, name)
         if (
             own
             and name in own
             and local.ctx.frame.capture is not None
             and id(owner) in local.ctx.frame.capture.objects
         ):
-            self.after_effect(f"{kind.__name__}.{name}")
-        self.class_of(owner)
+            self.refuse_after_effect(f"{kind.__name__}.{name}")
+        self.guard_class(owner)
         raw = (
             inspect.getattr_static(kind, name, MISSING)
             if created and own is not None and name in own
-            else self._on_classes(kind.__mro__, name)
+            else self._class_attribute(kind.__mro__, name)
         )
-        special = self._special(owner, kind, name, raw, own)
+        special = self._computed_attribute(owner, kind, name, raw, own)
         if special is not MISSING:
             return special
         # a slot, a property and the like, which come before the object's own attributes
         computed = hasattr(type(raw), "__set__")
         if own is not None and not created and not computed:
-            self._own(owner, name)
+            self._guard_instance_attribute(owner, name)
         try:
             value = getattr(owner, name)
         except AttributeError:
             if own is None:
-                self.facts.attributes.add(owner, name, MISSING)
+                self.guards.attributes.add(owner, name, MISSING)
             raise
         if not created and (own is None or computed) and not callable(value):
-            if self.is_users(kind) or isinstance(value, PLAIN):
-                self.facts.attributes.add(owner, name, value)
-        return value if created else self.value(value, own, name)
+            if self.is_user_code(kind) or isinstance(value, PLAIN):
+                self.guards.attributes.add(owner, name, value)
+        return value if created else self.read_value(value, own, name)
 
-    def after_effect(self, what):
+    def refuse_after_effect(self, what):
         """Refuses to read what a scheduler's step in the run has changed: at each call it is what that
         step makes of it."""
         self.refuse(
             f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function"
         )
 
-    def _own(self, owner, name):
+    def _guard_instance_attribute(self, owner, name):
         """The fact that an object has, or has not, an attribute of its own."""
         stores = stores_of(owner) if isinstance(owner, ModuleBase) else [owner.__dict__]
         store = next((store for store in stores if name in store), owner.__dict__)
-        value = store.get(name, MISSING) if name != "forward" else self.own_forward(store)
-        if not (isinstance(value, Tensor) and self.follows(value, store, name)):
-            self.facts.entries.add(store, name, value)
+        value = store.get(name, MISSING) if name != "forward" else self.instance_forward(store)
+        if not (isinstance(value, Tensor) and self.has_slot(value, store, name)):
+            self.guards.entries.add(store, name, value)
 
-    def _special(self, owner, kind, name, raw, own):
+    def _computed_attribute(self, owner, kind, name, raw, own):
         """What properties, descriptors and `__getattr__` of the user give; MISSING where there are none."""
-        if self.is_users_function(inspect.getattr_static(kind, "__getattribute__", None)):
-            self.uncovered(f"{kind.__name__} has __getattribute__")
+        if self.is_user_function(inspect.getattr_static(kind, "__getattribute__", None)):
+            self.mark_unguarded(f"{kind.__name__} has __getattribute__")
             return MISSING
         if isinstance(raw, property):
-            return self.call(raw.fget, (owner,), {}) if self.is_users_function(raw.fget) else MISSING
+            return self.call(raw.fget, (owner,), {}) if self.is_user_function(raw.fget) else MISSING
         if own is not None and name in own:
             return MISSING
         if raw is MISSING:
             getter = inspect.getattr_static(kind, "__getattr__", None)
-            if self.is_users_function(getter):
-                self._on_classes(kind.__mro__, "__getattr__")
+            if self.is_user_function(getter):
+                self._class_attribute(kind.__mro__, "__getattr__")
                 if own is not None:
-                    self.facts.entries.add(own, name, MISSING)
+                    self.guards.entries.add(own, name, MISSING)
                 return self.call(getter, (owner, name), {})
-        elif type(raw).__name__ == "cached_property" and self.is_users_function(raw.func):
+        elif type(raw).__name__ == "cached_property" and self.is_user_function(raw.func):
             own[name] = value = self.call(raw.func, (owner,), {})
-            self.written.add((id(owner), name))
+            self.set_attributes.add((id(owner), name))
             return value
-        elif self.is_users_function(getattr(type(raw), "__get__", None)):
+        elif self.is_user_function(getattr(type(raw), "__get__", None)):
             if own is not None and not hasattr(type(raw), "__set__") and id(owner) not in self.created:
-                self.facts.entries.add(own, name, MISSING)
+                self.guards.entries.add(own, name, MISSING)
             return self.call(type(raw).__get__, (raw, owner, kind), {})
         return MISSING
 
-    def set_attribute(self, owner, name):
+    def before_set_attribute(self, owner, name):
         """Called before `owner.name` is set or deleted."""
         if isinstance(owner, PyLayerContext):
-            self.new(owner)
+            self.mark_created(owner)
         if (
             isinstance(owner, types.FunctionType | types.MethodType | types.ModuleType | type)
             and id(owner) not in self.created
@@ -366,7 +395,7 @@ class Reads(Calls):
         if (
             id(owner) not in self.created
             and not isinstance(owner, Tensor | ModuleBase)
-            and self._sets_its_own_way(owner, name)
+            and self._stores_elsewhere(owner, name)
         ):
             self.refuse(
                 f"the attribute {name!r} of a {type(owner).__name__} is set, which keeps it "
@@ -376,31 +405,31 @@ class Reads(Calls):
         if isinstance(owner, Tensor):
             refuse_doubtful(owner, local.ctx.frame.capture)
             return owner
-        self.written.add((id(owner), name))
-        self.kept.append(owner)
+        self.set_attributes.add((id(owner), name))
+        self.held_objects.append(owner)
         if not isinstance(owner, ModuleBase):  # which tells by itself
             local.ctx.frame.on_object_change(owner)
         return owner
 
-    def _sets_its_own_way(self, owner, name):
+    def _stores_elsewhere(self, owner, name):
         """Whether an attribute does not go into the dict of an object, from where it could be taken out
         again: a slot, an own `__setattr__`."""
         kind = type(owner)
         return (
             not isinstance(getattr(owner, "__dict__", None), dict)
             or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
-            or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None))
+            or self.is_user_function(inspect.getattr_static(kind, "__setattr__", None))
         )
 
-    def change_attribute(self, owner, name):
+    def before_update_attribute(self, owner, name):
         """Called before `owner.name` is changed by `+=` and the like."""
         if not isinstance(owner, Tensor):
-            self.attribute(owner, name)
-        return self.set_attribute(owner, name)
+            self.read_attribute(owner, name)
+        return self.before_set_attribute(owner, name)
 
     # items and content --------------------------------------------------------------------------------------
 
-    def item(self, container, key):
+    def read_item(self, container, key):
         """`container[key]`."""
         kind = type(container)
         if (
@@ -409,39 +438,39 @@ class Reads(Calls):
             or kind in (tuple, types.GenericAlias)
             or isinstance(container, type)
         ):
-            return self.value(container[key]) if kind is tuple else container[key]
-        getter = self.method_of(container, "__getitem__")
+            return self.read_value(container[key]) if kind is tuple else container[key]
+        getter = self.user_method(container, "__getitem__")
         if getter is not None:
             return self.call(getter, (container, key), {})
         if kind is np.ndarray:
-            self._array(container)
-            return self.value(container[key]) if container.dtype.hasobject else container[key]
+            self._guard_array(container)
+            return self.read_value(container[key]) if container.dtype.hasobject else container[key]
         if kind is list and isinstance(key, int):
-            return self.value(container[key], container, key, self.facts.items)
+            return self.read_value(container[key], container, key, self.guards.items)
         if isinstance(container, dict) and key in container:
-            return self.value(container[key], container, key, self.facts.entries)
+            return self.read_value(container[key], container, key, self.guards.entries)
         if isinstance(container, type(os.environ)):
-            self.facts.result(
+            self.guards.guard_result(
                 lambda: container.get(key), f"the environment variable {key}", (id(container), key)
             )
             return container[key]
         if isinstance(container, types.MappingProxyType):
-            self.facts.members.add(container, key, container.get(key, MISSING))
+            self.guards.members.add(container, key, container.get(key, MISSING))
             return container[key]
-        self.content(container)
+        self.read_content(container)
         value = container[key]
-        return self.new(value) if isinstance(key, slice) else value
+        return self.mark_created(value) if isinstance(key, slice) else value
 
-    def set_item(self, container):
+    def before_set_item(self, container):
         """Called before an item is set or deleted. What is read of the container from now on is what the
         run has made of it."""
-        if not isinstance(container, Tensor) and self._alters(container):
+        if not isinstance(container, Tensor) and self._changes_outside(container):
             before = copy.copy(container) if type(container) in (dict, list) else container
-            self.changed[id(container)] = container, before
-            self.new(container)
+            self.changed_containers[id(container)] = container, before
+            self.mark_created(container)
         return container
 
-    def _alters(self, container):
+    def _changes_outside(self, container):
         """Whether what changes is from outside. There it must be a plain container."""
         outside = id(container) not in self.created
         if outside and not isinstance(container, CONTAINERS):
@@ -453,24 +482,24 @@ class Reads(Calls):
         local.ctx.frame.on_object_change(container)
         return outside
 
-    def augmented(self, target, operand):
+    def augmented_operand(self, target, operand):
         """The operand of `target += operand` and the like, where `target` is a variable."""
         if isinstance(target, CONTAINERS):
             local.ctx.frame.on_object_change(target)
-        return self.operand(operand)
+        return self.read_operand(operand)
 
-    def computed(self, value):
+    def operator_result(self, value):
         """What an operator gives."""
-        return self.new(value) if isinstance(value, CONTAINERS) else value
+        return self.mark_created(value) if isinstance(value, CONTAINERS) else value
 
-    def change_item(self, container):
+    def before_update_item(self, container):
         """Called before an item is changed by `+=` and the like."""
         if not isinstance(container, Tensor):
-            self._alters(container)
-            self.content(container)
+            self._changes_outside(container)
+            self.read_content(container)
         return container
 
-    def content(self, value, objects=True, depth=0):
+    def read_content(self, value, objects=True, depth=0):
         """A value that is handed to code that may look at all of it. objects: also at the attributes of the
         user's objects, not only at the items of containers inside containers."""
         if isinstance(
@@ -488,137 +517,141 @@ class Reads(Calls):
         ):
             return value
         if depth > _DEEP:
-            self.uncovered("containers are nested too deep")
+            self.mark_unguarded("containers are nested too deep")
         elif type(value) is np.ndarray:
-            self._array(value)
+            self._guard_array(value)
             for part in value.flat if value.dtype.kind == "O" else ():
-                self.content(part, objects, depth + 1)
+                self.read_content(part, objects, depth + 1)
         elif isinstance(value, tuple | frozenset):
             for part in value:
-                self.content(part, objects, depth + 1)
+                self.read_content(part, objects, depth + 1)
         elif isinstance(value, _CONTAINERS):
-            self._meets(value)
-            self._members(value, id(value) in self.created, objects, depth)
+            self._mark_outer(value)
+            self._read_members(value, id(value) in self.created, objects, depth)
         elif isinstance(value, bytearray | memoryview | array.array):
-            self.facts.content(value, lambda: bytes(value), f"a {type(value).__name__}")
+            self.guards.guard_content(value, lambda: bytes(value), f"a {type(value).__name__}")
         elif isinstance(value, type(os.environ)):
-            self.facts.content(value, lambda: dict(value), "the environment")
-        elif self._describes(value) or isinstance(value, argparse.Namespace):
-            self._members(value.__dict__, id(value) in self.created, objects, depth)
+            self.guards.guard_content(value, lambda: dict(value), "the environment")
+        elif self._is_settings_object(value) or isinstance(value, argparse.Namespace):
+            self._read_members(value.__dict__, id(value) in self.created, objects, depth)
         elif objects and (
             isinstance(value, types.SimpleNamespace)
-            or self.is_users(type(value))
+            or self.is_user_code(type(value))
             and not isinstance(value, ModuleBase)
         ):
-            self._object_content(value, objects, depth)
-        elif id(value) not in self.created and not self._is_known(value):
-            self.uncovered(f"it looks into a {type(value).__module__}.{type(value).__name__} from outside")
+            self._read_object(value, objects, depth)
+        elif id(value) not in self.created and not self._is_constant(value):
+            self.mark_unguarded(
+                f"it looks into a {type(value).__module__}.{type(value).__name__} from outside"
+            )
         return value
 
-    def _object_content(self, owner, objects, depth):
+    def _read_object(self, owner, objects, depth):
         """The attributes of an object of the user's, and those that its classes have for it."""
         own = getattr(owner, "__dict__", None)
         if own is not None:
-            self._members(own, id(owner) in self.created, objects, depth)
+            self._read_members(own, id(owner) in self.created, objects, depth)
         for cls in type(owner).__mro__:
             for name, member in (
-                list(cls.__dict__.items()) if self.is_users(cls) and id(cls) not in self.passing else ()
+                list(cls.__dict__.items())
+                if self.is_user_code(cls) and id(cls) not in self.being_read
+                else ()
             ):
                 if name[:2] != "__" and not callable(member) and not hasattr(type(member), "__get__"):
-                    self.facts.member(cls, name)
-                    self.content(member, objects, depth + 1)
+                    self.guards.class_member(cls, name)
+                    self.read_content(member, objects, depth + 1)
 
-    def _is_known(self, owner):
+    def _is_constant(self, owner):
         """Whether an object of Python's own, or of a library, stays what it is, or is looked
         after elsewhere."""
         if isinstance(owner, np.ndarray):  # one with more than its elements
             return False
         root = package_of(type(owner).__module__)
-        return root in _KNOWN or self.is_users(type(owner)) or isinstance(owner, _STAYING)
+        return root in _KNOWN or self.is_user_code(type(owner)) or isinstance(owner, _STAYING)
 
-    def _describes(self, owner):
+    def _is_settings_object(self, owner):
         """Whether an object of ours is its settings, which its user may change: a
         distribution, an initializer."""
         root, _, module = type(owner).__module__.partition(".")
         return root in OURS and module.startswith(_DESCRIBING)
 
-    def _members(self, container, created, objects, depth):
-        if id(container) in self.passing or not (created or self._items(container)):
+    def _read_members(self, container, created, objects, depth):
+        if id(container) in self.being_read or not (created or self._guard_items(container)):
             return
-        self.passing.add(id(container))
+        self.being_read.add(id(container))
         for part in list(container.values() if isinstance(container, _MAPPINGS) else container):
-            self.content(part, objects, depth + 1)
-        self.passing.discard(id(container))
+            self.read_content(part, objects, depth + 1)
+        self.being_read.discard(id(container))
 
-    def _items(self, container):
+    def _guard_items(self, container):
         """Notes which items a container has. Returns whether they can be compared at each call."""
         if len(container) > _MOST:
-            self.uncovered(
+            self.mark_unguarded(
                 f"it goes through a {type(container).__name__} of {len(container)} items from outside"
             )
             return False
         if isinstance(container, set):
-            self.facts.content(container, lambda: frozenset(container), "a set")
+            self.guards.guard_content(container, lambda: frozenset(container), "a set")
         else:
             read = (
                 (lambda: tuple(container.items()))
                 if isinstance(container, _MAPPINGS)
                 else (lambda: tuple(container))
             )
-            self.facts.content(container, read, f"the content of a {type(container).__name__}")
+            self.guards.guard_content(container, read, f"the content of a {type(container).__name__}")
         return True
 
-    def unpacked(self, mapping):
+    def read_mapping(self, mapping):
         """A mapping whose items become those of another one."""
         if not isinstance(mapping, _MAPPINGS):
-            return self.content(mapping)
-        if id(mapping) not in self.created and self._items(mapping):
+            return self.read_content(mapping)
+        if id(mapping) not in self.created and self._guard_items(mapping):
             for part in mapping.values():
-                self.value(part)
+                self.read_value(part)
         return mapping
 
-    def iterate(self, value):
+    def read_iterable(self, value):
         """What is iterated over."""
         if isinstance(value, (*PLAIN, Tensor, types.GeneratorType)) or id(value) in self.created:
             return value
-        getter = self.method_of(value, "__iter__")
+        getter = self.user_method(value, "__iter__")
         if getter is not None:
             return self.call(getter, (value,), {})
         if isinstance(value, ModuleBase):
-            self._own(value, "_sub_layers")
+            self._guard_instance_attribute(value, "_sub_layers")
             return value
-        return self.content(value, objects=False)
+        return self.read_content(value, objects=False)
 
-    def pairs(self, value):
+    def read_pairs(self, value):
         """What is iterated over, and whose items are taken apart."""
-        return self.content(value, objects=False) if isinstance(value, (tuple, *CONTAINERS)) else value
+        return self.read_content(value, objects=False) if isinstance(value, (tuple, *CONTAINERS)) else value
 
-    def test(self, value):
+    def read_truth(self, value):
         """What is asked whether it is true."""
         for name in ("__bool__", "__len__"):
-            method = self.method_of(value, name)
+            method = self.user_method(value, name)
             if method is not None:
                 return bool(self.call(method, (value,), {}))
         if isinstance(value, collections.abc.Sized) and not isinstance(value, type):
-            self.length(value)
+            self.read_length(value)
         return value
 
-    def length(self, value):
+    def read_length(self, value):
         """The number of items of something."""
         if (
             not isinstance(value, (*PLAIN, tuple, Tensor))
             and id(value) not in self.created
             and hasattr(value, "__len__")
         ):
-            self.facts.result(
+            self.guards.guard_result(
                 lambda: len(value), f"the length of a {type(value).__name__}", (id(value), "len"), value
             )
 
-    def operand(self, value):
+    def read_operand(self, value):
         """An operand of an operator."""
-        return self.content(value, objects=False)
+        return self.read_content(value, objects=False)
 
     @staticmethod
-    def is_users(scope):
+    def is_user_code(scope):
         """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
         return is_users(scope if isinstance(scope, str) else getattr(scope, "__module__", None) or "")

@@ -32,7 +32,7 @@ from paddle_jax._program.guards.observer_view import ObserverView
 from paddle_jax._program.rewrite.call_policy import mark_converted
 from paddle_jax._program.rewrite.code_log import CodeLog
 from paddle_jax._program.rewrite.source import class_of, framed, maker, nested, remade
-from paddle_jax._program.rewrite.state_access import READS, NotCovered, rewritten
+from paddle_jax._program.rewrite.state_access import OBSERVER, NotCovered, rewritten
 from paddle_jax._program.rewrite.statement_preparation import Prepared, no_arguments, operator
 
 _STATEMENTS = (
@@ -156,20 +156,26 @@ class Transpiler(base.GenericTranspiler):
         return node
 
     def converted(self, function):
-        reads = Observing.reads if Observing.reads is not None and Observing.reads.here() else None
-        known = self.codes.setdefault(function.__code__, {})
-        if (reads is None) not in known:
-            try:
-                known[reads is None] = self.code_of(function, reads is not None)
-            except NotCovered as error:
-                reads.uncovered(f"{function.__qualname__}: {error}")
-                known[False] = self.code_of(function, False)
-        code = known[reads is None]
-        result = remade(
-            function, code, lambda cells: (self.operators, reads and ObserverView(reads, function, cells))
+        observer = (
+            Observing.observer
+            if Observing.observer is not None and Observing.observer.is_current_thread()
+            else None
         )
-        if reads is not None:
-            reads.codes.update(nested(code))
+        known = self.codes.setdefault(function.__code__, {})
+        if (observer is None) not in known:
+            try:
+                known[observer is None] = self.code_of(function, observer is not None)
+            except NotCovered as error:
+                observer.mark_unguarded(f"{function.__qualname__}: {error}")
+                known[False] = self.code_of(function, False)
+        code = known[observer is None]
+        result = remade(
+            function,
+            code,
+            lambda cells: (self.operators, observer and ObserverView(observer, function, cells)),
+        )
+        if observer is not None:
+            observer.observed_codes.update(nested(code))
         return mark_converted(result)
 
     def code_of(self, function, observed):
@@ -179,7 +185,7 @@ class Transpiler(base.GenericTranspiler):
         program.owner = class_of(function)
         program.observed = observed
         node, ctx = self.transform_function(function, program)
-        frame = framed(node, ctx.info.name, function, f"ag__, {READS}")
+        frame = framed(node, ctx.info.name, function, f"ag__, {OBSERVER}")
         text = ast.unparse(frame)
         CodeLog.show(function, text)
         tree = ast.parse(text)

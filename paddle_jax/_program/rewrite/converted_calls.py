@@ -50,13 +50,13 @@ _FEW = 8  # numbers made of lengths that are sorted
 def converted_call(function, args, kwargs=None, scope=None, options=None):
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
-    reads = Observing.reads
-    if reads is None or not reads.here():
+    observer = Observing.observer
+    if observer is None or not observer.is_current_thread():
         return _converted_call(function, args, kwargs, scope)
-    callee, positional, named = reads.prepared(function, args, kwargs)
+    callee, positional, named = observer.prepare_call(function, args, kwargs)
     if isinstance(callee, ObservedCall):
         return callee(*positional, **named)
-    return reads.result(function, _converted_call(function, args, kwargs, scope))
+    return observer.call_result(function, _converted_call(function, args, kwargs, scope))
 
 
 def _converted_call(function, args, kwargs, scope):
@@ -191,7 +191,7 @@ def _call_layer(layer, *args, **kwargs):
 @contextlib.contextmanager
 def converted_forwards(layer):
     """Inside the block the `forward`s that the user wrote, of a Layer and those below it, run converted."""
-    if Observing.reads is not None and Observing.reads.here():
+    if Observing.observer is not None and Observing.observer.is_current_thread():
         yield  # Layers ask the observer for their `forward`
         return
     converted_parts = []

@@ -1,10 +1,10 @@
-"""Rewriting of a function so that its reads pass through `reads__`, the observer of a run. What it
+"""Rewriting of a function so that its reads pass through `observer__`, the observer of a run. What it
 computes stays the same."""
 
 import ast
 import copy
 
-READS = "reads__"
+OBSERVER = "observer__"  # the name of the observer in rewritten code
 _SCOPES = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,
@@ -17,25 +17,31 @@ _SCOPES = (
 )
 # how the observer is shown what stands in a field of a node
 _SHOWN = {
-    (ast.BinOp, "left"): "operand",
-    (ast.BinOp, "right"): "operand",
-    (ast.FormattedValue, "value"): "operand",
-    (ast.BoolOp, "values"): "test",
-    (ast.If, "test"): "test",
-    (ast.IfExp, "test"): "test",
-    (ast.While, "test"): "test",
-    (ast.Assert, "test"): "test",
-    (ast.For, "iter"): "iterate",
-    (ast.YieldFrom, "value"): "iterate",
+    (ast.BinOp, "left"): "read_operand",
+    (ast.BinOp, "right"): "read_operand",
+    (ast.FormattedValue, "value"): "read_operand",
+    (ast.BoolOp, "values"): "read_truth",
+    (ast.If, "test"): "read_truth",
+    (ast.IfExp, "test"): "read_truth",
+    (ast.While, "test"): "read_truth",
+    (ast.Assert, "test"): "read_truth",
+    (ast.For, "iter"): "read_iterable",
+    (ast.YieldFrom, "value"): "read_iterable",
 }
 # what it need not be shown so
 _PLAIN = {
     None: ast.AST,
-    "operand": (ast.Constant, ast.JoinedStr),
-    "test": (ast.Compare, ast.Constant, ast.BoolOp),
+    "read_operand": (ast.Constant, ast.JoinedStr),
+    "read_truth": (ast.Compare, ast.Constant, ast.BoolOp),
 }
 # of calls of what converted code is made of, how it is shown the first argument
-_FIRST = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test", "for_stmt": "iterate"}
+_FIRST = {
+    "if_stmt": "read_truth",
+    "if_exp": "read_truth",
+    "not_": "read_truth",
+    "assert_stmt": "read_truth",
+    "for_stmt": "read_iterable",
+}
 # expressions whose value may come from outside
 _LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
@@ -140,7 +146,7 @@ class _Rewriting(ast.NodeTransformer):
         return node if isinstance(value, _PLAIN.get(shown, ())) else self._read(shown, node, like=value)
 
     def _read(self, what, *args, like):
-        call = ast.Call(ast.Attribute(ast.Name(READS, ast.Load()), what, ast.Load()), list(args), [])
+        call = ast.Call(ast.Attribute(ast.Name(OBSERVER, ast.Load()), what, ast.Load()), list(args), [])
         return ast.fix_missing_locations(ast.copy_location(call, like))
 
     # names, attributes, items -------------------------------------------------------------------------------
@@ -148,28 +154,28 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Name(self, node):
         if (
             not isinstance(node.ctx, ast.Load)
-            or node.id in (READS, "ag__")
+            or node.id in (OBSERVER, "ag__")
             or any(node.id in scope for scope in self.scopes)
         ):
             return node
         node.id = mangled(node.id, self.owner)
-        kind = "cell" if node.id in self.free else "name"
+        kind = "read_cell" if node.id in self.free else "read_global"
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
     def visit_Attribute(self, node):
-        if isinstance(node.value, ast.Name) and node.value.id in (READS, "ag__"):
+        if isinstance(node.value, ast.Name) and node.value.id in (OBSERVER, "ag__"):
             return node
         node.attr, value = mangled(node.attr, self.owner), self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
-            return self._read("attribute", value, ast.Constant(node.attr), like=node)
-        node.value = self._read("set_attribute", value, ast.Constant(node.attr), like=node)
+            return self._read("read_attribute", value, ast.Constant(node.attr), like=node)
+        node.value = self._read("before_set_attribute", value, ast.Constant(node.attr), like=node)
         return node
 
     def visit_Subscript(self, node):
         value, key = self.visit(node.value), self._key(self.visit(node.slice))
         if isinstance(node.ctx, ast.Load):
-            return self._read("item", value, _as_value(key), like=node)
-        node.value, node.slice = self._read("set_item", value, like=node), key
+            return self._read("read_item", value, _as_value(key), like=node)
+        node.value, node.slice = self._read("before_set_item", value, like=node), key
         return node
 
     def _key(self, key):
@@ -177,7 +183,7 @@ class _Rewriting(ast.NodeTransformer):
         if isinstance(key, ast.Tuple):
             key.elts = [self._key(part) for part in key.elts]
         elif isinstance(key, _LOOKED_UP):
-            return self._read("operand", key, like=key)
+            return self._read("read_operand", key, like=key)
         return key
 
     # expressions --------------------------------------------------------------------------------------------
@@ -188,7 +194,7 @@ class _Rewriting(ast.NodeTransformer):
         function = self.visit(node.func)
         named = ast.Dict(
             [k.arg and ast.Constant(k.arg) for k in node.keywords],
-            [self._visited(k.value, None if k.arg else "content") for k in node.keywords],
+            [self._visited(k.value, None if k.arg else "read_content") for k in node.keywords],
         )
         return self._read("call", function, ast.Tuple(self._visited(node.args), ast.Load()), named, like=node)
 
@@ -202,18 +208,18 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_Starred(self, node):
-        node.value = self._visited(node.value, "iterate" if isinstance(node.ctx, ast.Load) else None)
+        node.value = self._visited(node.value, "read_iterable" if isinstance(node.ctx, ast.Load) else None)
         return node
 
     def _new(self, node):
         node = self.generic_visit(node)
         if isinstance(node, ast.Dict):  # of `**other` the content is read
             node.values = [
-                v if k else self._read("unpacked", v, like=v)
+                v if k else self._read("read_mapping", v, like=v)
                 for k, v in zip(node.keys, node.values, strict=True)
             ]
         return (
-            self._read("new", node, like=node)
+            self._read("mark_created", node, like=node)
             if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx")
             else node
         )
@@ -222,26 +228,26 @@ class _Rewriting(ast.NodeTransformer):
 
     def _comprehension(self, node):
         first = node.generators[0]
-        first.iter = self._visited(first.iter, "iterate")
+        first.iter = self._visited(first.iter, "read_iterable")
         self.scopes.append(bound_names(node))
         for generator in node.generators:
             if generator.is_async:
                 raise NotCovered("an asynchronous comprehension")
             if generator is not first:
-                generator.iter = self._visited(generator.iter, "iterate")
-            generator.ifs = self._visited(generator.ifs, "test")
+                generator.iter = self._visited(generator.iter, "read_iterable")
+            generator.ifs = self._visited(generator.ifs, "read_truth")
             self._taken_apart(generator)
         for field in node._fields[:-1]:  # the last one has the generators
             setattr(node, field, self.visit(getattr(node, field)))
         self.scopes.pop()
-        return node if isinstance(node, ast.GeneratorExp) else self._read("new", node, like=node)
+        return node if isinstance(node, ast.GeneratorExp) else self._read("mark_created", node, like=node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def _taken_apart(self, node):
         """What a loop goes over, whose items it may take apart."""
         if not isinstance(node.target, ast.Name):
-            node.iter = self._read("pairs", node.iter, like=node.iter)
+            node.iter = self._read("read_pairs", node.iter, like=node.iter)
         return node
 
     def visit_Lambda(self, node):
@@ -255,14 +261,16 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit_Lambda(node)
 
     def visit_UnaryOp(self, node):
-        node.operand = self._visited(node.operand, "test" if isinstance(node.op, ast.Not) else "operand")
+        node.operand = self._visited(
+            node.operand, "read_truth" if isinstance(node.op, ast.Not) else "read_operand"
+        )
         return node
 
     def visit_BinOp(self, node):
-        return self._read("computed", self.generic_visit(node), like=node)
+        return self._read("operator_result", self.generic_visit(node), like=node)
 
     def visit_Compare(self, node):
-        shown = None if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops) else "operand"
+        shown = None if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops) else "read_operand"
         node.left, node.comparators = (
             self._visited(node.left, shown),
             self._visited(node.comparators, shown),
@@ -274,7 +282,7 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Assign(self, node):
         apart = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
         node.value, node.targets = (
-            self._visited(node.value, "pairs" if apart else None),
+            self._visited(node.value, "read_pairs" if apart else None),
             self._visited(node.targets),
         )
         return node
@@ -285,15 +293,15 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_AugAssign(self, node):
-        node.value, target = self._read("operand", self.visit(node.value), like=node.value), node.target
+        node.value, target = self._read("read_operand", self.visit(node.value), like=node.value), node.target
         if isinstance(target, ast.Attribute):
             target.attr = mangled(target.attr, self.owner)
             target.value = self._read(
-                "change_attribute", self.visit(target.value), ast.Constant(target.attr), like=target
+                "before_update_attribute", self.visit(target.value), ast.Constant(target.attr), like=target
             )
         elif isinstance(target, ast.Subscript):
             target.value, target.slice = (
-                self._read("change_item", self.visit(target.value), like=target),
+                self._read("before_update_item", self.visit(target.value), like=target),
                 self._key(self.visit(target.slice)),
             )
         elif not any(target.id in scope for scope in self.scopes):
@@ -303,7 +311,7 @@ class _Rewriting(ast.NodeTransformer):
             )
         else:
             node.value.func.attr, node.value.args = (
-                "augmented",
+                "augmented_operand",
                 [ast.Name(target.id, ast.Load()), *node.value.args],
             )
         return node
@@ -320,7 +328,7 @@ class _Rewriting(ast.NodeTransformer):
         return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
 
     def _imported(self, node, names, level):
-        told = self._read("imported", ast.Constant(tuple(names)), ast.Constant(level), like=node)
+        told = self._read("read_import", ast.Constant(tuple(names)), ast.Constant(level), like=node)
         return [node, ast.copy_location(ast.Expr(told), node)]
 
     def _refused(self, node):
@@ -341,7 +349,7 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_Match(self, node):
-        node.subject = self._visited(node.subject, "content")
+        node.subject = self._visited(node.subject, "read_content")
         for case in node.cases:
             if any(
                 isinstance(n, ast.MatchClass)
@@ -350,7 +358,7 @@ class _Rewriting(ast.NodeTransformer):
                 for n in ast.walk(case.pattern)
             ):
                 raise NotCovered("a pattern with a class or a name in `match`")
-            case.guard, case.body = self._visited(case.guard, "test"), self._visited(case.body)
+            case.guard, case.body = self._visited(case.guard, "read_truth"), self._visited(case.body)
         return node
 
     visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = visit_TryStar = _refused
@@ -369,7 +377,7 @@ def _as_value(key):
     """What stands between brackets as an expression of its own."""
     if isinstance(key, ast.Slice):
         parts = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
-        return ast.Call(ast.Attribute(ast.Name(READS, ast.Load()), "slice", ast.Load()), parts, [])
+        return ast.Call(ast.Attribute(ast.Name(OBSERVER, ast.Load()), "slice", ast.Load()), parts, [])
     if isinstance(key, ast.Tuple):
         key.elts = [_as_value(part) for part in key.elts]
     return key

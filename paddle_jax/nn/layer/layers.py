@@ -72,8 +72,12 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
     # calling ------------------------------------------------------------------------------------------------
 
     def __call__(self, *inputs, **kwargs):
-        reads = Observing.reads
-        forward = self.forward if reads is None or not reads.here() else reads.forward_of(self)
+        observer = Observing.observer
+        forward = (
+            self.forward
+            if observer is None or not observer.is_current_thread()
+            else observer.observed_forward(self)
+        )
         try:
             if self._forward_pre_hooks or self._forward_post_hooks:
                 return self._call_hooked(forward, inputs, kwargs)
