@@ -65,6 +65,8 @@ def reduced(op, found, out=None):
         return (np.any if op in (SUM, MAX, AVG) else np.all)(found, axis=0)
     floating = jnp.issubdtype(dtype, jnp.floating)
     wide = np.dtype(np.float32) if floating and dtype.itemsize < 4 else dtype
+    if out is None:
+        out = np.empty(found[0].shape, wide)  # NumPy gives a number in place of an array without axes
     with np.errstate(all="ignore"):
         total = _UFUNCS[op](found[0].astype(wide, copy=False), found[1].astype(wide, copy=False), out=out)
         for each in found[2:]:
@@ -72,5 +74,5 @@ def reduced(op, found, out=None):
         if op == AVG:
             total = total.astype(dtype).astype(wide) if floating and dtype.itemsize == 2 else total
             share = np.divide if jnp.issubdtype(wide, jnp.inexact) else np.floor_divide
-            total = share(total, wide.type(len(found)), out=None if out is None else total)
+            total = share(total, wide.type(len(found)), out=total)
         return total if total.dtype == dtype else total.astype(dtype)

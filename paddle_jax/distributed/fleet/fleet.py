@@ -4,6 +4,7 @@ import os
 import warnings
 
 from paddle_jax._core.base import launch_variables
+from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import schedulers
 from paddle_jax.amp import GradScaler
 from paddle_jax.distributed.communication.group import barrier, is_initialized
@@ -14,6 +15,13 @@ from paddle_jax.distributed.fleet.base.role_maker import PaddleCloudRoleMaker, R
 from paddle_jax.distributed.fleet.base.topology import CommunicateTopology, HybridCommunicateGroup
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
+    NoPipelineParallel,
+    PipelineParallel,
+    PipelineParallelWithInterleave,
+    PipelineParallelWithInterleaveFthenB,
+)
 from paddle_jax.distributed.fleet.meta_parallel.wrapped import ShardingParallel, TensorParallel
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
@@ -78,8 +86,8 @@ class Fleet:
             This object.
         Raises:
             ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter
-                servers, or several workers that are not collective; pp_degree, sep_degree or cp_degree above
-                1. AssertionError: the product of the degrees is not the number of processes.
+                servers, or several workers that are not collective; sep_degree or cp_degree above 1.
+                AssertionError: the product of the degrees is not the number of processes.
         Example:
             >>> from paddle_jax.distributed import fleet
             >>> fleet.init(is_collective=True).worker_num()
@@ -243,8 +251,8 @@ class Fleet:
         Args:
             model: Layer.
         Returns:
-            DataParallel, TensorParallel or ShardingParallel round it, as the degrees say; the Layer itself
-            where there is one process.
+            DataParallel, TensorParallel, ShardingParallel or PipelineParallel round it, as the degrees say;
+            the Layer itself where there is one process and it is no PipelineLayer.
         Raises:
             AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
         Example:
@@ -253,9 +261,16 @@ class Fleet:
             >>> fleet.init(is_collective=True).distributed_model(net) is net
             True
         """
+        strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
+        if isinstance(model, PipelineLayer):
+            return _pipeline(model, self._hcg, strategy)
         if self.worker_num() <= 1:
             return model
-        strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
+        if mode == ParallelMode.PIPELINE_PARALLEL:
+            raise CheckError(
+                f"fleet.distributed_model: model: got {type(model).__name__}; with pp_degree above 1 it must "
+                "be a PipelineLayer"
+            )
         if mode == ParallelMode.DATA_PARALLEL:
             return DataParallel(
                 model,
@@ -313,14 +328,32 @@ class Fleet:
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
 
 
+def _pipeline(model, hcg, strategy):
+    """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
+    stages, chunks = hcg.get_pipe_parallel_world_size(), model.get_num_virtual_stages()
+    if stages == 1:
+        return NoPipelineParallel(model, strategy, hcg)
+    if chunks == 1:
+        return PipelineParallel(model, hcg, strategy)
+    micro_batches = strategy.pipeline_configs["accumulate_steps"]
+    if micro_batches >= 2 * stages:
+        return PipelineParallelWithInterleave(model, hcg, strategy)
+    if micro_batches >= stages:
+        return PipelineParallelWithInterleaveFthenB(model, hcg, strategy)
+    raise ValueError(
+        f"fleet.distributed_model: accumulate_steps: got {micro_batches}; a pipeline of {stages} stages of "
+        f"{chunks} chunks needs {stages} micro-batches at least"
+    )
+
+
 def _grid(strategy):
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
-    for name in ("pp", "sep", "cp"):
+    for name in ("sep", "cp"):
         if degrees[name] > 1:
             raise NotImplementedError(
                 f"fleet.init: {name}_degree: got {degrees[name]}; "
-                "there are only dp_degree, mp_degree and sharding_degree for "
+                "there are only dp_degree, mp_degree, pp_degree and sharding_degree for "
                 "processes; a process that drives several devices has dist.parallelize"
             )
     if degrees["dp"] < 0:

@@ -35,12 +35,17 @@ class HybridParallelOptimizer(OwnedRound):
         super().step()
 
     def _total(self, params, grads):
-        cut = [getattr(p, "is_distributed", False) for p in params]
-        whole = _squares([g for g, apart in zip(grads, cut, strict=True) if not apart])
-        return whole + summed(
-            _squares([g for g, apart in zip(grads, cut, strict=True) if apart]),
-            self._hcg.get_model_parallel_group(),
-        )
+        """The sum of squares of all gradients of the model.
+
+        Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
+        weight that several stages share counts once.
+        """
+        whole, cut = [], []
+        for parameter, gradient in zip(params, grads, strict=True):
+            if getattr(parameter, "is_firstly_shared", True):
+                (cut if getattr(parameter, "is_distributed", False) else whole).append(gradient)
+        total = _squares(whole) + summed(_squares(cut), self._hcg.get_model_parallel_group())
+        return summed(total, self._hcg.get_pipe_parallel_group())
 
     def _found_everywhere(self, found):
         return anywhere(
@@ -48,6 +53,7 @@ class HybridParallelOptimizer(OwnedRound):
             self._hcg.get_sharding_parallel_group(),
             self._hcg.get_data_parallel_group(),
             self._hcg.get_model_parallel_group(),
+            self._hcg.get_pipe_parallel_group(),
         )
 
 

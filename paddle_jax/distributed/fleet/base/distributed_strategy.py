@@ -4,6 +4,7 @@ import copy
 import warnings
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax.distributed.fleet.base.nested_configs import NestedConfig, nested_configs
 
 __all__ = ["DistributedStrategy"]
 
@@ -15,7 +16,11 @@ _DEGREES = {
     "sharding_degree": 1,
     "sep_degree": 1,
     "cp_degree": 1,
+    "ep_degree": 1,
+    "moe_sharding_degree": 1,
+    "cp_sharding_degree": 1,
 }
+_HYBRID_SWITCHES = {"enable_optimizer_timer": False, "split_norm_comm": False}
 _CONFIGS = {
     "amp": {
         "init_loss_scaling": 32768.0,
@@ -156,15 +161,17 @@ _PLAIN = {
     "_fuse_grad_size_in_TFLOPS": 50.0,
 }
 _HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd") :], "a_sync", "split_data")
-_NESTED = ("mp_configs", "pp_configs", "sharding_configs", "dp_configs", "sep_configs", "cp_configs")
 
 
 class DistributedStrategy:
     """What a program asks of `fleet.init`: how many processes for each kind of parallelism, and how
     gradients travel.
 
-    `hybrid_configs`: dict of `dp_degree` (default -1: what the others leave), `mp_degree`, `sharding_degree`;
-    their product is the number of processes. `find_unused_parameters`, `fuse_grad_size_in_MB`,
+    `hybrid_configs`: dict of `dp_degree` (default -1: what the others leave), `mp_degree`, `pp_degree`,
+    `sharding_degree`; their product is the number of processes. Its `pp_configs`, `mp_configs`,
+    `sharding_configs` and so on are objects with Paddle's fields, set by attribute or by a dict.
+    `pp_configs.delay_scale_loss` divides gradients after the backward pass in place of the loss before it;
+    knobs for overlap, buffers and NCCL are accepted. `find_unused_parameters`, `fuse_grad_size_in_MB`,
     `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`, `sharding`,
     `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto`
     and kin act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and kin are
@@ -184,7 +191,7 @@ class DistributedStrategy:
     def __init__(self):
         values = _PLAIN | dict.fromkeys(_SWITCHES, False)
         values |= {f"{name}_configs": copy.deepcopy(found) for name, found in _CONFIGS.items()}
-        values["hybrid_configs"] = _DEGREES | {name: {} for name in _NESTED}
+        values["hybrid_configs"] = _DEGREES | _HYBRID_SWITCHES | nested_configs()
         values["hybrid_parallel_order"] = list(_ORDER)
         object.__setattr__(self, "_values", values)
 
@@ -204,11 +211,27 @@ class DistributedStrategy:
             raise TypeError(f"DistributedStrategy.{name}: got {type(value).__name__}; it must be a dict")
         value = dict(value)
         if name == "hybrid_configs":
-            self._settle_hybrid(value)
+            self._take_order(value)
         for key in value:
             if key not in self._values[name]:
                 raise CheckError(f"key:{key} not in {name}; there are {', '.join(self._values[name])}")
+        if name == "hybrid_configs":
+            self._set_nested(value)
         self._values[name] = self._values[name] | value
+
+    def _set_nested(self, value):
+        """Sets the fields of settings below `hybrid_configs` that a dict gives, and takes them out of it."""
+        for key in [key for key in value if isinstance(self._values["hybrid_configs"][key], NestedConfig)]:
+            fields = value.pop(key)
+            if isinstance(fields, NestedConfig):
+                self._values["hybrid_configs"][key] = fields
+            elif isinstance(fields, dict):
+                self._values["hybrid_configs"][key].update(fields)
+            else:
+                raise TypeError(
+                    f"DistributedStrategy.hybrid_configs: {key}: got {type(fields).__name__}; "
+                    "it must be a dict"
+                )
 
     def _set_plain(self, name, value):
         if name in _HELD_BY_TYPE and not isinstance(value, bool):  # Paddle says so and keeps what it has
@@ -221,7 +244,8 @@ class DistributedStrategy:
         if name == "a_sync":
             self._values["a_sync_configs"] = self._values["a_sync_configs"] | {"k_steps": 0}
 
-    def _settle_hybrid(self, value):
+    def _take_order(self, value):
+        """Takes the order of the dimensions out of a dict, and checks its degrees."""
         if "order" in value:
             order = value.pop("order")
             if sorted(order) != sorted(_ORDER) and sorted(order) != sorted(set(_ORDER) - {"cp"}):

@@ -12,6 +12,7 @@ from paddle_jax.distributed.parallel import ParallelMode, get_rank
 __all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
 
 NAMES = ["data", "pipe", "sharding", "sep", "context", "model"]
+_SHORT = {"dp": "data", "mp": "model", "pp": "pipe", "sharding": "sharding", "sep": "sep"}
 
 
 class CommunicateTopology:
@@ -139,6 +140,14 @@ class HybridCommunicateGroup:
         self._place = topology.get_coord(self.global_rank)._asdict()
         self._groups = {name: self._made([name]) for name in names}
         self._check = self._made([name for name in names if name != "data"])
+        self._fused_groups = {axes: self._fused(axes) for axes in (("data", "sep"), ("pipe", "model"))}
+        # the names by which libraries read degrees and groups
+        for short, axis in _SHORT.items():
+            setattr(self, f"_{short}_degree", self._sizes.get(axis, 1))
+            setattr(self, f"_{short}_comm_group", self._groups.get(axis))
+        self.stage_id = self._place.get("pipe", 0)
+        self.is_first_stage = self.stage_id == 0
+        self.is_last_stage = self.stage_id == self._sizes.get("pipe", 1) - 1
 
     def _made(self, names):
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
@@ -195,6 +204,34 @@ class HybridCommunicateGroup:
     def get_pipe_parallel_world_size(self):
         """Its length."""
         return self._sizes["pipe"]
+
+    def get_p2p_groups(self):
+        """The groups of this stage with the next and the previous one, twice (for sending and receiving);
+        None where there is one stage only."""
+        if self._sizes.get("pipe", 1) == 1:
+            return None
+        group = self._groups["pipe"]
+        return group, group, group, group
+
+    def get_dp_sep_parallel_group(self):
+        """The group along "data" and "sep" together."""
+        return self._fused_groups["data", "sep"]
+
+    def get_pp_mp_parallel_group(self):
+        """The group along "pipe" and "model" together."""
+        return self._fused_groups["pipe", "model"]
+
+    def _fused(self, axes):
+        """The group along several dimensions together; one that is there already where only one is longer."""
+        longer = [name for name in axes if self._sizes.get(name, 1) > 1]
+        if len(longer) > 1:
+            return self._made(longer)
+        known = [name for name in axes if name in self._groups]
+        return self._groups[(longer or known)[0]] if known else None
+
+    def get_moe_sharding_parallel_world_size(self):
+        """1: experts are not divided along dimensions of their own."""
+        return 1
 
     def get_rank_from_stage(self, stage_id, **kwargs):
         """The number of the process at another place along "pipe"."""

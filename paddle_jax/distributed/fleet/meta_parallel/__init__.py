@@ -3,7 +3,27 @@
 from paddle_jax.distributed.fleet.meta_parallel import sharding
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import *  # noqa: F403
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import __all__ as _layers
-from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import PipelineParallel
-from paddle_jax.distributed.fleet.meta_parallel.wrapped import ShardingParallel, TensorParallel
+from paddle_jax.distributed.fleet.meta_parallel.micro_batches import PipelineDatasetPreprocessor
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
+    NoPipelineParallel,
+    PipelineParallel,
+    PipelineParallelWithInterleave,
+    PipelineParallelWithInterleaveFthenB,
+)
+from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
+    MetaParallelBase,
+    ShardingParallel,
+    TensorParallel,
+)
 
-__all__ = [*_layers, "PipelineParallel", "ShardingParallel", "TensorParallel"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    *_layers,
+    "MetaParallelBase",
+    "NoPipelineParallel",
+    "PipelineDatasetPreprocessor",
+    "PipelineParallel",
+    "PipelineParallelWithInterleave",
+    "PipelineParallelWithInterleaveFthenB",
+    "ShardingParallel",
+    "TensorParallel",
+]

@@ -1,16 +1,231 @@
-"""Training steps of a PipelineLayer: a batch in several small ones, whose gradients add up."""
+"""Training steps of a PipelineLayer: a batch in several small ones, over one stage or several processes."""
+
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.amp.auto_cast import auto_cast
+from paddle_jax.autograd import backward
+from paddle_jax.distributed.fleet.meta_parallel.micro_batches import MicroBatches
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
-from paddle_jax.distributed.fleet.meta_parallel.wrapped import _Wrapped
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import (
+    GRADIENT,
+    OUTPUT,
+    StageMessages,
+)
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.schedules import Pipeline, Step
+from paddle_jax.distributed.fleet.meta_parallel.wrapped import MetaParallelBase
+from paddle_jax.tensor.creation import zeros
+from paddle_jax.tensor.joining import stack
 
 __all__ = []
 
 
-class PipelineParallel(_Wrapped):
+class _Batched(MetaParallelBase):
     """A PipelineLayer that trains by whole batches.
+
+    Attributes:
+        accumulate_steps: how many micro-batches a batch has.
+        micro_batch_size: rows of each.
+        total_loss: for each loss function the losses of the micro-batches of the last step.
+        loss_fn_idx: which of several loss functions is made small.
+        optimizer, lr_scheduler, scaler: those of the last `train_batch`.
+    """
+
+    def __init__(self, layers, strategy, hcg):
+        if not isinstance(layers, PipelineLayer):
+            raise TypeError(
+                f"{type(self).__name__}: layers: got {type(layers).__name__}; it must be a PipelineLayer"
+            )
+        super().__init__(layers, hcg, strategy)
+        configs = strategy.pipeline_configs
+        self.accumulate_steps = configs["accumulate_steps"]
+        self.micro_batch_size = configs["micro_batch_size"]
+        self._delay_scale_loss = strategy.hybrid_configs["pp_configs"].delay_scale_loss
+        self.total_loss = None
+        self.loss_fn_idx = 0
+        self.optimizer = None
+        self.lr_scheduler = None
+        self.scaler = None
+
+    def is_pipeline_first_stage(self, ignore_virtual: bool = False) -> bool:
+        """Whether this process has the first layer."""
+        return True
+
+    def is_pipeline_last_stage(self, ignore_virtual: bool = False) -> bool:
+        """Whether this process has the last layer."""
+        return True
+
+    def forward_backward_pipeline(
+        self, data: Any, scaler: Any = None, return_micro_batch_loss: bool = False
+    ) -> Tensor | list[Tensor]:
+        """Computes the gradients of the mean loss of the micro-batches, and returns it.
+
+        Args:
+            data: [inputs, labels], each a Tensor of all rows, a list of one Tensor for each micro-batch, or
+                a tuple or dict of such; or an iterator of (inputs, labels) of micro-batches.
+            scaler: GradScaler or None.
+            return_micro_batch_loss: give the losses of all micro-batches instead, divided by their number.
+        Returns:
+            Tensor [], or [micro-batches]; a list of them for several loss functions. The same on all stages.
+        """
+        self.scaler = scaler
+        self._begin()
+        batches = self._batches(data)
+        for micro_batch in range(self.accumulate_steps):
+            output = self._layers(batches.inputs(micro_batch))
+            self._backward(self._loss(output, batches.labels(micro_batch)))
+        return self._result(return_micro_batch_loss)
+
+    def train_batch(
+        self,
+        data: Any,
+        optimizer: Any,
+        lr_scheduler: Any = None,
+        scaler: Any = None,
+        loss_fn_idx: int = 0,
+        return_micro_batch_loss: bool = False,
+    ) -> Tensor | list[Tensor]:
+        """One training step.
+
+        Args:
+            data: as in forward_backward_pipeline; stages between the first and the last may give None.
+            optimizer: Optimizer.
+            lr_scheduler: LRScheduler or None; it goes on by one step.
+            scaler: GradScaler or None.
+            loss_fn_idx: int, which of several loss functions is made small.
+            return_micro_batch_loss: as in forward_backward_pipeline.
+        Returns:
+            The mean loss, a Tensor [].
+        Raises:
+            AssertionError: there is no such loss function.
+        """
+        self.optimizer = optimizer
+        self.lr_scheduler = lr_scheduler
+        self._layers.train()
+        self._choose_loss(loss_fn_idx)
+        loss = self.forward_backward_pipeline(data, scaler, return_micro_batch_loss)
+        with auto_cast(enable=False):
+            self._optimizer_step()
+        return loss
+
+    @no_grad()
+    def eval_batch(self, data: Any, compute_loss: bool = False, loss_fn_idx: int = 0) -> Any:
+        """The mean loss of a batch, or what comes out for each micro-batch.
+
+        Args:
+            data: as in forward_backward_pipeline.
+            compute_loss: give the mean loss. Default False: a list of outputs.
+            loss_fn_idx: int, which of several loss functions must be there.
+        """
+        self._layers.eval()
+        self._choose_loss(loss_fn_idx)
+        self._begin()
+        batches = self._batches(data)
+        outputs = []
+        for micro_batch in range(self.accumulate_steps):
+            outputs.append(self._layers(batches.inputs(micro_batch)))
+            if compute_loss:
+                self._loss(outputs.pop(), batches.labels(micro_batch))
+        return self._result(False) if compute_loss else outputs
+
+    # parts of a step ----------------------------------------------------------------------------------------
+
+    def _begin(self):
+        self.total_loss = [[] for _ in self._layers._loss_fn]
+
+    def _batches(self, data):
+        return MicroBatches(data, self.accumulate_steps, self.micro_batch_size)
+
+    def _choose_loss(self, index):
+        functions = self._layers._loss_fn
+        if index not in range(len(functions)) or functions[index] is None:
+            raise CheckError(
+                f"{type(self).__name__}: loss_fn_idx: got {index}; the PipelineLayer has no such loss_fn, "
+                "give it one"
+            )
+        self.loss_fn_idx = index
+
+    def _loss(self, output, labels):
+        """The loss of a micro-batch that is made small, as its part of the whole; all are noted."""
+        chosen = None
+        for index, function in enumerate(self._layers._loss_fn):
+            if function is None:
+                raise CheckError(f"{type(self).__name__}: the PipelineLayer has no loss_fn; give it one")
+            loss = function(output, labels)
+            if not isinstance(loss, Tensor):
+                raise CheckError(f"loss_fn: it gives {type(loss).__name__}; it must give a Tensor")
+            if self.accumulate_steps > 1 and not self._delay_scale_loss:
+                loss = loss / self.accumulate_steps
+            self.total_loss[index].append(loss.detach())
+            if index == self.loss_fn_idx:
+                chosen = loss
+        return chosen
+
+    def _backward(self, loss):
+        (loss if self.scaler is None else self.scaler.scale(loss)).backward()
+
+    def _result(self, each):
+        """The losses of a step: their sum, or each of them, for one loss function or a list."""
+        results = [self._result_of(losses, each) for losses in self.total_loss]
+        return results[0] if len(results) == 1 else results
+
+    def _result_of(self, losses, each):
+        if each:
+            return stack([loss.reshape([]) for loss in losses])
+        total = losses[0]
+        for loss in losses[1:]:
+            total = total + loss
+        return total / self.accumulate_steps if self._delay_scale_loss else total
+
+    @no_grad()
+    def _optimizer_step(self):
+        if self._delay_scale_loss:
+            for parameter in self._layers.parameters():
+                if parameter.grad is not None:
+                    parameter.grad = parameter.grad / self.accumulate_steps
+        if self.scaler is None:
+            self.optimizer.step()
+        else:
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        self.optimizer.clear_grad()
+        if self.lr_scheduler is not None:
+            self.lr_scheduler.step()
+
+
+class NoPipelineParallel(_Batched):
+    """A PipelineLayer of one stage that trains by whole batches.
+
+    Args:
+        layers: PipelineLayer with a loss_fn.
+        strategy: DistributedStrategy; its pipeline_configs say accumulate_steps, into how many small batches
+            a batch is cut, and micro_batch_size.
+        hcg: HybridCommunicateGroup.
+    Raises:
+        TypeError: layers is no PipelineLayer.
+    """
+
+
+class _Held:
+    """What a stage keeps of a forward step until its backward step.
+
+    Attributes:
+        input: what came in, whose Tensors get the gradients that go back.
+        output: what went out, whose gradients come back; the loss on the last stage.
+    """
+
+    __slots__ = ("input", "output")
+
+    def __init__(self, input, output):
+        self.input = input
+        self.output = output
+
+
+class PipelineParallel(_Batched):
+    """A PipelineLayer over several processes, one stage each, that trains by whole batches (1F1B).
 
     Args:
         layers: PipelineLayer with a loss_fn.
@@ -19,86 +234,213 @@ class PipelineParallel(_Wrapped):
             a batch is cut, and micro_batch_size.
     Raises:
         TypeError: layers is no PipelineLayer.
+
+    Attributes:
+        num_stages: how many stages there are.
+        stage_id: which one this process has.
+        num_model_chunks: how many parts of the model a stage has.
     """
 
     def __init__(self, layers, hcg, strategy):
-        if not isinstance(layers, PipelineLayer):
-            raise TypeError(
-                f"PipelineParallel: layers: got {type(layers).__name__}; it must be a PipelineLayer"
-            )
-        super().__init__(layers, hcg, strategy)
-        configs = strategy.pipeline_configs
-        self.accumulate_steps, self.micro_batch_size, self.total_loss = (
-            configs["accumulate_steps"],
-            configs["micro_batch_size"],
-            None,
-        )
+        super().__init__(layers, strategy, hcg)
+        self.pp_group = hcg.get_pipe_parallel_group()
+        self.num_stages = hcg.get_pipe_parallel_world_size()
+        self.stage_id = hcg.get_stage_id()
+        self.num_model_chunks = layers.get_num_virtual_stages()
+        self._check_sizes()
+        self._messages = StageMessages(self.pp_group, self.num_model_chunks) if self.num_stages > 1 else None
+        self._held: dict[tuple[int, int], _Held] = {}
 
-    def forward_backward_pipeline(self, data, scaler=None):
-        """Computes the gradients of the mean loss of the small batches, and returns it.
+    def _check_sizes(self):
+        """Refuses numbers of stages and micro-batches that the schedule does not take."""
 
-        Args:
-            data: [inputs, labels], each a Tensor, or a list or tuple of such.
-            scaler: GradScaler or None.
-        """
-        total = 0
-        for inputs, labels in self._small_batches(data):
-            loss = self._loss(inputs, labels) / self.accumulate_steps
-            (loss if scaler is None else scaler.scale(loss)).backward()
-            total = total + loss.detach()
-        self.total_loss = total
-        return total
+    def is_pipeline_first_stage(self, ignore_virtual: bool = False) -> bool:
+        """Whether this process has the first layer."""
+        return self.stage_id == 0
 
-    def train_batch(self, data, optimizer, lr_scheduler=None, scaler=None):
-        """One training step.
+    def is_pipeline_last_stage(self, ignore_virtual: bool = False) -> bool:
+        """Whether this process has the last layer."""
+        return self.stage_id == self.num_stages - 1
+
+    def get_static_scheduler(self) -> str:
+        """The order of this stage's steps: `f0;f1;b0;b1;` (micro-batches forward and backward), with `_vp1`
+        behind the steps of chunk 1 where there are several."""
+        return schedules.text(self._schedule(), self.num_model_chunks)
+
+    def _sizes(self):
+        return Pipeline(self.num_stages, self.accumulate_steps, self.num_model_chunks)
+
+    def _schedule(self) -> list[Step]:
+        return schedules.one_forward_one_backward(self._sizes(), self.stage_id)
+
+    def forward_backward_pipeline(
+        self, data: Any, scaler: Any = None, return_micro_batch_loss: bool = False
+    ) -> Tensor | list[Tensor]:
+        if self._messages is None:
+            return super().forward_backward_pipeline(data, scaler, return_micro_batch_loss)
+        self.scaler = scaler
+        self._begin()
+        self._held.clear()
+        batches = self._batches(data)
+        for step in self._schedule():
+            if step.kind == schedules.FORWARD:
+                self._forward_step(step, batches)
+            else:
+                self._backward_step(step)
+        if self.scaler is not None and not self.is_pipeline_last_stage(ignore_virtual=True):
+            # A scaler looks at the precision when it scales: it must decide on all stages as on the last one.
+            self.scaler.scale(zeros([]))
+        self._layers.allreduce_shared_weight_gradients()
+        losses = self._share_losses(return_micro_batch_loss)
+        self._messages.finish()
+        return losses
+
+    forward_backward_pipeline.__doc__ = _Batched.forward_backward_pipeline.__doc__
+
+    @no_grad()
+    def eval_batch(self, data: Any, compute_loss: bool = False, loss_fn_idx: int = 0) -> Any:
+        """The mean loss of a batch on all stages, or what the last layer of this process gives for each
+        micro-batch.
 
         Args:
             data: as in forward_backward_pipeline.
-            optimizer: Optimizer.
-            lr_scheduler: LRScheduler or None; it goes on by one step.
-            scaler: GradScaler or None.
-        Returns:
-            The mean loss, a Tensor [].
+            compute_loss: give the mean loss. Default False: a list of outputs.
+            loss_fn_idx: int, which of several loss functions must be there.
         """
-        self._layers.train()
-        loss = self.forward_backward_pipeline(data, scaler)
-        if scaler is None:
-            optimizer.step()
-        else:
-            scaler.step(optimizer)
-            scaler.update()
-        optimizer.clear_grad()
-        if lr_scheduler is not None:
-            lr_scheduler.step()
-        return loss
-
-    @no_grad()
-    def eval_batch(self, data, compute_loss=False):
-        """The mean loss of a batch, or a list of what comes out for each small batch."""
+        if self._messages is None:
+            return super().eval_batch(data, compute_loss, loss_fn_idx)
         self._layers.eval()
-        if not compute_loss:
-            return [self._layers(inputs) for inputs, _ in self._small_batches(data)]
-        return sum(self._loss(*one) / self.accumulate_steps for one in self._small_batches(data))
+        self._choose_loss(loss_fn_idx)
+        self._begin()
+        batches = self._batches(data)
+        outputs = []
+        for step in schedules.forward_only(self._sizes(), self.stage_id):
+            output = self._forward(step, self._input(step, batches))
+            if self._is_last(step.chunk) and compute_loss:
+                self._loss(output, batches.labels(step.micro_batch))
+            elif step.chunk == self.num_model_chunks - 1:
+                outputs.append(output)
+        result = self._share_losses(False) if compute_loss else outputs
+        self._messages.finish()
+        return result
 
-    def _loss(self, inputs, labels):
-        if self._layers._loss_fn is None:
-            raise CheckError("PipelineParallel: the PipelineLayer has no loss_fn; give it one")
-        return self._layers._loss_fn(self._layers(inputs), labels)
+    # steps of a schedule ------------------------------------------------------------------------------------
 
-    def _small_batches(self, data):
-        inputs, labels = data
-        for at in range(self.accumulate_steps):
-            yield self._cut(inputs, at), self._cut(labels, at)
+    def _is_last(self, chunk):
+        """Whether a chunk of this stage has the last layer of the model."""
+        return self._messages.neighbour(chunk, 1) is None
 
-    def _cut(self, whole, at):
-        if isinstance(whole, list | tuple):
-            return type(whole)(self._cut(one, at) for one in whole)
-        if not isinstance(whole, Tensor):
-            return whole
-        size = self.micro_batch_size
-        if whole.shape[0] != size * self.accumulate_steps:
+    def _input(self, step, batches):
+        """What a forward step starts with: data, or what the stage before gives."""
+        before = self._messages.neighbour(step.chunk, -1)
+        if before is None:
+            return batches.inputs(step.micro_batch)
+        return self._messages.receive(OUTPUT, before[0], step.chunk, step.micro_batch)
+
+    def _forward(self, step, value):
+        """Runs a chunk, and sends what it gives to the next stage."""
+        chunk = None if self.num_model_chunks == 1 else step.chunk
+        output = self._layers(value, chunk_id=chunk)
+        after = self._messages.neighbour(step.chunk, 1)
+        if after is not None:
+            self._messages.send(OUTPUT, *after, output)
+        return output
+
+    def _forward_step(self, step, batches):
+        value = self._input(step, batches)
+        output = self._forward(step, value)
+        if self._is_last(step.chunk):
+            output = self._loss(output, batches.labels(step.micro_batch))
+        self._held[step.chunk, step.micro_batch] = _Held(value, output)
+
+    def _backward_step(self, step):
+        """Takes the gradients of what a chunk gave, and sends back those of what it got."""
+        held = self._held.pop((step.chunk, step.micro_batch))
+        after = self._messages.neighbour(step.chunk, 1)
+        if after is None:
+            self._backward(held.output)
+        else:
+            gradients = self._messages.receive(GRADIENT, after[0], step.chunk, step.micro_batch)
+            _backward_from(held.output, gradients)
+        before = self._messages.neighbour(step.chunk, -1)
+        if before is not None:
+            gradients = tuple(tensor.grad for tensor in _wanting_gradients(held.input))
+            self._messages.send(GRADIENT, *before, gradients)
+
+    def _share_losses(self, each):
+        """The losses of a step, which the last stage has computed, on all stages."""
+        result = self._result(each) if self.is_pipeline_last_stage(ignore_virtual=True) else None
+        return self._messages.broadcast(result)
+
+
+class PipelineParallelWithInterleave(PipelineParallel):
+    """A PipelineLayer whose stages have several chunks, which take turns: a smaller bubble, more messages.
+
+    Args:
+        layers: PipelineLayer with num_virtual_pipeline_stages above 1.
+        hcg: HybridCommunicateGroup.
+        strategy: DistributedStrategy; accumulate_steps must be twice the number of stages at least.
+    Raises:
+        AssertionError: there are too few stages, chunks or micro-batches.
+    """
+
+    _least = 2  # micro-batches for each stage
+
+    def _check_sizes(self):
+        if self.num_model_chunks < 2 or self.num_stages < 2:
             raise CheckError(
-                f"PipelineParallel: data: got a batch of {whole.shape[0]}; "
-                f"pipeline_configs make it {self.accumulate_steps} batches of {size}"
+                f"{type(self).__name__}: got {self.num_stages} stages of {self.num_model_chunks} chunks; "
+                "there must be 2 of both at least"
             )
-        return whole[at * size : (at + 1) * size]
+        if self.accumulate_steps < self._least * self.num_stages:
+            raise CheckError(
+                f"{type(self).__name__}: accumulate_steps: got {self.accumulate_steps}; it must be "
+                f"{self._least * self.num_stages} at least for {self.num_stages} stages"
+            )
+
+    def _schedule(self) -> list[Step]:
+        return schedules.interleaved(self._sizes(), self.stage_id)
+
+
+class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
+    """As PipelineParallelWithInterleave, with all forward steps before all backward steps, for fewer
+    micro-batches.
+
+    Args:
+        layers: PipelineLayer with num_virtual_pipeline_stages above 1.
+        hcg: HybridCommunicateGroup.
+        strategy: DistributedStrategy; accumulate_steps must be the number of stages at least.
+    Raises:
+        AssertionError: there are too few stages, chunks or micro-batches.
+    """
+
+    _least = 1
+
+    def _schedule(self) -> list[Step]:
+        return schedules.forward_then_backward(self._sizes(), self.stage_id)
+
+
+def _tensors(value):
+    """The Tensors in a nest, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        return [tensor for one in value.values() for tensor in _tensors(one)]
+    if isinstance(value, tuple | list):
+        return [tensor for one in value for tensor in _tensors(one)]
+    return []
+
+
+def _wanting_gradients(value):
+    return [tensor for tensor in _tensors(value) if not tensor.stop_gradient]
+
+
+def _backward_from(output, gradients):
+    """The backward pass from what a stage gave; None for a Tensor that the next stage has not used."""
+    pairs = [
+        (tensor, gradient)
+        for tensor, gradient in zip(_wanting_gradients(output), gradients, strict=True)
+        if gradient is not None
+    ]
+    if pairs:
+        backward([tensor for tensor, _ in pairs], [gradient for _, gradient in pairs])

@@ -11,7 +11,7 @@ def _alike(tensors, group):
         same_everywhere(tensors, group)
 
 
-class _Wrapped(Layer):
+class MetaParallelBase(Layer):
     """A Layer whose Parameters and buffers begin alike on the processes that hold the same part."""
 
     def __init__(self, layers, hcg, strategy=None):
@@ -39,7 +39,7 @@ class _Wrapped(Layer):
     set_dict = load_dict = set_state_dict
 
 
-class TensorParallel(_Wrapped):
+class TensorParallel(MetaParallelBase):
     """A Layer with parts (ColumnParallelLinear and kin): Parameters that are no parts begin alike, and each
     call computes with the input of the first process of the model parallel group.
 
@@ -58,7 +58,7 @@ class TensorParallel(_Wrapped):
         return self._layers(*inputs, **kwargs)
 
 
-class ShardingParallel(_Wrapped):
+class ShardingParallel(MetaParallelBase):
     """A Layer whose optimizer states are divided among processes; each computes with its part of the batch.
 
     Args:

@@ -11,11 +11,8 @@ from paddle_jax.distributed.fleet.layers.mpu.random import (
     get_rng_state_tracker,
     model_parallel_random_seed,
 )
-from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import (
-    LayerDesc,
-    PipelineLayer,
-    SharedLayerDesc,
-)
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import LayerDesc, SharedLayerDesc
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 
 __all__ = [
     "ColumnParallelLinear",

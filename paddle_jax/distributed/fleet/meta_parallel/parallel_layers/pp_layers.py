@@ -1,82 +1,88 @@
-"""Models written down as a list of layers, for pipelines. Here the whole list runs in each process: a
-pipeline of one stage."""
+"""Models as a list of layers, cut into stages. Each process makes the layers of its own stage."""
 
 import functools as ft
 import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
+from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import LayerDesc, SharedLayerDesc
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.segments import SegmentLayers
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.shared_weights import shared_weights
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
+from paddle_jax.distributed.parallel import get_rank, get_world_size
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import Layer, LayerDict
 
 __all__ = []
 
+_SEED = 1234  # Paddle's: layer i begins with this number plus i, whatever the number of stages
 
-class LayerDesc:
-    """A Layer that is made later.
 
-    Args:
-        layer_func_or_spec: subclass of Layer.
-        inputs, kwargs: what it is made with.
-    Raises:
-        TypeError: it is no such class.
-    Example:
-        >>> from paddle_jax.distributed.fleet.meta_parallel import LayerDesc
-        >>> LayerDesc(paddle.nn.Linear, 2, 3).build_layer().weight.shape
-        paddle.Size([2, 3])
+class PipelineLayerChunk(Layer):
+    """One of several parts of the model that a stage has. `PipelineLayer.forward` runs it.
+
+    Attributes:
+        run_function: its layers and functions, in order.
     """
 
-    def __init__(self, layer_func_or_spec, *inputs, **kwargs):
-        if not (isinstance(layer_func_or_spec, type) and issubclass(layer_func_or_spec, Layer)):
-            raise TypeError(
-                f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
-                "it must be a subclass of paddle.nn.Layer"
-            )
-        self.layer_func, self.inputs, self.kwargs = layer_func_or_spec, inputs, kwargs
+    def __init__(self):
+        super().__init__()
+        self.run_function = []
 
-    def build_layer(self, **extra_kwargs):
-        """The Layer, made with further keyword arguments."""
-        return self.layer_func(*self.inputs, **self.kwargs, **extra_kwargs)
+    def append(self, sublayer: Any) -> None:
+        """Adds a Layer or a function; a Layer is named by its place in the chunk."""
+        if isinstance(sublayer, Layer):
+            self.add_sublayer(str(len(self.run_function)), sublayer)
+        self.run_function.append(sublayer)
 
-    def __repr__(self):
-        given = [*map(repr, self.inputs), *(f"{name}={value!r}" for name, value in self.kwargs.items())]
-        return f"{self.layer_func.__name__}({', '.join(given)})"
+    def get_run_function(self) -> list:
+        """Its layers and functions, in order."""
+        return self.run_function
 
+    def forward(self, *args, **kwargs):
+        """Always refused.
 
-class SharedLayerDesc(LayerDesc):
-    """A Layer that stands at several places of a list: those with the same key are one Layer.
+        Raises:
+            PermissionError: in every case; `net(x, chunk_id=)` of the PipelineLayer runs a chunk.
+        """
+        raise PermissionError(
+            "PipelineLayerChunk: its forward cannot be called; call the PipelineLayer with chunk_id"
+        )
 
-    Args:
-        key: str.
-        layer_func: subclass of Layer.
-        forward_func: `f(layer, x)`, called in place of the Layer. Default None: the Layer.
-        shared_weight_attr: name of the Parameter, or several names, that pipelines of more stages keep alike.
-        inputs, kwargs: what the Layer is made with.
-    """
-
-    def __init__(self, key, layer_func, forward_func=None, shared_weight_attr="weight", *inputs, **kwargs):
-        super().__init__(layer_func, *inputs, **kwargs)
-        self.layer_name, self.forward_func, self.shared_weight_attr = key, forward_func, shared_weight_attr
+    def __iter__(self) -> Iterator:
+        return iter(self.run_function)
 
 
 class PipelineLayer(Layer):
     """A model as a list of layers that run one after the other, each on what the one before gives.
 
+    A process makes the layers of its own stage. Layer i is made with the random seed 1234 + i, so a model
+    begins with the same weights for any number of stages. Its Parameters are named by the place in the list
+    (`3.weight`), with several chunks by the first place of the chunk and the place in it (`4.0.weight`),
+    shared ones by their key (`shared_layers.key.weight`).
+
     Args:
         layers: list of Layers, functions, LayerDescs and SharedLayerDescs.
-        num_stages: int, 1. Default None: that of the topology.
+        num_stages: int. Default None: that of the topology.
         topology: CommunicateTopology. One of the two must be given.
-        loss_fn: `f(output, label)`, what `PipelineParallel.train_batch` makes small. Default None.
-        seg_method: "uniform" or "layer:Name", where pipelines of more stages may be cut; the named class
-            must be in the list.
+        loss_fn: `f(output, label)`, what `train_batch` makes small, or a list of such. Default None.
+        seg_method: where the list is cut: "uniform", "layer:Name" (each part has as many layers whose class
+            name contains it), or a list of bounds.
         recompute_interval: int: so many layers at a time are computed again in the backward pass.
             Default 0: none are.
         recompute_ctx: dict, which recomputing needs; its entries concern GPUs and are accepted.
-        num_virtual_pipeline_stages: int or None: accepted for one stage.
-        use_cudagraph, use_dualpipev: accepted.
+        num_virtual_pipeline_stages: int: so many parts a stage. Default None: 1. More than 1 need "layer:".
+        use_cudagraph: accepted.
+        use_dualpipev: must be False.
     Raises:
-        ValueError: neither num_stages nor topology. NotImplementedError: more than one stage.
+        ValueError: neither num_stages nor topology, or stages that the processes do not divide into.
+        AssertionError: stages, segments or arguments that do not go together. NotImplementedError:
+        use_dualpipev.
     Example:
         >>> from paddle_jax.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer
         >>> net = PipelineLayer([LayerDesc(paddle.nn.Linear, 2, 3), paddle.nn.ReLU()], num_stages=1)
@@ -86,107 +92,201 @@ class PipelineLayer(Layer):
 
     def __init__(
         self,
-        layers,
-        num_stages=None,
-        topology=None,
-        loss_fn=None,
-        seg_method="uniform",
-        recompute_interval=0,
-        recompute_ctx=None,
-        num_virtual_pipeline_stages=None,
-        use_cudagraph=False,
-        use_dualpipev=False,
+        layers: list,
+        num_stages: int | None = None,
+        topology: CommunicateTopology | None = None,
+        loss_fn: Callable | list | None = None,
+        seg_method: str | list[int] = "uniform",
+        recompute_interval: int = 0,
+        recompute_ctx: dict | None = None,
+        num_virtual_pipeline_stages: int | None = None,
+        use_cudagraph: bool = False,
+        use_dualpipev: bool = False,
     ):
         super().__init__()
-        self._num_stages = _stages(num_stages, topology)
+        if use_dualpipev:
+            raise NotImplementedError(
+                "PipelineLayer: use_dualpipev: got True; use num_virtual_pipeline_stages, which interleaves"
+            )
         if recompute_interval > 0 and recompute_ctx is None:
             raise CheckError(
                 "PipelineLayer: recompute_ctx: got None; it must be a dict where recompute_interval is not 0"
             )
-        self._layers_desc, self._loss_fn, self._topo, self._stage_id = list(layers), loss_fn, topology, 0
-        self._recompute_interval, self._num_virtual_pipeline_stages = (
-            recompute_interval,
-            num_virtual_pipeline_stages or 1,
+        self._num_virtual_pipeline_stages = _chunks(num_virtual_pipeline_stages, seg_method)
+        self._topo = _topology(num_stages, topology)
+        self._num_stages = self._topo.get_dim("pipe")
+        self._total_stages_with_virtual_stages = self._num_stages * self._num_virtual_pipeline_stages
+        self.global_rank = get_rank()
+        self._stage_id = self._topo.get_coord(self.global_rank).pipe
+        self._layers_desc = list(layers)
+        self._num_layers = len(self._layers_desc)
+        self._loss_fn = loss_fn if isinstance(loss_fn, list) else [loss_fn]
+        self._recompute_interval = recompute_interval
+        self.recompute_ctx = recompute_ctx
+        chunks = None if self._num_virtual_pipeline_stages == 1 else self._num_virtual_pipeline_stages
+        self.segment_parts = SegmentLayers(
+            self._layers_desc, self._num_stages, seg_method, chunks
+        ).do_segment()
+        self.shared_layers = LayerDict()
+        self.run_function = []
+        self._model_chunks = []
+        self._make_layers()
+        self.shared_comm = shared_weights(
+            self._layers_desc, self.get_stage_from_index, self._topo, self.global_rank, self.shared_layers
         )
-        _check_method(seg_method, self._layers_desc)
-        self.segment_parts = [0, len(self._layers_desc)]
-        self.shared_layers, self.run_function = LayerDict(), []
-        for at, one in enumerate(self._layers_desc):
-            self.run_function.append(self._made(at, one))
+        self._synchronize_shared_weights()
 
-    def _made(self, at, one):
-        if isinstance(one, SharedLayerDesc):
-            if one.layer_name not in self.shared_layers:
-                self.shared_layers[one.layer_name] = one.build_layer()
-            layer = self.shared_layers[one.layer_name]
-            return layer if one.forward_func is None else ft.partial(one.forward_func, layer)
-        layer = one.build_layer() if isinstance(one, LayerDesc) else one
-        if isinstance(layer, Layer):
-            self.add_sublayer(str(at), layer)
-        return layer
+    def _bounds(self):
+        """(begin, end) of each part of the list that this stage has."""
+        parts = range(self._stage_id, self._total_stages_with_virtual_stages, self._num_stages)
+        return [(self.segment_parts[part], self.segment_parts[part + 1]) for part in parts]
 
-    def forward(self, input, chunk_id=None):
-        """What the last layer gives."""
+    def _make_layers(self):
+        """Makes the layers of this stage; random numbers outside go on as if it had drawn none."""
+        tracker = get_rng_state_tracker()
+        numbers, tracked = get_rng_state(), tracker.get_states_tracker()
+        try:
+            for begin, end in self._bounds():
+                self._make_part(begin, end)
+        finally:
+            set_rng_state(numbers)
+            tracker.set_states_tracker(tracked)
+
+    def _make_part(self, begin, end):
+        chunk = None
+        if self._num_virtual_pipeline_stages > 1:
+            chunk = PipelineLayerChunk()
+            self._model_chunks.append(chunk)
+            self.add_sublayer(str(begin), chunk)
+        for index in range(begin, end):
+            seed(_SEED + index)
+            self._make_layer(index, chunk)
+
+    def _make_layer(self, index, chunk):
+        """Makes layer `index` of the list and adds it to a chunk, or to the list of this stage."""
+        described = self._layers_desc[index]
+        if isinstance(described, SharedLayerDesc):
+            function = self._shared(described)
+            if chunk is not None and not isinstance(function, Layer):
+                chunk.add_sublayer(described.layer_name, self.shared_layers[described.layer_name])
+        else:
+            function = described.build_layer() if isinstance(described, LayerDesc) else described
+            if chunk is None and isinstance(function, Layer):
+                self.add_sublayer(str(index), function)
+        (self.run_function if chunk is None else chunk).append(function)
+
+    def _shared(self, described):
+        """What runs at a place of a shared Layer."""
+        key = described.layer_name
+        if key not in self.shared_layers:
+            self.shared_layers[key] = described.build_layer()
+        layer = self.shared_layers[key]
+        return layer if described.forward_func is None else ft.partial(described.forward_func, layer)
+
+    def forward(self, input: Any, chunk_id: int | None = None) -> Any:
+        """What the last layer of this stage, or of one of its chunks, gives.
+
+        Args:
+            input: Tensor, or a tuple or dict of such.
+            chunk_id: int, which chunk; needed where there are several.
+        Raises:
+            AssertionError: there is no such chunk.
+        """
+        functions = self._functions(chunk_id)
         step = self._recompute_interval
         if step <= 0:
-            return _passed(self.run_function, input)
-        for start in range(0, len(self.run_function), step):
-            some = self.run_function[start : start + step]
-            wanted = any(isinstance(f, Layer) and f.parameters() for f in some)
-            input = recompute(ft.partial(_passed, some), input) if wanted else _passed(some, input)
+            return _passed(functions, input)
+        for start in range(0, len(functions), step):
+            some = functions[start : start + step]
+            if _worth_recomputing(some, input):
+                input = recompute(ft.partial(_passed, some), input)
+            else:
+                input = _passed(some, input)
         return input
 
-    def get_stage_from_index(self, layer_idx):
-        """The stage that has a layer of the list: 0.
+    def _functions(self, chunk_id):
+        if chunk_id is None:
+            return self.run_function
+        if not isinstance(chunk_id, int) or self._num_virtual_pipeline_stages == 1:
+            raise CheckError(
+                f"PipelineLayer: chunk_id: got {chunk_id!r}; it must be an int, and there must be several "
+                "chunks (num_virtual_pipeline_stages)"
+            )
+        if chunk_id >= len(self._model_chunks):
+            raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id} of {len(self._model_chunks)} chunks")
+        self.run_function = self._model_chunks[chunk_id].get_run_function()
+        return self.run_function
+
+    def get_stage_from_index(self, layer_idx: int) -> int:
+        """The stage that has a layer of the list.
 
         Raises:
             AssertionError: there is no such layer.
         """
-        if not 0 <= layer_idx < len(self._layers_desc):
+        if not 0 <= layer_idx < self._num_layers:
             raise CheckError(
-                f"get_stage_from_index: layer_idx={layer_idx} is out of range for "
-                f"{len(self._layers_desc)} layers"
+                f"get_stage_from_index: layer_idx={layer_idx} is out of range for {self._num_layers} layers"
             )
-        return 0
+        part = sum(bound <= layer_idx for bound in self.segment_parts[1:])
+        return part % self._num_stages
 
-    def get_num_virtual_stages(self):
+    def get_num_virtual_stages(self) -> int:
         """The number of parts that each stage has."""
         return self._num_virtual_pipeline_stages
 
-    def get_model_chunks(self):
-        """None: there is one part."""
-        return None
+    def get_model_chunks(self) -> list[PipelineLayerChunk] | None:
+        """The parts of this stage; None where there is one."""
+        return None if self._num_virtual_pipeline_stages == 1 else self._model_chunks
 
-    def allreduce_shared_weight_gradients(self):
-        """Nothing to do: shared layers are one Layer here, whose gradients add up."""
+    def _synchronize_shared_weights(self):
+        for shared in self.shared_comm.values():
+            shared.synchronize()
 
-    def save_state_dict(self, path):
-        """Writes the state of each layer of the list into a folder, as
-        `layer_00-tensor_00-model_states.pdparams` and so on."""
+    def allreduce_shared_weight_gradients(self) -> None:
+        """Sums the gradients of Layers that several stages have a copy of."""
+        for shared in self.shared_comm.values():
+            shared.sum_gradients()
+
+    def save_state_dict(self, path: str) -> None:
+        """Writes the state of each layer of this stage into a folder, as
+        `layer_00-tensor_00-model_states.pdparams` and so on. The first of data parallel copies writes.
+        """
+        if getattr(self._topo.get_coord(self.global_rank), "data", 0) != 0:
+            return
         pathlib.Path(path).mkdir(parents=True, exist_ok=True)
-        for at, layer in self._with_state():
-            save(layer.state_dict(), str(_file(path, at)))
+        for name, layer in self._with_state():
+            save(layer.state_dict(), str(pathlib.Path(path) / name))
 
-    def set_state_dir(self, path):
+    def set_state_dir(self, path: str) -> None:
         """Loads what `save_state_dict` wrote.
 
         Raises:
             AssertionError: the folder or one of its files is missing.
         """
-        for at, layer in self._with_state():
-            if not _file(path, at).is_file():
+        for name, layer in self._with_state():
+            file = pathlib.Path(path) / name
+            if not file.is_file():
                 raise CheckError(
-                    f"set_state_dir: path: {_file(path, at)} is missing; "
-                    "write the folder with save_state_dict"
+                    f"set_state_dir: path: {file} is missing; write the folder with save_state_dict"
                 )
-            layer.set_state_dict(load(str(_file(path, at))))
+            layer.set_state_dict(load(str(file)))
+        self._synchronize_shared_weights()
 
     def _with_state(self):
-        return [
-            (at, layer)
-            for at, layer in enumerate(self.run_function)
-            if isinstance(layer, Layer) and layer.state_dict()
-        ]
+        """(name of its file, Layer) of the layers of this stage that have a state."""
+        parts = [self.run_function] if not self._model_chunks else self._model_chunks
+        found = []
+        for chunk, (functions, (begin, _)) in enumerate(zip(parts, self._bounds(), strict=True)):
+            virtual = f"-virtual_pp_stage_{chunk:02d}" if self._model_chunks else ""
+            for index, layer in enumerate(functions, begin):
+                if isinstance(layer, Layer) and layer.state_dict():
+                    name = f"layer_{index:02d}{virtual}-tensor_{self._model_rank():02d}-model_states.pdparams"
+                    found.append((name, layer))
+        return found
+
+    def _model_rank(self):
+        """The place of this process among those that have parts of each layer."""
+        return getattr(self._topo.get_coord(self.global_rank), "model", 0)
 
 
 def _passed(functions, x):
@@ -195,34 +295,44 @@ def _passed(functions, x):
     return x
 
 
-def _file(path, at):
-    """The file of layer `at`; each process of a model parallel group has files of its own."""
-    part = 0 if Current.hcg is None else Current.hcg.get_model_parallel_rank()
-    return pathlib.Path(path) / f"layer_{at:02d}-tensor_{part:02d}-model_states.pdparams"
+def _worth_recomputing(functions, input):
+    """Whether there is something to keep from being held: Parameters, and an input that wants a gradient."""
+    if not any(isinstance(one, Layer) and one.parameters() for one in functions):
+        return False
+    tensors = input if isinstance(input, tuple) else (input,)
+    return any(isinstance(one, Tensor) and not one.stop_gradient for one in tensors)
 
 
-def _stages(num_stages, topology):
+def _chunks(wanted, seg_method):
+    """How many parts a stage has."""
+    if not wanted:
+        return 1
+    if not isinstance(wanted, int):
+        raise CheckError(
+            f"PipelineLayer: num_virtual_pipeline_stages: got {wanted!r}; it must be an int or None"
+        )
+    if wanted > 1 and not (isinstance(seg_method, str) and seg_method.startswith("layer:")):
+        raise CheckError(
+            f"PipelineLayer: seg_method: got {seg_method!r}; several chunks a stage "
+            "(num_virtual_pipeline_stages) need 'layer:Name'"
+        )
+    return wanted
+
+
+def _topology(num_stages, topology):
+    """The grid of all processes; where none is given, one of data parallel pipelines."""
     if num_stages is None and topology is None:
         raise ValueError("PipelineLayer: got neither num_stages nor topology; give one of them")
-    known = None if topology is None else topology.get_dim("pipe")
-    if num_stages is not None and known is not None and num_stages != known:
-        raise CheckError(f"PipelineLayer: num_stages: got {num_stages}; the topology has {known}")
-    found = known if num_stages is None else num_stages
-    if found != 1:
-        raise NotImplementedError(
-            f"PipelineLayer: num_stages: got {found}; pipelines of more than one stage "
-            "are not written yet; use tensor parallelism (mp_degree) or sharding "
-            "(sharding_degree)"
+    if topology is not None:
+        if num_stages is not None and num_stages != topology.get_dim("pipe"):
+            raise CheckError(
+                f"PipelineLayer: num_stages: got {num_stages}; the topology has {topology.get_dim('pipe')}"
+            )
+        return topology
+    processes = get_world_size()
+    if processes % num_stages:
+        raise ValueError(
+            f"PipelineLayer: num_stages: got {num_stages}; the {processes} processes of the program must be "
+            "a multiple of it"
         )
-    return found
-
-
-def _check_method(seg_method, layers):
-    if not seg_method.startswith("layer:"):
-        return
-    names = {(one.layer_func if isinstance(one, LayerDesc) else type(one)).__name__ for one in layers}
-    if seg_method[6:] not in names:
-        raise CheckError(
-            f"PipelineLayer: seg_method: got {seg_method!r}; the list has no layer of that "
-            f"class, but {sorted(names)}"
-        )
+    return CommunicateTopology(["data", "pipe", "model"], [processes // num_stages, num_stages, 1])

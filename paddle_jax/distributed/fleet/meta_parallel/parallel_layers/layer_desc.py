@@ -1,0 +1,66 @@
+"""Layers that are made later, by the process that has them."""
+
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax.nn import Layer
+
+__all__ = []
+
+
+class LayerDesc:
+    """A Layer that is made later.
+
+    Args:
+        layer_func_or_spec: subclass of Layer.
+        inputs, kwargs: what it is made with.
+    Raises:
+        TypeError: it is no such class.
+    Example:
+        >>> from paddle_jax.distributed.fleet.meta_parallel import LayerDesc
+        >>> LayerDesc(paddle.nn.Linear, 2, 3).build_layer().weight.shape
+        paddle.Size([2, 3])
+    """
+
+    def __init__(self, layer_func_or_spec, *inputs, **kwargs):
+        if not (isinstance(layer_func_or_spec, type) and issubclass(layer_func_or_spec, Layer)):
+            raise TypeError(
+                f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
+                "it must be a subclass of paddle.nn.Layer"
+            )
+        self.layer_func = layer_func_or_spec
+        self.inputs = inputs
+        self.kwargs = kwargs
+
+    def build_layer(self, **extra_kwargs):
+        """The Layer, made with further keyword arguments."""
+        return self.layer_func(*self.inputs, **self.kwargs, **extra_kwargs)
+
+    def __repr__(self):
+        named = (f"{name}={value!r}" for name, value in self.kwargs.items())
+        return f"{self.layer_func.__name__}({', '.join([*map(repr, self.inputs), *named])})"
+
+
+class SharedLayerDesc(LayerDesc):
+    """A Layer that stands at several places of a list: those with the same key are one Layer.
+
+    In a pipeline of several stages each stage that has one of these places has a copy. The copies begin with
+    the values of the first one, and their gradients are summed before each step.
+
+    Args:
+        key: str.
+        layer_func: subclass of Layer.
+        forward_func: `f(layer, x)`, called in place of the Layer. Default None: the Layer.
+        shared_weight_attr: name of the Parameter, or list of names, that stages keep alike.
+        inputs, kwargs: what the Layer is made with.
+    """
+
+    def __init__(self, key, layer_func, forward_func=None, shared_weight_attr="weight", *inputs, **kwargs):
+        super().__init__(layer_func, *inputs, **kwargs)
+        names = [shared_weight_attr] if isinstance(shared_weight_attr, str) else shared_weight_attr
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise CheckError(
+                f"SharedLayerDesc: shared_weight_attr: got {shared_weight_attr!r}; "
+                "it must be a str or a list of str"
+            )
+        self.layer_name = key
+        self.forward_func = forward_func
+        self.shared_weight_attr = names

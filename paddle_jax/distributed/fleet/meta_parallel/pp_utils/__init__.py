@@ -1,0 +1,1 @@
+"""Parts of pipelines: their schedules, and the messages between stages."""

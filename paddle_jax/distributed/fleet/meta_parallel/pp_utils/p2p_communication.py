@@ -1,0 +1,172 @@
+"""Messages between neighbouring stages of a pipeline: what a stage gives, and the gradients that come back.
+
+A message is one array of bytes: a head in JSON, which says how Tensors are nested and what they are, and
+their elements behind it. So shapes and dtypes may differ from one micro-batch to the next, and nothing is
+agreed on beforehand. Messages of a direction and chunk come in the order of their micro-batches. They wait
+at the receiver until it asks for them, so no order of calls can block two stages.
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+from paddle_jax._core.base.dtype import convert
+from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax.distributed.communication.group import Group
+
+OUTPUT = "output"
+GRADIENT = "gradient"
+_HEAD = struct.Struct("!I")
+
+
+def packed(value: Any) -> np.ndarray:
+    """A nest of Tensors as one array of bytes.
+
+    Raises:
+        TypeError: something else is in it.
+    """
+    arrays = []
+    head = {"value": _described(value, arrays)}
+    text = json.dumps(head).encode()
+    pieces = [_HEAD.pack(len(text)), text, *(array.tobytes() for array in arrays)]
+    return np.frombuffer(b"".join(pieces), np.uint8)
+
+
+def _described(value, arrays):
+    """What JSON says of a nest; the arrays in it are added to a list."""
+    if isinstance(value, Tensor):
+        array = np.asarray(value._value)
+        arrays.append(array)
+        return {
+            "dtype": array.dtype.name,
+            "shape": list(array.shape),
+            "stop_gradient": bool(value.stop_gradient),
+        }
+    if isinstance(value, tuple | list):
+        return {type(value).__name__: [_described(one, arrays) for one in value]}
+    if isinstance(value, dict):
+        return {"dict": [[name, _described(one, arrays)] for name, one in value.items()]}
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"plain": value}
+    raise TypeError(
+        f"PipelineLayer: a stage gives {type(value).__name__}; it must be a Tensor, or a tuple, list or dict "
+        "of Tensors, numbers and None"
+    )
+
+
+def unpacked(message: np.ndarray) -> Any:
+    """The nest of Tensors of a message."""
+    (size,) = _HEAD.unpack(message[: _HEAD.size].tobytes())
+    start = _HEAD.size + size
+    head = json.loads(message[_HEAD.size : start].tobytes())
+    return _built(head["value"], _Bytes(message[start:]))
+
+
+class _Bytes:
+    """The elements of a message, taken one array after the other.
+
+    Attributes:
+        data: array of bytes.
+        position: where the next array begins.
+    """
+
+    def __init__(self, data):
+        self.data = data
+        self.position = 0
+
+    def array(self, dtype, shape):
+        """The next array."""
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        piece = self.data[self.position : self.position + size]
+        self.position += size
+        return np.frombuffer(piece.tobytes(), dtype).reshape(shape)
+
+
+def _built(described, data):
+    if "dtype" in described:
+        array = data.array(np.dtype(convert(described["dtype"]).np), described["shape"])
+        tensor = wrap(put(array))
+        tensor.stop_gradient = described["stop_gradient"]
+        return tensor
+    if "dict" in described:
+        return {name: _built(one, data) for name, one in described["dict"]}
+    if "plain" in described:
+        return described["plain"]
+    if "tuple" in described:
+        return tuple(_built(one, data) for one in described["tuple"])
+    return [_built(one, data) for one in described["list"]]
+
+
+class StageMessages:
+    """The messages of one stage.
+
+    Attributes:
+        group: Group of the stages, in their order.
+        stage: place of this process in it.
+        stages: how many there are.
+        chunks: how many parts of the model each stage has.
+        sent: messages on their way, which `finish` waits for.
+    """
+
+    def __init__(self, group: Group, chunks: int):
+        self.group = group
+        self.sent = []
+        self.stage = group.rank
+        self.stages = group.nranks
+        self.chunks = chunks
+
+    def neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
+        """(stage, chunk) before (step -1) or after (step 1) a chunk of this stage; None at either end."""
+        place = chunk * self.stages + self.stage + step
+        if not 0 <= place < self.stages * self.chunks:
+            return None
+        return place % self.stages, place // self.stages
+
+    def send(self, kind: str, stage: int, chunk: int, value: Any) -> None:
+        """Puts a message for a chunk of a stage on its way; does not wait."""
+        limit = self.group.process_group.limit
+        rank = self.group.ranks[stage]
+        self.sent.append(
+            (kind, rank, Groups.channel.send(self._name(kind, chunk), rank, packed(value), limit))
+        )
+
+    def finish(self) -> None:
+        """Waits until all messages are out.
+
+        Raises:
+            RuntimeError: one could not be delivered.
+        """
+        wire = self.group.process_group
+        sent, self.sent = self.sent, []
+        for kind, rank, message in sent:
+            what = f"pipeline stage {self.stage}: {kind}"
+            Groups.channel.delivered(message, what, wire.where, rank, wire.limit)
+
+    def receive(self, kind: str, stage: int, chunk: int, micro_batch: int) -> Any:
+        """The next message of a kind from a stage, for a chunk of this one.
+
+        Raises:
+            RuntimeError: it will not come; the message says what was waited for, and why.
+        """
+        wire = self.group.process_group
+        name = self._name(kind, chunk)
+        rank = self.group.ranks[stage]
+        ticket = Groups.channel.ticket(name, rank)
+        what = f"pipeline stage {self.stage}: {kind} of micro-batch {micro_batch}, chunk {chunk}"
+        return unpacked(Groups.channel.receive(name, rank, ticket, what, wire.where, wire.limit))
+
+    def broadcast(self, value: Any) -> Any:
+        """What the last stage gives, on all stages."""
+        last = self.stages - 1
+        if self.stage != last:
+            return self.receive("loss", last, 0, 0)
+        for stage in range(last):
+            self.send("loss", stage, 0, value)
+        return value
+
+    def _name(self, kind, chunk):
+        return f"{self.group.id} {kind} {chunk}"

@@ -1,0 +1,99 @@
+"""In which order a stage of a pipeline runs its forward and backward steps.
+
+A schedule is a list of Steps for one stage. It is a pure function of the sizes of the pipeline, so all stages
+know the schedules of all others. The bubble is the share of a stage's time in which it waits; with p stages,
+m micro-batches and v chunks a stage it is (p - 1) / m for FThenB and 1F1B, and (p - 1) / (v m) interleaved.
+1F1B keeps at most p - stage micro-batches alive.
+
+Sources: Huang et al., GPipe, 2019 (FThenB); Narayanan et al., Efficient Large-Scale Language Model Training
+on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved).
+"""
+
+from typing import NamedTuple
+
+FORWARD = "f"
+BACKWARD = "b"
+
+
+class Step(NamedTuple):
+    """One step of a stage.
+
+    Attributes:
+        kind: FORWARD or BACKWARD.
+        chunk: which of the chunks of the stage runs.
+        micro_batch: which part of the batch it runs on.
+    """
+
+    kind: str
+    chunk: int
+    micro_batch: int
+
+
+class Pipeline(NamedTuple):
+    """The sizes of a pipeline.
+
+    Attributes:
+        stages: how many processes it has.
+        micro_batches: into how many parts a batch is cut.
+        chunks: how many parts of the model each stage has.
+    """
+
+    stages: int
+    micro_batches: int
+    chunks: int = 1
+
+
+def forward_then_backward(pipeline: Pipeline, stage: int) -> list[Step]:
+    """All forward steps, then all backward steps."""
+    forward, backward = _orders(pipeline, [range(pipeline.micro_batches)])
+    return forward + backward
+
+
+def one_forward_one_backward(pipeline: Pipeline, stage: int) -> list[Step]:
+    """1F1B: as few forward steps ahead as the stages behind this one need, then in turns."""
+    forward, backward = _orders(pipeline, [range(pipeline.micro_batches)])
+    return _in_turns(forward, backward, pipeline.stages - stage - 1)
+
+
+def interleaved(pipeline: Pipeline, stage: int) -> list[Step]:
+    """1F1B over several chunks a stage: a group of micro-batches runs through a chunk on all stages before
+    the next chunk begins.
+
+    Groups have as many micro-batches as there are stages; the first one takes the rest of the division, too.
+    """
+    stages, micro_batches, chunks = pipeline
+    first = min(stages + micro_batches % stages, micro_batches)
+    groups = [range(first)]
+    groups += [range(start, start + stages) for start in range(first, micro_batches, stages)]
+    forward, backward = _orders(pipeline, groups)
+    ahead = 2 * (stages - stage - 1) + (chunks - 1) * first
+    return _in_turns(forward, backward, ahead)
+
+
+def forward_only(pipeline: Pipeline, stage: int) -> list[Step]:
+    """The forward steps of an evaluation."""
+    return forward_then_backward(pipeline, stage)[: pipeline.chunks * pipeline.micro_batches]
+
+
+def _orders(pipeline: Pipeline, groups) -> tuple[list[Step], list[Step]]:
+    """The forward steps in order, and the backward steps, for groups of micro-batches."""
+    chunks = range(pipeline.chunks)
+    forward = [Step(FORWARD, c, i) for group in groups for c in chunks for i in group]
+    backward = [Step(BACKWARD, c, i) for group in groups for c in reversed(chunks) for i in group]
+    return forward, backward
+
+
+def _in_turns(forward: list[Step], backward: list[Step], ahead: int) -> list[Step]:
+    """Some forward steps ahead, then forward and backward steps in turns, then the other backward steps."""
+    ahead = min(ahead, len(forward))
+    steps = forward[:ahead]
+    for following, step in zip(forward[ahead:], backward, strict=False):
+        steps += [following, step]
+    return steps + backward[len(forward) - ahead :]
+
+
+def text(steps: list[Step], chunks: int) -> str:
+    """A schedule as Paddle writes it: `f0;f1;b0;b1;`, with `_vp1` for chunk 1 where there are several."""
+    if chunks == 1:
+        return "".join(f"{step.kind}{step.micro_batch};" for step in steps)
+    return "".join(f"{step.kind}{step.micro_batch}_vp{step.chunk};" for step in steps)

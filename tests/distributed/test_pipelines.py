@@ -1,0 +1,234 @@
+"""Pipelines: schedules as Paddle's, messages between stages, and training over processes as in one."""
+
+import json
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.segments import SegmentLayers
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import packed, unpacked
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.schedules import BACKWARD, FORWARD, Pipeline
+from tests.distributed import pairs
+
+KINDS = [schedules.forward_then_backward, schedules.one_forward_one_backward, schedules.interleaved]
+CASES = [
+    "plain",
+    "tied",
+    "tuples",
+    "chunks",
+    "by name",
+    "recompute",
+    "scaler",
+    "delayed",
+    "iterator",
+    "by hand",
+]
+
+
+def theirs(cls, pipeline, stage):
+    """What Paddle's `get_static_scheduler` gives, without devices or processes."""
+    one = MagicMock()
+    one.num_stages, one.accumulate_steps, one.num_model_chunks = pipeline
+    one._virtual_pp_world_size = pipeline.chunks
+    one.stage_id = stage
+    one.processed_steps = 100
+    one._using_cache = True
+    for name in (
+        "_profiling",
+        "_best_unbalanced_scheduler",
+        "_enable_timer",
+        "_comm_overlap",
+        "_overlap_p2p_comm",
+    ):
+        setattr(one, name, False)
+    one.is_pipeline_first_stage = lambda *a, **k: stage == 0
+    one.is_pipeline_last_stage = lambda *a, **k: stage == pipeline.stages - 1
+    one._forward_micro_step_counter = dict.fromkeys(range(pipeline.chunks), 0)
+    one._backward_micro_step_counter = dict.fromkeys(range(pipeline.chunks), 0)
+    one._get_virtual_pp_rank = lambda step, forward: cls._get_virtual_pp_rank(one, step, forward)
+    return cls.forward_backward_pipeline(one, None, None, static_scheduler=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("stages", range(2, 9))
+def test_schedules_are_paddles(oracle, stages):
+    pipelines = oracle.distributed.fleet.meta_parallel.pipeline_parallel
+    for micro_batches in range(1, 17):
+        for stage in range(stages):
+            plain = Pipeline(stages, micro_batches)
+            ours = schedules.one_forward_one_backward(plain, stage)
+            assert schedules.text(ours, 1) == theirs(pipelines.PipelineParallel, plain, stage)
+            for chunks in (2, 3) if micro_batches >= 2 * stages else ():
+                several = Pipeline(stages, micro_batches, chunks)
+                ours = schedules.interleaved(several, stage)
+                cls = pipelines.PipelineParallelWithInterleave
+                assert schedules.text(ours, chunks) == theirs(cls, several, stage)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schedules_end_whatever_the_sizes(kind):
+    """Each step runs once, when what it needs has come; all stages reach their ends."""
+    for stages in range(2, 6):
+        for chunks in (1, 2, 3) if kind is not schedules.one_forward_one_backward else (1,):
+            for micro_batches in range(stages, 3 * stages + 2):
+                done = run_through(kind, Pipeline(stages, micro_batches, chunks))
+                assert len(done) == 2 * stages * chunks * micro_batches
+
+
+def run_through(kind, pipeline):
+    """The steps of all stages that can run: {(kind, part of the model, micro-batch)}."""
+    waiting = [list(kind(pipeline, stage)) for stage in range(pipeline.stages)]
+    last = pipeline.stages * pipeline.chunks - 1
+    done = set()
+    moved = True
+    while moved:
+        moved = False
+        for stage, steps in enumerate(waiting):
+            while steps:
+                step = steps[0]
+                part = step.chunk * pipeline.stages + stage
+                if step.kind == FORWARD:
+                    ready = part == 0 or (FORWARD, part - 1, step.micro_batch) in done
+                else:
+                    ready = (FORWARD, part, step.micro_batch) in done
+                    ready &= part == last or (BACKWARD, part + 1, step.micro_batch) in done
+                if not ready:
+                    break
+                done.add((step.kind, part, step.micro_batch))
+                steps.pop(0)
+                moved = True
+    return done
+
+
+def test_1f1b_keeps_few_micro_batches():
+    for stages in range(2, 9):
+        for stage in range(stages):
+            alive = most = 0
+            for step in schedules.one_forward_one_backward(Pipeline(stages, 16), stage):
+                alive += 1 if step.kind == FORWARD else -1
+                most = max(most, alive)
+            assert most == stages - stage
+
+
+class Block(paddle_jax.nn.Layer):
+    pass
+
+
+@pytest.mark.parametrize(
+    "method", ["uniform", "layer:Block", "layer:linear", [0, 3], [0, 2, 5], [0, 9], [1, 2]]
+)
+@pytest.mark.parametrize(("parts", "chunks"), [(1, None), (2, None), (3, None), (4, None), (2, 2)])
+def test_segments_are_paddles(oracle, method, parts, chunks):
+    """The same bounds, or the same class of error."""
+
+    def bounds(module, cls):
+        block = type("Block", (module.nn.Layer,), {})
+        layers = [module.nn.Linear(1, 1), block(), block(), len, block(), block(), module.nn.ReLU()]
+        try:
+            return cls(layers, parts, method, chunks).do_segment()
+        except (AssertionError, ValueError) as error:
+            return AssertionError if isinstance(error, AssertionError) else ValueError
+
+    theirs = oracle.distributed.fleet.meta_parallel.parallel_layers.pp_layers.SegmentLayers
+    assert bounds(paddle_jax, SegmentLayers) == bounds(oracle, theirs)
+
+
+def test_messages_arrive_as_they_were():
+    x = paddle_jax.to_tensor([[1.0, 2.0]], stop_gradient=False)
+    value = {"x": x, "more": (paddle_jax.to_tensor([3], dtype="int64"), None, 2, "text"), "empty": []}
+    value["half"] = paddle_jax.to_tensor([0.5, 1.5], dtype="bfloat16")
+    value["none"] = paddle_jax.zeros([0, 3])
+    found = unpacked(packed(value))
+    assert list(found) == list(value)
+    np.testing.assert_array_equal(found["x"].numpy(), x.numpy())
+    assert not found["x"].stop_gradient and found["half"].stop_gradient
+    assert found["more"][0].dtype == paddle_jax.int64 and found["more"][1:] == (None, 2, "text")
+    assert found["half"].dtype == paddle_jax.bfloat16 and found["half"].tolist() == [0.5, 1.5]
+    assert found["none"].shape == [0, 3] and found["empty"] == []
+    with pytest.raises(TypeError, match="a stage gives object"):
+        packed((object(),))
+
+
+def test_a_pipeline_of_one_stage():
+    strategy = fleet.DistributedStrategy()
+    strategy.pipeline_configs = {"accumulate_steps": 2, "micro_batch_size": 3}
+    fleet.init(is_collective=True, strategy=strategy)
+    described = fleet.meta_parallel.LayerDesc(paddle_jax.nn.Linear, 2, 1)
+    mean = lambda output, label: ((output - label) ** 2).mean()  # noqa: E731
+    net = fleet.meta_parallel.PipelineLayer([described], num_stages=1, loss_fn=[mean, mean])
+    model = fleet.distributed_model(net)
+    assert type(model).__name__ == "NoPipelineParallel"
+    data = [paddle_jax.ones([6, 2]), paddle_jax.zeros([6, 1])]
+    losses = model.forward_backward_pipeline(data, return_micro_batch_loss=True)
+    assert [one.shape for one in losses] == [[2], [2]]
+    with pytest.raises(AssertionError, match="batch of 5"):
+        model.forward_backward_pipeline([paddle_jax.ones([5, 2]), data[1]])
+    with pytest.raises(AssertionError, match="ended after 1"):
+        model.forward_backward_pipeline(iter([(data[0][:3], data[1][:3])]))
+    with pytest.raises(AssertionError, match="loss_fn_idx: got 2"):
+        model.train_batch(data, None, loss_fn_idx=2)
+
+
+def test_the_same_weights_for_any_number_of_stages():
+    """Layer i is made with the seed 1234 + i; random numbers outside go on as before."""
+    described = fleet.meta_parallel.LayerDesc(paddle_jax.nn.Linear, 3, 3)
+    paddle_jax.seed(5)
+    wanted = paddle_jax.rand([2]).numpy()
+    paddle_jax.seed(5)
+    net = fleet.meta_parallel.PipelineLayer([described, described], num_stages=1)
+    np.testing.assert_array_equal(paddle_jax.rand([2]).numpy(), wanted)
+    for index in range(2):
+        paddle_jax.seed(1234 + index)
+        np.testing.assert_array_equal(net.run_function[index].weight.numpy(), described.build_layer().weight)
+
+
+def trained(count, *cases, seconds=120, **environment):
+    """What the processes of a pipeline have found: a dict of cases each."""
+    more = {name: str(value) for name, value in environment.items()}
+    ended = pairs.run("pipelines.py", "paddle_jax", *cases, count=count, seconds=seconds, **more)
+    for rank, process in enumerate(ended):
+        assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
+    return [json.loads(process.out.splitlines()[-1]) for process in ended]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return trained(1, *CASES, STAGES=1)[0]
+
+
+@pytest.mark.slow
+def test_two_stages_train_as_one(alone):
+    found = trained(2, *CASES)
+    for case in CASES:
+        for rank in range(2):
+            np.testing.assert_allclose(found[rank][case]["losses"], alone[case]["losses"], rtol=1e-5)
+            np.testing.assert_allclose(found[rank][case]["evaluated"], alone[case]["evaluated"], rtol=1e-5)
+        names = [set(found[rank][case]["names"]) for rank in range(2)]
+        if case != "chunks":
+            assert names[0] | names[1] == set(alone[case]["names"])
+    assert "4.0.linear.weight" in found[1]["chunks"]["names"]
+    assert found[0]["chunks"]["class"] == "PipelineParallelWithInterleave"
+
+
+@pytest.mark.slow
+def test_replicas_of_stages_train_as_one():
+    """Two stages, two replicas of each; the parameters of a stage are also divided among replicas."""
+    whole = trained(1, "plain", "tied", STAGES=1, MICRO=8)[0]
+    for axis in ("DP", "SHARDING"):
+        found = trained(4, "plain", "tied", STAGES=2, MICRO=4, **{axis: 2})
+        for case in ("plain", "tied"):
+            losses = np.mean([one[case]["losses"] for one in found], axis=0)
+            np.testing.assert_allclose(losses, whole[case]["losses"], rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_three_stages_and_a_rest():
+    """Five micro-batches over three stages."""
+    whole = trained(1, "plain", "tied", STAGES=1, MICRO=5)[0]
+    for one in trained(3, "plain", "tied", MICRO=5):
+        for case in ("plain", "tied"):
+            np.testing.assert_allclose(one[case]["losses"], whole[case]["losses"], rtol=1e-5)
