@@ -93,7 +93,7 @@ def _evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol,
 
 def _evaluation_op(op: Operation, inputs: list[Symbol], replaced: dict[Symbol, Symbol]) -> Operation:
     """What an operation is in evaluation, with these operands; adds to `replaced`."""
-    if hasattr(op.kernel.fn, "parts"):  # a branch or a loop
+    if hasattr(op.kernel.fn, "blocks"):  # a branch or a loop
         return _with_kernel(op, with_blocks(op.kernel, _evaluation_block), inputs, op.many, len(op.outputs))
     replacement = replacement_of(op.kernel)
     if replacement is not None:

@@ -1,7 +1,7 @@
 """Hooks by which model files decide how calls are recorded.
 
 A recording for a model file asks here whether Paddle computes an operation by other public functions.
-`framework/model_files/composed_ops.py` registers the answers.
+`framework/model_files/decompositions.py` registers the answers.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class LengthRecorder(Recorder):
         if op.kernel.name in ("shape", "numel"):
             pair = [np.asarray(a.shape, np.int64) for a in op.inputs[0].avals]
             return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
-        if hasattr(op.kernel.fn, "parts") or not op.inputs:
+        if hasattr(op.kernel.fn, "blocks") or not op.inputs:
             return None
         operands = [values_of(one) for one in op.inputs]
         if any(one is None for one in operands):
@@ -431,8 +431,8 @@ class LengthRecorder(Recorder):
         results = super().add(kernel, symbols, stops, inferred, ends)
         operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
-            if hasattr(kernel.fn, "parts"):
-                doubtful = self._doubtful(kernel.fn.parts, position)
+            if hasattr(kernel.fn, "blocks"):
+                doubtful = self._doubtful(kernel.fn.blocks, position)
             self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
         self.places[operation] = user_line()
         return results

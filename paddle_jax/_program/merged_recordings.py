@@ -262,7 +262,7 @@ class Merge:
         for symbols in zip(*[op.outputs for op in ops], strict=True):
             self.note_result(symbols)
         if made[0] is None:
-            blocks = self.blocks(ops) if hasattr(first.kernel.fn, "parts") else ()
+            blocks = self.blocks(ops) if hasattr(first.kernel.fn, "blocks") else ()
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
         op, layout, _ = made[0]
         values = [
@@ -284,7 +284,7 @@ class Merge:
     def blocks(self, ops):
         """The blocks of a `cond` (both branches) or `while` (test and body)."""
         done = []
-        for parts in zip(*[op.kernel.fn.parts for op in ops], strict=True):
+        for parts in zip(*[op.kernel.fn.blocks for op in ops], strict=True):
             for symbols in zip(*[part.inputs for part in parts], strict=True):
                 self.note_result(symbols)
             steps = self.steps([part.ops for part in parts])

@@ -327,7 +327,7 @@ class Recorder(Frame):
                 return mapped(op.fn(*args, **kwargs), self.lift)
             except (SymbolError, TracedValueError, TypeError, ValueError):
                 self.back(mark)  # a value is needed: as a whole, or it is an error there too
-                return self.whole(op.name, op.fn, args, kwargs, public=_public(op))
+                return self.record_opaque(op.name, op.fn, args, kwargs, public=_public(op))
 
     def lift(self, tensor):
         """A Variable for a result that may be an eager Tensor."""
@@ -370,9 +370,9 @@ class Recorder(Frame):
                 tensor._raw = raw
             return mapped(out, self.lift)
         changed = [t for t, _, _ in runs[0][3]] if runs else ()
-        return self.whole(op.name, op.fn, args, kwargs, changed, _public(op))
+        return self.record_opaque(op.name, op.fn, args, kwargs, changed, _public(op))
 
-    def whole(self, name, fn, args, kwargs, changed=(), public=None):
+    def record_opaque(self, name, fn, args, kwargs, changed=(), public=None):
         """Records a function over Tensors as one operation. public: the function that users call."""
         tensors = list(tensors_in((args, kwargs)))
         writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]

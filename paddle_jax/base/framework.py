@@ -150,7 +150,7 @@ def _get_paddle_place(place):
 
 def _get_paddle_place_list(places):
     if not isinstance(places, list | tuple):
-        raise TypeError(f"places: got {type(places).__name__}; it must be a list or a tuple")
+        raise TypeError(f"element_moves: got {type(places).__name__}; it must be a list or a tuple")
     return [_get_paddle_place(place) for place in places]
 
 

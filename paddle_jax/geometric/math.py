@@ -28,7 +28,7 @@ def _segments(name, data, segment_ids, how):
     return pooled(data, segment_ids.reshape([-1]), int(ids[-1]) + 1 if len(ids) else 0, how)
 
 
-@known_as(code="varying:segment_sum")
+@known_as(code="data_dependent:segment_sum")
 @composite(method=False, register=False)
 def segment_sum(data, segment_ids, name=None):
     """Adds up the rows of each segment.
@@ -49,7 +49,7 @@ def segment_sum(data, segment_ids, name=None):
     return _segments("segment_sum", data, segment_ids, "sum")
 
 
-@known_as(code="varying:segment_mean")
+@known_as(code="data_dependent:segment_mean")
 @composite(method=False, register=False)
 def segment_mean(data, segment_ids, name=None):
     """The mean of the rows of each segment. Arguments as for `segment_sum`.
@@ -62,7 +62,7 @@ def segment_mean(data, segment_ids, name=None):
     return _segments("segment_mean", data, segment_ids, "mean")
 
 
-@known_as(code="varying:segment_min")
+@known_as(code="data_dependent:segment_min")
 @composite(method=False, register=False)
 def segment_min(data, segment_ids, name=None):
     """The smallest numbers of the rows of each segment. Arguments as for `segment_sum`.
@@ -75,7 +75,7 @@ def segment_min(data, segment_ids, name=None):
     return _segments("segment_min", data, segment_ids, "min")
 
 
-@known_as(code="varying:segment_max")
+@known_as(code="data_dependent:segment_max")
 @composite(method=False, register=False)
 def segment_max(data, segment_ids, name=None):
     """The largest numbers of the rows of each segment. Arguments as for `segment_sum`.

@@ -11,7 +11,7 @@ from paddle_jax.tensor.creation import to_tensor
 __all__ = []
 
 
-@known_as(code="varying:reindex")
+@known_as(code="data_dependent:reindex")
 @composite(method=False, register=False)
 def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
     """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in

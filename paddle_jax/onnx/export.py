@@ -6,7 +6,7 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.model_files.interpreter import walk
 from paddle_jax.framework.model_files.program import parse
-from paddle_jax.framework.model_files.records import Unsupported
+from paddle_jax.framework.model_files.records import NotInOnnx
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
@@ -86,7 +86,7 @@ def convert(program, arrays, opset):
         inputs.append(_info(onnx, name, dtype, [f"{name}_{i}" if n < 0 else n for i, n in enumerate(shape)]))
     try:
         _run_block(g, program.block, env, kinds)
-    except Unsupported as error:
+    except NotInOnnx as error:
         raise NotImplementedError(f"onnx.export: {error}") from error
     outputs = []
     for name, number, shape, dtype in program.fetches:
@@ -112,8 +112,8 @@ def _run_block(g, block, env, kinds):
                 if op.name in _CONTROL
                 else rule_of(op.name)(g, _Op(op, kinds), *operands)
             )
-        except Unsupported as error:
-            raise Unsupported(f"{op.name}: {error}") from error
+        except NotInOnnx as error:
+            raise NotInOnnx(f"{op.name}: {error}") from error
         env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
         kinds.update(zip(op.outputs, op.types, strict=True))
     return []
@@ -186,7 +186,7 @@ class _Op:
         """Refuses channels on the last axis.
 
         Raises:
-            Unsupported: they are there.
+            NotInOnnx: they are there.
         """
         if getattr(self, "data_format", "NCHW")[-1] == "C":
-            raise Unsupported("channels on the last axis")
+            raise NotInOnnx("channels on the last axis")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax.framework.model_files.records import Unsupported
+from paddle_jax.framework.model_files.records import NotInOnnx
 
 OPSET = 17
 
@@ -71,12 +71,12 @@ class Graph:
         """The numbers of an operand that has to be constant.
 
         Raises:
-            Unsupported: it is computed.
+            NotInOnnx: it is computed.
         """
         if isinstance(value, list):
             return [n for v in value for n in self.numbers(v)]
         if value not in self.known:
-            raise Unsupported("an axis, size or number that is computed")
+            raise NotInOnnx("an axis, size or number that is computed")
         return self.known[value].ravel().tolist()
 
     def cast(self, x, dtype):

@@ -13,7 +13,7 @@ import ast
 import numpy as np
 
 from paddle_jax._core.kernels.op_record import READS
-from paddle_jax.framework.model_files.records import form, parsed
+from paddle_jax.framework.model_files.records import lowering_of, parse_record
 
 
 def rule_of(name):
@@ -22,7 +22,7 @@ def rule_of(name):
     op = READS.get(name)
     if op is None:
         return RULES.get(name)
-    said = op.record.onnx or form(op.record.code).onnx
+    said = op.record.onnx or lowering_of(op.record.code).onnx
     return (
         RULES.get(name)
         if not said
@@ -55,10 +55,10 @@ def _plain(g, name, value):
 
 def _expression(op, text):
     """A rule that adds the nodes of an expression."""
-    known, body = parsed(op.record.pir), ast.parse(text, mode="eval").body
+    known, body = parse_record(op.record.pir), ast.parse(text, mode="eval").body
     names = op.tensors or tuple(op.signature.parameters)
     kinds = (
-        {one.ours: one.kind for one in known.operands}
+        {one.parameter: one.kind for one in known.operands}
         if known.operands is not None
         else dict.fromkeys(names, "")
     )

@@ -91,7 +91,7 @@ def _replay(ops, feeds, targets, blank=False):
             operands = [tensor(env, symbol) for symbol in op.inputs]
             if isinstance(op.kernel.fn, OpaqueCall):
                 results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
-            elif hasattr(op.kernel.fn, "parts"):
+            elif hasattr(op.kernel.fn, "blocks"):
                 results = replayed(
                     op,
                     operands,

@@ -216,7 +216,7 @@ def complex(real, imag, name=None):
     return lax.complex(*jnp.broadcast_arrays(real, imag))
 
 
-@known_as(cast="float32", code="elements:polar")
+@known_as(cast="float32", code="elementwise:polar")
 @op(
     "abs angle",
     promote=True,

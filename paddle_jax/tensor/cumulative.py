@@ -226,7 +226,7 @@ def cummin(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummin", jnp.less_equal, x, axis, dtype)
 
 
-@known_as(code="places:diff")
+@known_as(code="element_moves:diff")
 @op(
     "x prepend append",
     alike=True,
@@ -313,7 +313,7 @@ AREAS = [
 ]
 
 
-@known_as(code="places:trapezoid")
+@known_as(code="element_moves:trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """The integral of sampled values along an axis by the trapezoid rule.
@@ -336,7 +336,7 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     return total(areas, axis)
 
 
-@known_as(code="places:running_trapezoid")
+@known_as(code="element_moves:running_trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
 def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
     """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
@@ -416,7 +416,7 @@ def renorm(x, p, axis, max_norm):
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
-@known_as(code="places:vander")
+@known_as(code="element_moves:vander")
 @op(
     cases=[
         "f(3)",

@@ -174,7 +174,7 @@ def nextafter(x, y, name=None):
     return jnp.nextafter(x, y)
 
 
-@known_as(code="elements:gcd")
+@known_as(code="elementwise:gcd")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def gcd(x, y, name=None):
     """The greatest common divisor of integers, with broadcasting; never negative.
@@ -191,7 +191,7 @@ def gcd(x, y, name=None):
     return jnp.gcd(x, y)
 
 
-@known_as(code="elements:lcm")
+@known_as(code="elementwise:lcm")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def lcm(x, y, name=None):
     """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
@@ -203,7 +203,7 @@ def lcm(x, y, name=None):
     return jnp.lcm(x, y)
 
 
-@known_as(code="elements:ldexp")
+@known_as(code="elementwise:ldexp")
 @op(
     "x y",
     inplace=True,
@@ -231,7 +231,7 @@ def ldexp(x, y, name=None):
     return x.astype(dtype) * jnp.exp2(y.astype(dtype))
 
 
-@known_as(code="elements:frexp")
+@known_as(code="elementwise:frexp")
 @op(cases=["f(2,3)", "d(3)", "const([10.0, 0.0, -3.0, 0.5], 'float32')", "f(0)", "i(3)", "f()"])
 def frexp(x, name=None):
     """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.

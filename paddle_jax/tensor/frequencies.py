@@ -121,7 +121,7 @@ def _rolled(name, x, axes, sign):
     return x
 
 
-@known_as(code="places:fftshift")
+@known_as(code="element_moves:fftshift")
 @op(
     method=False,
     alias=DIM,
@@ -164,7 +164,7 @@ def fftshift(x, axes=None, name=None):
     return _rolled("fftshift", x, axes, 1)
 
 
-@known_as(code="places:ifftshift")
+@known_as(code="element_moves:ifftshift")
 @op(
     method=False,
     alias=DIM,

@@ -228,7 +228,7 @@ def take(x, index, mode="raise", name=None):
     return take_flat(x, index, mode)
 
 
-@known_as(code="places:take")
+@known_as(code="element_moves:take")
 @op("x index", register=False, method=False)
 def take_flat(x, index, mode):
     """Elements of the flattened tensor."""

@@ -272,7 +272,7 @@ def equal_all(x, y, name=None):
     return jnp.all(x == y) if x.shape == y.shape else jnp.asarray(False)
 
 
-@known_as(code="elements:isin")
+@known_as(code="elementwise:isin")
 @op(
     "x test_x",
     promote=True,
@@ -358,7 +358,7 @@ def isfinite(x, name=None):
     return jnp.isfinite(x)
 
 
-@known_as(code="elements:isposinf")
+@known_as(code="elementwise:isposinf")
 @op(nondiff=True, cases=VALUES)
 def isposinf(x, name=None):
     """True where an element is plus infinity. Arguments as for `isnan`.
@@ -370,7 +370,7 @@ def isposinf(x, name=None):
     return jnp.isposinf(x)
 
 
-@known_as(code="elements:isneginf")
+@known_as(code="elementwise:isneginf")
 @op(nondiff=True, cases=VALUES)
 def isneginf(x, name=None):
     """True where an element is minus infinity. Arguments as for `isnan`.
@@ -382,7 +382,7 @@ def isneginf(x, name=None):
     return jnp.isneginf(x)
 
 
-@known_as(code="elements:isreal")
+@known_as(code="elementwise:isreal")
 @op(nondiff=True, cases=["c(3)", "const([1+0j, 1j], 'complex64')", "f(2)", "i(2)", "b(2)"])
 def isreal(x, name=None):
     """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
@@ -394,7 +394,7 @@ def isreal(x, name=None):
     return jnp.isreal(x)
 
 
-@known_as(code="elements:signbit")
+@known_as(code="elementwise:signbit")
 @op(nondiff=True, cases=["const([0.0, -0.0, -1.0, 2.0], 'float32')", "d(3)", "i(3)", "u8(3)", "f(0)", "f()"])
 def signbit(x, name=None):
     """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.

@@ -206,7 +206,7 @@ def _bits(x, dtype):
 view = variadic(view)
 
 
-@known_as(code="places:view_as")
+@known_as(code="element_moves:view_as")
 @op(view=_whole, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
 def view_as(x, other, name=None):
     """Gives x the shape of `other`.

@@ -600,7 +600,7 @@ def lerp(x, y, weight, name=None):
     return x + weight.astype(x.dtype) * (y - x)
 
 
-@known_as(code="elements:convert")
+@known_as(code="elementwise:convert")
 @op("x", register=False, method=False)
 def to_dtype(x, dtype):
     """Casts to a NumPy dtype: how operators bring an operand to another dtype."""

@@ -126,7 +126,7 @@ def diag(x, offset=0, padding_value=0, name=None):
     )
 
 
-@known_as(code="places:diagflat")
+@known_as(code="element_moves:diagflat")
 @op(cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
 def diagflat(x, offset=0, name=None):
     """A square matrix with all elements of x on a diagonal.
@@ -341,7 +341,7 @@ def meshgrid(*args, indexing=None, name=None):
     return grid(x, indexing or "ij")
 
 
-@known_as(code="places:block_diagonal")
+@known_as(code="element_moves:block_diagonal")
 @op(
     "*inputs",
     cases=[
@@ -375,7 +375,7 @@ def block_diag(inputs, name=None):
     return jnp.concatenate(rows)
 
 
-@known_as(code="places:products")
+@known_as(code="element_moves:products")
 @op("*x", method=False, cases=["[i(2), i(3)]", "[f(2)]", "[i(1,2)]", "[f(2), f(2), f(2)]"])
 def cartesian_prod(x, name=None):
     """All tuples with one element of each vector.

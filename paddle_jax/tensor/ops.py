@@ -511,7 +511,7 @@ def sign(x, name=None):
     return jnp.sign(x)
 
 
-@known_as(code="elements:sgn")
+@known_as(code="elementwise:sgn")
 # Paddle's gradient at 0 is NaN
 @op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])
 def sgn(x, name=None):
@@ -567,7 +567,7 @@ def negative(x, name=None):
     return 0 - x
 
 
-@known_as(code="elements:sinc")
+@known_as(code="elementwise:sinc")
 @op(
     inplace="copies",
     cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"],

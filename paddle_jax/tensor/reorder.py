@@ -98,7 +98,7 @@ def flip(x, axis, name=None):
     return lax.rev(x, many_axes("flip", axis, x.ndim))
 
 
-@known_as(code="places:rot90")
+@known_as(code="element_moves:rot90")
 @op(
     cases=[
         "f(2,3)",

@@ -189,7 +189,7 @@ def _leading(op, values, indices):
     return leading(values, tuple(indices.shape))
 
 
-@known_as(code="places:leading")
+@known_as(code="element_moves:leading")
 @op(register=False, method=False)
 def leading(x, shape):
     """The block of the given shape at the origin."""
@@ -436,7 +436,7 @@ def scatter_nd(index, updates, shape, name=None):
 # slices along an axis ---------------------------------------------------------------------------------------
 
 
-@known_as(pir="index_add", code="places:change_slices")
+@known_as(pir="index_add", code="element_moves:change_slices")
 @op("x index value", register=False, method=False)
 def change_slices(x, index, value, axis, how="add"):
     """x with value set or added at slices along the axis."""
@@ -546,7 +546,7 @@ def put_at(x, indices, value, accumulate):
     return spot.add(value) if accumulate else spot.set(value)
 
 
-@known_as(code="places:put_where")
+@known_as(code="element_moves:put_where")
 @op("x mask value", register=False, method=False)
 def put_where(x, mask, value, accumulate):
     """x with value set or added where the mask over its first axes holds."""
@@ -659,7 +659,7 @@ def masked_fill(x, mask, value, name=None):
     return fill_masked(x, mask, _values("masked_fill", x, value, "value"))
 
 
-@known_as(code="places:fill_in_order")
+@known_as(code="element_moves:fill_in_order")
 @op("x mask value", register=False, method=False)
 def fill_in_order(x, mask, value):
     """x with the next element of value at each place where the mask holds."""

@@ -241,7 +241,7 @@ def _without_overlap(layout, attrs):
 
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor
 # without a word
-@known_as(code="places:as_strided")
+@known_as(code="element_moves:as_strided")
 @op(
     view=_without_overlap,
     cases=[
@@ -287,7 +287,7 @@ def _windows_apart(layout, attrs):
 
 
 # the oracle does not add up the gradients of overlapping windows
-@known_as(code="places:unfold")
+@known_as(code="element_moves:unfold")
 @op(
     view=_windows_apart,
     alias={"dimension": "axis"},
@@ -379,7 +379,7 @@ def _diagonal_at(height, width, offset):
     return (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
 
 
-@known_as(code="places:put_diagonal")
+@known_as(code="element_moves:put_diagonal")
 @op("x y", register=False, method=False)
 def put_diagonal(x, y, offset, first, second):
     """x with y on a diagonal."""
@@ -547,7 +547,7 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
     return _paste(x, value, begin, sizes, steps)
 
 
-@known_as(code="places:localize")
+@known_as(code="element_moves:localize")
 @op("input", nondiff=True, register=False, method=False)
 def localize(input, size, shard_id, ignore_value):
     """Indices relative to a shard, others replaced."""

@@ -146,7 +146,7 @@ def gammaln(x, name=None):
     return _lgamma(as_float(x))
 
 
-@known_as(code="elements:multigammaln")
+@known_as(code="elementwise:multigammaln")
 @op(
     inplace=True,
     cases=[
@@ -231,7 +231,7 @@ def _incomplete(op, function, x, y):
     return function(x, y)
 
 
-@known_as(code="elements:lower_gamma")
+@known_as(code="elementwise:lower_gamma")
 @op("x y", register=False, method=False)
 @named("gammainc")
 def _lower(x, y):

@@ -39,7 +39,7 @@ def _decode(potentials, transitions, lengths, bounded):
     return alpha.max(1), paths.astype(jnp.int64)
 
 
-@known_as(code="varying:viterbi")
+@known_as(code="data_dependent:viterbi")
 @composite(method=False, register=False)
 def viterbi_decode(potentials, transition_params, lengths, include_bos_eos_tag=True, name=None):
     """Finds the sequences of tags with the highest scores.

@@ -14,7 +14,7 @@ from paddle_jax._core.kernels.op_record import READS, RECORDED, known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.framework.model_files import extension_ops, paddle_only_ops, writing
 from paddle_jax.framework.model_files.reading import rule_of
-from paddle_jax.framework.model_files.records import NOTHING, form, parsed, row
+from paddle_jax.framework.model_files.records import NO_LOWERING, lowering_of, parse_record, pir_record
 from paddle_jax.framework.model_files.signatures import listed as listed_signatures
 from paddle_jax.framework.model_files.signatures import signature
 
@@ -143,12 +143,12 @@ def test_operands_and_results_as_paddle_has_them(oracle, tmp_path, function, nam
 
 def test_rows():
     """The grammar of records."""
-    known = parsed(
+    known = parse_record(
         "conv2d|depthwise_conv2d(x,w:out,pad>k:i32?=0,_)->out,x,_ eps:f64?=0.0 axis:i32s? "
         "axis>all:none kind:str='a'"
     )
     assert known.names == ["conv2d", "depthwise_conv2d"]
-    assert [(one.name, one.ours, one.kind, one.default) for one in known.operands] == [
+    assert [(one.name, one.parameter, one.kind, one.default) for one in known.operands] == [
         ("x", "x", "", None),
         ("w", "w", "out", None),
         ("k", "pad", "i32", 0),
@@ -156,19 +156,35 @@ def test_rows():
     ]
     assert known.results == ["out", "x", "_"]
     eps, axis, whole, kind = known.attributes
-    assert [eps.written(None), eps.written(0.5), eps.read(0.0), eps.read(0.5)] == [0.0, 0.5, None, 0.5]
-    assert [axis.written(None), axis.written(1), axis.written((0, 1)), axis.read([]), axis.read([1])] == [
+    assert [eps.to_file(None), eps.to_file(0.5), eps.from_file(0.0), eps.from_file(0.5)] == [
+        0.0,
+        0.5,
+        None,
+        0.5,
+    ]
+    assert [
+        axis.to_file(None),
+        axis.to_file(1),
+        axis.to_file((0, 1)),
+        axis.from_file([]),
+        axis.from_file([1]),
+    ] == [
         [],
         [1],
         (0, 1),
         None,
         [1],
     ]
-    assert [whole.ours, whole.written(None), whole.written(0), kind.default] == ["axis", True, False, "a"]
-    assert parsed("relu").bare
-    assert not parsed("relu->out,_").bare
+    assert [whole.parameter, whole.to_file(None), whole.to_file(0), kind.default] == [
+        "axis",
+        True,
+        False,
+        "a",
+    ]
+    assert parse_record("relu").is_only_name
+    assert not parse_record("relu->out,_").is_only_name
     with pytest.raises(ValueError, match="name\\(operands\\)->results"):
-        parsed("relu( x )")
+        parse_record("relu( x )")
 
 
 def test_one_declaration_is_enough_for_onnx(tmp_path):
@@ -272,21 +288,24 @@ def test_records_are_sound():
     """What a text names exists; what is only Paddle's has a default where the text is all there is; what a
     record calls code is there."""
     for one in RECORDED:
-        code = form(one.record.code)
-        assert (code is NOTHING) == (not one.record.code), one
+        code = lowering_of(one.record.code)
+        assert (code is NO_LOWERING) == (not one.record.code), one
         if not one.record.pir:
             continue
-        known = row(one)
+        known = pir_record(one)
         public = READS[known.names[0]].signature.parameters
         for attribute in [*known.attributes, *(known.operands or ())]:
-            assert attribute.ours in (attribute.name, *one.signature.parameters, *public), (one, attribute)
+            assert attribute.parameter in (attribute.name, *one.signature.parameters, *public), (
+                one,
+                attribute,
+            )
         for attribute in known.attributes:
             if code.write is None and not one.composite and attribute.kind != "dtype":
-                assert attribute.ours in one.attrs or attribute.default is not None, (one, attribute)
+                assert attribute.parameter in one.attrs or attribute.default is not None, (one, attribute)
         for name in known.results or ():
             assert name in ("out", "_", "[]", *public), (one, name)
         for name in known.names:
-            assert [a.name for a in parsed(READS[name].record.pir).attributes] == [
+            assert [a.name for a in parse_record(READS[name].record.pir).attributes] == [
                 line[0] for line in signature(name)
             ], one
 
@@ -298,5 +317,7 @@ def test_one_place_for_each_operation_of_paddle():
         name for name in paddle_only_ops.RULES if name in READS and READS[name].home.startswith("paddle_jax")
     ] == []
     assert [
-        name for name in listed_signatures() if name in READS and parsed(READS[name].record.pir).attributes
+        name
+        for name in listed_signatures()
+        if name in READS and parse_record(READS[name].record.pir).attributes
     ] == []

@@ -37,8 +37,8 @@ class Record:
     # `framework/model_files/records.py`). An op inside another one names the operation only, whose row
     # stands at the function that users call
     pir: str = ""
-    # what the texts cannot say, "module:name": a Form in `framework/model_files/custom_lowerings`, imported
-    # when a file is written or read
+    # what the texts cannot say, "module:name": a Lowering in `framework/model_files/custom_lowerings`,
+    # which is imported when a file is written or read
     code: str = ""
     # the node of ONNX and its attributes `[node's=]name` by their names in `pir`, or an expression of nodes,
     # "Mul(x, Sigmoid(x))" (`onnx/rules.py`); or a rule(g, op, *operands)

@@ -119,7 +119,7 @@ class Op:
             if frame.symbolic and frame.has_unknown(attrs):
                 return frame.call_with_lengths(self, operands, attrs)
             if frame.holds(attrs):
-                return frame.whole(self.name, self.call, (operands, attrs), {})
+                return frame.record_opaque(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
         amp = local.ctx.amp
         if amp is not None:

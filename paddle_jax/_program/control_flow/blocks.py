@@ -157,13 +157,13 @@ def branched(index, regions, outputs):
 def _kernel(name, function_of, *blocks):
     """The Kernel of an operation with blocks: `function_of(*blocks)` is its function."""
     kernel = Kernel(name, function_of(*blocks))
-    kernel.fn.parts, kernel.fn.function_of = blocks, function_of
+    kernel.fn.blocks, kernel.fn.function_of = blocks, function_of
     return kernel
 
 
 def with_blocks(kernel, change):
     """The same with its blocks changed; they take in and give the same Symbols or others for them."""
-    return _kernel(kernel.name, kernel.fn.function_of, *map(change, kernel.fn.parts))
+    return _kernel(kernel.name, kernel.fn.function_of, *map(change, kernel.fn.blocks))
 
 
 def _branching(yes, no, outside):
@@ -238,9 +238,9 @@ def replayed(op, operands, ran):
     """Records the operation of a branch or loop anew; gives its results. ran: `(block, values of its
     inputs) -> results`, which records what is in a block."""
     if op.name == "cond":
-        yes, no = op.kernel.fn.parts
+        yes, no = op.kernel.fn.blocks
         return select(operands[0], [lambda: ran(no, []), lambda: ran(yes, [])], explicit=True)
-    testing, step = op.kernel.fn.parts
+    testing, step = op.kernel.fn.blocks
     state = operands[: len(step.inputs)]
     return repeat(
         lambda values: ran(testing, values)[0],

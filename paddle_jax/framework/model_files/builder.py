@@ -10,7 +10,7 @@ from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length, node_o
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import is_uniform
 from paddle_jax.framework.model_files.constant_folding import np_dtype
-from paddle_jax.framework.model_files.length_writer import written
+from paddle_jax.framework.model_files.length_writer import write_expression
 from paddle_jax.framework.model_files.program import TYPES, VERSION
 from paddle_jax.framework.model_files.signatures import signature
 
@@ -348,7 +348,7 @@ class Builder:
 
     def length(self, number):
         """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
-        return written(self, node_of(number))
+        return write_expression(self, node_of(number))
 
     def number(self, number, dtype, shape=()):
         """A tensor of one number, which may depend on the inputs."""

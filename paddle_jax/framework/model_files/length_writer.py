@@ -4,7 +4,7 @@ floats are float64."""
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 
 
-def written(w, node):
+def write_expression(w, node):
     """The Value of an expression. w: the Builder."""
     if isinstance(node, bool):
         return w.full(int(node), "bool", ())
@@ -24,7 +24,7 @@ def written(w, node):
 def _dim(w, number, axis):
     likely = w.likely(number)
     if likely is not None and likely[axis] is not None:
-        return written(w, likely[axis])
+        return write_expression(w, likely[axis])
     value = w.resolve(number)
     key = "shape", value.number
     if key not in w.cache:
@@ -62,11 +62,11 @@ def _cast(w, value, dtype):
 def _sum(w, constant, terms):
     total = None
     for atom, factor in terms:
-        term = written(w, atom)
+        term = write_expression(w, atom)
         if factor != 1:
-            term = _operation(w, "multiply", term, written(w, factor))
+            term = _operation(w, "multiply", term, write_expression(w, factor))
         total = term if total is None else _operation(w, "add", total, term)
-    return _operation(w, "add", total, written(w, constant)) if constant else total
+    return _operation(w, "add", total, write_expression(w, constant)) if constant else total
 
 
 def _operation(w, name, left, right):
@@ -75,11 +75,11 @@ def _operation(w, name, left, right):
 
 
 def _whole(name):
-    return lambda w, left, right: _operation(w, name, written(w, left), written(w, right))
+    return lambda w, left, right: _operation(w, name, write_expression(w, left), write_expression(w, right))
 
 
 def _abs(w, node):
-    value = w.copy(written(w, node))
+    value = w.copy(write_expression(w, node))
     return w.op("abs", [value], value.type)
 
 
@@ -96,9 +96,13 @@ def _rounded(name):
 def _round(w, node):
     """The nearest whole number; of two the even one, as Python rounds."""
     value = _float(w, node)
-    up = w.op("floor", [_operation(w, "add", value, written(w, 0.5))], value.type)
-    tie = w.op("equal", [_operation(w, "subtract", up, value), written(w, 0.5)], ("bool", []))
-    odd = w.op("equal", [_operation(w, "remainder", up, written(w, 2.0)), written(w, 1.0)], ("bool", []))
+    up = w.op("floor", [_operation(w, "add", value, write_expression(w, 0.5))], value.type)
+    tie = w.op("equal", [_operation(w, "subtract", up, value), write_expression(w, 0.5)], ("bool", []))
+    odd = w.op(
+        "equal",
+        [_operation(w, "remainder", up, write_expression(w, 2.0)), write_expression(w, 1.0)],
+        ("bool", []),
+    )
     down = w.op("logical_and", [tie, odd], ("bool", []))
     return _cast(w, _operation(w, "subtract", up, _cast(w, down, "float64")), "int64")
 
@@ -107,7 +111,7 @@ def _round(w, node):
 
 
 def _float(w, node):
-    return _cast(w, written(w, node), "float64")
+    return _cast(w, write_expression(w, node), "float64")
 
 
 def _floats(name):
@@ -123,7 +127,7 @@ def _function(name):
 
 
 def _negative(w, node):
-    return _operation(w, "subtract", written(w, 0.0), _float(w, node))
+    return _operation(w, "subtract", write_expression(w, 0.0), _float(w, node))
 
 
 # answers ----------------------------------------------------------------------------------------------------
@@ -134,22 +138,24 @@ def _compared(name, convert):
 
 
 def _compared_to_zero(name):
-    return lambda w, node: w.op(name, [written(w, node), written(w, 0)], ("bool", []))
+    return lambda w, node: w.op(name, [write_expression(w, node), write_expression(w, 0)], ("bool", []))
 
 
 def _logical(name):
-    return lambda w, left, right: w.op(name, [written(w, left), written(w, right)], ("bool", []))
+    return lambda w, left, right: w.op(
+        name, [write_expression(w, left), write_expression(w, right)], ("bool", [])
+    )
 
 
 def _not(w, node):
-    return w.op("logical_not", [written(w, node)], ("bool", []))
+    return w.op("logical_not", [write_expression(w, node)], ("bool", []))
 
 
 def _where(w, answer, yes, no):
-    values = [written(w, yes), written(w, no)]
+    values = [write_expression(w, yes), write_expression(w, no)]
     if values[0].dtype != values[1].dtype:
         values = [_cast(w, value, "float64") for value in values]
-    return w.op("where", [written(w, answer), w.copy(values[0]), values[1]], values[0].type)
+    return w.op("where", [write_expression(w, answer), w.copy(values[0]), values[1]], values[0].type)
 
 
 _WRITERS = {
@@ -164,7 +170,7 @@ _WRITERS = {
     "max": _whole("maximum"),
     "bitand": _whole("bitwise_and"),
     "abs": _abs,
-    "int": lambda w, node: _cast(w, written(w, node), "int64"),
+    "int": lambda w, node: _cast(w, write_expression(w, node), "int64"),
     "floor": _rounded("floor"),
     "ceil": _rounded("ceil"),
     "trunc": _rounded("trunc"),
@@ -193,4 +199,4 @@ _WRITERS = {
     **{name: _function(name) for name in ("sqrt", "exp", "log", "log2", "log10", "atan", *FUNCTIONS)},
 }
 
-__all__ = ["written"]
+__all__ = ["write_expression"]

@@ -11,7 +11,7 @@ from paddle_jax.framework.model_files.reading_helpers import (
     as_tensor,
     with_operand_forms,
 )
-from paddle_jax.framework.model_files.records import form, parsed
+from paddle_jax.framework.model_files.records import lowering_of, parse_record
 
 
 def rule_of(name):
@@ -24,34 +24,34 @@ def rule_of(name):
 def _recorded(name, op):
     if op is None:
         return None
-    code = op.record.read or form(op.record.code).read
+    code = op.record.read or lowering_of(op.record.code).read
     return with_operand_forms(code) if code is not None else reader(op)
 
 
 def reader(op):
     """A rule that runs an operation of Paddle's files as the text of a record says."""
-    known = parsed(op.record.pir)
+    known = parse_record(op.record.pir)
     twin = OPS.get(op.name)  # the public function checks what the op behind it does not
     public = twin if twin is not None and twin.home == op.home else op
     parameters, spread = list(public.signature.parameters), _spread(public)
-    ours = [one for one in known.attributes if one.ours in public.attrs]
+    ours = [one for one in known.attributes if one.parameter in public.attrs]
     flags = [one for one in ours if one.kind == "none"]
-    settled = {one.ours for one in flags}  # a flag says whether they are None
+    settled = {one.parameter for one in flags}  # a flag says whether they are None
 
     def value_of(one, value):
-        return value if one.ours in settled else one.read(value)
+        return value if one.parameter in settled else one.from_file(value)
 
     def rule(attrs, *operands):
         args, named = [as_tensor(value) for value in operands], {}
         if known.operands is not None:
             args, pairs = [], zip(known.operands, operands, strict=False)
             named = {
-                one.ours: value_of(one, _OPERANDS.get(one.kind, as_number)(value))
+                one.parameter: value_of(one, _OPERANDS.get(one.kind, as_number)(value))
                 for one, value in pairs
-                if one.ours in parameters
+                if one.parameter in parameters
             }
-        named |= {one.ours: value_of(one, _given(attrs, one)) for one in ours if one.kind != "none"}
-        named |= {one.ours: None for one in flags if getattr(attrs, one.name)}
+        named |= {one.parameter: value_of(one, _given(attrs, one)) for one in ours if one.kind != "none"}
+        named |= {one.parameter: None for one in flags if getattr(attrs, one.name)}
         if spread:
             args = [*(named.pop(one) for one in parameters[: parameters.index(spread)]), *named.pop(spread)]
         return _placed(known.results, public.public(*args, **named))

@@ -8,7 +8,7 @@ inputs of a program.
 
 import functools as ft
 
-from paddle_jax.framework.model_files.records import attribute
+from paddle_jax.framework.model_files.records import parse_attribute
 from paddle_jax.framework.model_files.records import signature as recorded
 
 _TEXT = """
@@ -79,7 +79,7 @@ def listed():
     found = {}
     for line in _TEXT.strip().replace("\n ", " ").splitlines():
         name, *attrs = line.split()
-        found[name] = [(one.name, one.kind, one.default) for one in map(attribute, attrs)]
+        found[name] = [(one.name, one.kind, one.default) for one in map(parse_attribute, attrs)]
     return found
 
 

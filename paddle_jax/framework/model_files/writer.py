@@ -8,7 +8,7 @@ from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
-from paddle_jax.framework.model_files import composed_ops  # noqa: F401  registers ExportRules
+from paddle_jax.framework.model_files import decompositions  # noqa: F401  registers ExportRules
 from paddle_jax.framework.model_files.builder import Builder
 from paddle_jax.framework.model_files.writing import apply
 

@@ -16,12 +16,12 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.extension_ops import PREFIX, encode, find, identity
-from paddle_jax.framework.model_files.records import TENSORS, form, row
+from paddle_jax.framework.model_files.records import TENSORS, lowering_of, pir_record
 
 
 def write_row(op, w, attrs, out, *operands):
     """Writes an op as the text of its record says."""
-    known = row(op)
+    known = pir_record(op)
     if known.operands is None:
         given = [
             w.combine(value) if isinstance(value, list) else value
@@ -86,7 +86,7 @@ def _operand(one, op, w, attrs, out, tensors):
     if one.kind == "size":
         given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
         return w.ints(given if isinstance(given, tuple) and has_lengths(given) else out[0][1])
-    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    value = one.to_file(getattr(attrs, one.parameter)) if one.parameter in op.attrs else one.default
     if one.kind == "ints":
         return w.ints(value)
     if is_length(value):
@@ -97,7 +97,7 @@ def _operand(one, op, w, attrs, out, tensors):
 
 
 def _attribute(one, op, attrs, out):
-    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    value = one.to_file(getattr(attrs, one.parameter)) if one.parameter in op.attrs else one.default
     if one.kind == "dtype" and value is None:
         return out[0][0]
     if isinstance(value, tuple | list) and not one.kind.endswith("s"):
@@ -108,7 +108,7 @@ def _attribute(one, op, attrs, out):
 def _refuse_others(op, known, attrs):
     """Refuses attributes that the text does not have; one named dtype is in the result where an operand
     is cast to that."""
-    listed = {one.ours for one in [*(known.operands or ()), *known.attributes]}
+    listed = {one.parameter for one in [*(known.operands or ()), *known.attributes]}
     if any(one.kind == "out" for one in known.operands or ()):
         listed.add("dtype")
     for left in {*op.attrs} - listed:
@@ -119,7 +119,9 @@ def _refuse_others(op, known, attrs):
 def rule_of(op):
     """The rule that writes an op: code, or what its record says; None where Paddle has no such operation."""
     record = op.record
-    return record.write or form(record.code).write or (ft.partial(write_row, op) if record.pir else None)
+    return (
+        record.write or lowering_of(record.code).write or (ft.partial(write_row, op) if record.pir else None)
+    )
 
 
 def apply(w, op, attrs, operands, out):

@@ -118,7 +118,7 @@ def _combined(name, x, y, how):
     return _MESSAGES[how](x, y)
 
 
-@known_as(code="varying:send_u_recv")
+@known_as(code="data_dependent:send_u_recv")
 @composite(method=False, register=False)
 def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=None):
     """Each edge carries the row of x of its first node; each node reduces what arrives.
@@ -143,7 +143,7 @@ def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=No
     return _received("send_u_recv", _rows(x, src_index), dst_index, x.shape[0], reduce_op, out_size)
 
 
-@known_as(code="varying:send_ue_recv")
+@known_as(code="data_dependent:send_ue_recv")
 @composite(method=False, register=False)
 def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=None, name=None):
     """As `send_u_recv`, with the row of x combined with the edge's row of y.
@@ -171,7 +171,7 @@ def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", 
     return _received("send_ue_recv", messages, dst_index, x.shape[0], reduce_op, out_size)
 
 
-@known_as(code="varying:send_uv")
+@known_as(code="data_dependent:send_uv")
 @composite(method=False, register=False)
 def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     """One row per edge: the row of x of its first node combined with the row of y of its second.

@@ -74,7 +74,7 @@ def _average(loss, weights, reduction):
     return total / jnp.where(count == 0, 1, count)
 
 
-@known_as(amp="softmax_with_cross_entropy", code="score_losses:soft")
+@known_as(amp="softmax_with_cross_entropy", code="decomposed_losses:soft")
 @op("scores label weight", method=False, register=False)
 def cross_entropy_soft(
     scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True, one_hot=False
@@ -333,7 +333,7 @@ def softmax_with_cross_entropy(
     return (loss, softmax(logits.detach(), axis)) if return_softmax else loss
 
 
-@known_as(amp="nll_loss", code="score_losses:likelihood")
+@known_as(amp="nll_loss", code="decomposed_losses:likelihood")
 @op("input label weight", method=False, constant="weight", register=False)
 def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""

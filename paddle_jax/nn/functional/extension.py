@@ -12,7 +12,7 @@ from paddle_jax.tensor.axes import check_index, guarded, may_be_outside, number
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
-@known_as(code="paths:mask")
+@known_as(code="sequence_losses:mask")
 @op(method=False, register=False, nondiff=True)
 def _mask(x, maxlen, dtype):
     return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)

@@ -388,7 +388,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
 
-@known_as(amp="sigmoid_cross_entropy_with_logits", code="score_losses:focal")
+@known_as(amp="sigmoid_cross_entropy_with_logits", code="decomposed_losses:focal")
 @op(
     "logit label normalizer",
     alike=True,
@@ -447,7 +447,7 @@ def _check_dice(input=None, label=None, *_, **__):
 
 
 @guarded(_check_dice)
-@known_as(amp="reduce_mean", code="score_losses:dice")
+@known_as(amp="reduce_mean", code="decomposed_losses:dice")
 @op(
     "input label",
     method=False,
@@ -499,7 +499,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
-@known_as(amp="reduce_mean", code="score_losses:gaussian")
+@known_as(amp="reduce_mean", code="decomposed_losses:gaussian")
 @op("input label variance", method=False, register=False)
 def _gaussian(input, label, variance, full, epsilon, reduction):
     variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
@@ -559,7 +559,7 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return _gaussian(input, label, variance, bool(full), float(epsilon), reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:poisson")
+@known_as(amp="reduce_mean", code="decomposed_losses:poisson")
 @op(
     "input label",
     method=False,

@@ -15,7 +15,7 @@ from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
 
-@known_as(amp="hsigmoid_loss", code="paths:tree")
+@known_as(amp="hsigmoid_loss", code="sequence_losses:tree")
 @op("input label weight bias path_table path_code", method=False, register=False)
 def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None, num_classes=2):
     label = label.reshape(-1)
@@ -86,7 +86,7 @@ def hsigmoid_loss(
     return _tree_loss(input, label, weight, bias, path_table, path_code, int(num_classes))
 
 
-@known_as(amp="margin_cross_entropy", code="score_losses:sphere")
+@known_as(amp="margin_cross_entropy", code="decomposed_losses:sphere")
 @op("logits label", method=False, register=False)
 def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
     own = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
@@ -147,7 +147,7 @@ def margin_cross_entropy(
     return (loss, probabilities) if return_softmax else loss
 
 
-@known_as(amp="log_softmax", code="score_losses:clusters")
+@known_as(amp="log_softmax", code="decomposed_losses:clusters")
 @op("input label head_weight head_bias *tails", method=False, register=False)
 def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
     if label.dtype.kind not in "iu":

@@ -17,7 +17,7 @@ def _hinge(x):
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
-@known_as(amp="reduce_mean", code="score_losses:ranking")
+@known_as(amp="reduce_mean", code="decomposed_losses:ranking")
 @op(
     "input other label",
     method=False,
@@ -51,7 +51,7 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
     return reduced("margin_ranking_loss", _hinge((other - input) * label + margin), reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:hinge_embedding")
+@known_as(amp="reduce_mean", code="decomposed_losses:hinge_embedding")
 @op(
     "input label",
     method=False,
@@ -89,7 +89,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     return reduced("hinge_embedding_loss", loss, reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:cosine_embedding")
+@known_as(amp="reduce_mean", code="decomposed_losses:cosine_embedding")
 @op(
     "input1 input2 label",
     method=False,
@@ -134,7 +134,7 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     return reduced("cosine_embedding_loss", loss, reduction)
 
 
-@known_as(code="score_losses:triplet")
+@known_as(code="decomposed_losses:triplet")
 @op(
     "input positive negative",
     method=False,
@@ -181,7 +181,7 @@ def triplet_margin_loss(
     return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
 
 
-@known_as(amp="triplet_margin_loss", code="score_losses:distances")
+@known_as(amp="triplet_margin_loss", code="decomposed_losses:distances")
 @op("near far other", method=False, register=False)
 def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
     return reduced(
@@ -234,7 +234,7 @@ def triplet_margin_with_distance_loss(
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:soft_margin")
+@known_as(amp="reduce_mean", code="decomposed_losses:soft_margin")
 @op(
     "input label",
     method=False,
@@ -272,7 +272,7 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:labels_soft_margin")
+@known_as(amp="reduce_mean", code="decomposed_losses:labels_soft_margin")
 @op(
     "input label weight",
     method=False,
@@ -312,7 +312,7 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     )
 
 
-@known_as(amp="reduce_mean", code="score_losses:labels_margin")
+@known_as(amp="reduce_mean", code="decomposed_losses:labels_margin")
 @op(
     "input label",
     method=False,
@@ -406,7 +406,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return _multi_margin(input, label, weight, p, margin, reduction)
 
 
-@known_as(code="score_losses:class_margin")
+@known_as(code="decomposed_losses:class_margin")
 @op("input label weight", method=False, register=False)
 def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     own = jnp.take_along_axis(input, label[:, None], 1)
@@ -419,7 +419,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     return reduced("multi_margin_loss", loss / input.shape[1], reduction)
 
 
-@known_as(amp="reduce_mean", code="score_losses:pairs")
+@known_as(amp="reduce_mean", code="decomposed_losses:pairs")
 @op(
     "anchor positive labels",
     alike="anchor positive",

@@ -42,7 +42,7 @@ def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, 
 
 
 @guarded(_check_ctc)
-@known_as(code="paths:ctc")
+@known_as(code="sequence_losses:ctc")
 @op(
     "log_probs labels input_lengths label_lengths",
     method=False,
@@ -126,7 +126,7 @@ def ctc_loss(
 
 
 @guarded(_check_rnnt)
-@known_as(code="paths:rnnt")
+@known_as(code="sequence_losses:rnnt")
 @op(
     "input label input_lengths label_lengths",
     method=False,

@@ -15,7 +15,7 @@ _PRIORS, _TARGETS = (
 _CODES = "f(3,2,4).detach()"
 
 
-@known_as(code="regions:coded")
+@known_as(code="detection:coded")
 @op("prior_box target_box prior_box_var", method=False, nondiff=True, register=False)
 def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True, extra=0.0, axis=0):
     width, height = prior_box[:, 2] - prior_box[:, 0] + extra, prior_box[:, 3] - prior_box[:, 1] + extra
@@ -136,7 +136,7 @@ def ratios_of(aspect_ratios, flip):
     return found
 
 
-@known_as(code="varying:priors")
+@known_as(code="data_dependent:priors")
 @composite(
     method=False,
     cases=[

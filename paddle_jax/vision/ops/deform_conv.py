@@ -15,7 +15,7 @@ def _pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-@known_as(code="regions:deformable")
+@known_as(code="detection:deformable")
 @op(
     "x offset weight bias mask",
     alike="x offset weight",

@@ -14,7 +14,7 @@ from paddle_jax.vision.ops.suppression import areas, descending, suppressed
 _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,120],[3,3,3,2]]) * 1.0"
 
 
-@known_as(code="varying:distribute")
+@known_as(code="data_dependent:distribute")
 @composite(
     method=False,
     cases=[
@@ -120,7 +120,7 @@ _MAPS = (
 )
 
 
-@known_as(code="varying:proposals")
+@known_as(code="data_dependent:proposals")
 @composite(
     method=False,
     cases=[

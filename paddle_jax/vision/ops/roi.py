@@ -109,7 +109,7 @@ _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
 
 
 @_guard("roi_align")
-@known_as(code="regions:roi_align")
+@known_as(code="detection:roi_align")
 @op(
     "x boxes boxes_num",
     method=False,
@@ -218,7 +218,7 @@ def _largest(windows, image, rows, columns):
 
 
 @_guard("roi_pool")
-@known_as(code="regions:roi_pool")
+@known_as(code="detection:roi_pool")
 @op(
     "x boxes boxes_num",
     method=False,
@@ -272,7 +272,7 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
 
 
 @_guard("psroi_pool", exact=True)
-@known_as(code="regions:psroi_pool")
+@known_as(code="detection:psroi_pool")
 @op(
     "x boxes boxes_num",
     method=False,

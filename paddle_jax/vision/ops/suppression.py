@@ -155,7 +155,7 @@ def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, backgr
 _MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
 
 
-@known_as(code="varying:matrix_nms")
+@known_as(code="data_dependent:matrix_nms")
 @composite(
     method=False,
     cases=[

@@ -196,7 +196,7 @@ def _confidence(objectness, wanted, ignored):
     return jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, elsewhere)
 
 
-@known_as(code="regions:yolo_loss")
+@known_as(code="detection:yolo_loss")
 @op(
     "x gt_box gt_label gt_score",
     method=False,

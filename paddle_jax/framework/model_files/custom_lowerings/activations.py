@@ -3,7 +3,7 @@
 import math
 
 from paddle_jax.framework.model_files.builder_helpers import binary, positive
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _gelu(w, a, out, x):
@@ -53,4 +53,4 @@ def _glu(w, a, out, x):
     return binary(w, "multiply", first, w.op("sigmoid", [second], out[0]), out[0])
 
 
-gelu, prelu, glu = Form(_gelu, onnx=_onnx_gelu), Form(_prelu, onnx=_onnx_prelu), Form(_glu)
+gelu, prelu, glu = Lowering(_gelu, onnx=_onnx_gelu), Lowering(_prelu, onnx=_onnx_prelu), Lowering(_glu)

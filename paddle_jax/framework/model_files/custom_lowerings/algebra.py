@@ -1,4 +1,4 @@
-"""Linear algebra: norms, products and decompositions, in parts where Paddle has several operations."""
+"""Linear algebra: norms, products and decompositions, by several operations where Paddle needs them."""
 
 import math
 import string
@@ -8,12 +8,12 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
-from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
+from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
-from paddle_jax.tensor import einsum as einsums
+from paddle_jax.tensor.einsum import einsum as public_einsum
 
 # norms ------------------------------------------------------------------------------------------------------
 
@@ -276,15 +276,24 @@ def _matrix_exp(a, x):
     return while_loop(lambda count, value: count < most, step, [start, found])[1]
 
 
-vector_norm = Form(write_norm, read_norm, onnx_norm, _vector_norm)
-norm, matrix_norm = Form(write_norm, parts=_norm), Form(parts=_matrix_norm)
-cond, cdist, pdist = Form(parts=_cond), Form(parts=_cdist), Form(parts=_pdist)
-inner, contract, vecdot, cross = Form(_inner), Form(parts=_contract), Form(parts=_vecdot), Form(_cross)
-qr = Form(_qr, _read_qr)
-cholesky_inverse, lu, unpacked = Form(parts=_cholesky_inverse), Form(_lu), Form(_unpacked)
-least_squares, pinv, rank = Form(_least_squares), Form(parts=_pinv), Form(_rank, parts=_rank_by_limits)
-householder, ormqr = Form(parts=_householder), Form(parts=_ormqr)
-solve, matrix_exp = Form(_solve, parts=_solve_from_right), Form(parts=_matrix_exp)
+vector_norm = Lowering(write_norm, read_norm, onnx_norm, _vector_norm)
+norm, matrix_norm = Lowering(write_norm, decompose=_norm), Lowering(decompose=_matrix_norm)
+cond, cdist, pdist = Lowering(decompose=_cond), Lowering(decompose=_cdist), Lowering(decompose=_pdist)
+inner, contract, vecdot, cross = (
+    Lowering(_inner),
+    Lowering(decompose=_contract),
+    Lowering(decompose=_vecdot),
+    Lowering(_cross),
+)
+qr = Lowering(_qr, _read_qr)
+cholesky_inverse, lu, unpacked = Lowering(decompose=_cholesky_inverse), Lowering(_lu), Lowering(_unpacked)
+least_squares, pinv, rank = (
+    Lowering(_least_squares),
+    Lowering(decompose=_pinv),
+    Lowering(_rank, decompose=_rank_by_limits),
+)
+householder, ormqr = Lowering(decompose=_householder), Lowering(decompose=_ormqr)
+solve, matrix_exp = Lowering(_solve, decompose=_solve_from_right), Lowering(decompose=_matrix_exp)
 
 
 # sums of products -------------------------------------------------------------------------------------------
@@ -319,10 +328,10 @@ def _einsum(a, operands):
     while len(xs) > 2:
         later = set(result).union(*terms[2:])
         label = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in later)
-        xs[:2] = [einsums.einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
+        xs[:2] = [public_einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
         terms[:2] = [label]
     equation = f"{','.join(terms)}->{result}"
-    return None if equation == a.equation else einsums.einsum(equation, *xs)
+    return None if equation == a.equation else public_einsum(equation, *xs)
 
 
 def _spread(x, term, terms, operands, dots):
@@ -363,4 +372,4 @@ def _write_einsum(w, a, out, operands):
     return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
 
 
-einsum = Form(_write_einsum, parts=_einsum)
+einsum = Lowering(_write_einsum, decompose=_einsum)

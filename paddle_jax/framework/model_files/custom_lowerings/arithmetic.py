@@ -7,14 +7,14 @@ import numpy as np
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import binary, cast, same_shape, scaled
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _arithmetic(name):
     def write(w, a, out, x, y):
         return w.op(name, [x, y if a.alpha == 1 else scaled(w, y, a.alpha)], out[0])
 
-    return Form(write)
+    return Lowering(write)
 
 
 def _write_scale(w, a, out, x, factor, bias):
@@ -94,7 +94,7 @@ def _on_one_shape(name):
         )
         return w.op(name, [x, y], out[0])
 
-    return Form(write)
+    return Lowering(write)
 
 
 def _polygamma(w, a, out, x):
@@ -140,10 +140,15 @@ def _nan_to_num(w, a, out, x):
 
 
 add, subtract = _arithmetic("add"), _arithmetic("subtract")
-scale = Form(_write_scale, _read_scale, _onnx_scale, _activated_scale)
-divide = Form(_divide)
-clip = Form(_write_clip, _read_clip, _onnx_clip)
-floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
+scale = Lowering(_write_scale, _read_scale, _onnx_scale, _activated_scale)
+divide = Lowering(_divide)
+clip = Lowering(_write_clip, _read_clip, _onnx_clip)
+floor_divide, remainder = Lowering(onnx=_onnx_floor_divide), Lowering(onnx=_onnx_remainder)
 atan2, copysign = _on_one_shape("atan2"), _on_one_shape("copysign")
-polygamma, renorm = Form(_polygamma), Form(_renorm)
-frac, hypot, logaddexp, nan_to_num = Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)
+polygamma, renorm = Lowering(_polygamma), Lowering(_renorm)
+frac, hypot, logaddexp, nan_to_num = (
+    Lowering(_frac),
+    Lowering(_hypot),
+    Lowering(_logaddexp),
+    Lowering(_nan_to_num),
+)

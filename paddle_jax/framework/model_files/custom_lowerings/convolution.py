@@ -2,7 +2,7 @@
 
 from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.windows import paddings
 
 
@@ -182,10 +182,10 @@ def _onnx_transpose(g, op, x, w, size=None):
     )
 
 
-conv1d, conv1d_transpose = Form(flat(_conv(2))), Form(flat(_conv_transpose(2)))
+conv1d, conv1d_transpose = Lowering(flat(_conv(2))), Lowering(flat(_conv_transpose(2)))
 conv2d, conv3d = (
-    Form(_conv(2), _read_conv("conv2d"), _onnx_conv),
-    Form(_conv(3), _read_conv("conv3d"), _onnx_conv),
+    Lowering(_conv(2), _read_conv("conv2d"), _onnx_conv),
+    Lowering(_conv(3), _read_conv("conv3d"), _onnx_conv),
 )
-conv2d_transpose = Form(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
-conv3d_transpose = Form(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)
+conv2d_transpose = Lowering(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
+conv3d_transpose = Lowering(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)

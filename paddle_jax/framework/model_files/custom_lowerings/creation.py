@@ -3,7 +3,7 @@
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
 
 
@@ -75,7 +75,7 @@ def _classes(w, a, out, x):
 
 
 def _drawn(name):
-    return Form(lambda w, a, out, *operands: w.op(name, list(operands), out[0]))
+    return Lowering(lambda w, a, out, *operands: w.op(name, list(operands), out[0]))
 
 
 def _binomial(w, a, out, count, share):
@@ -126,9 +126,9 @@ def _alpha_drop(w, a, out, x):
     return scaled(w, w.op("where", [kept, x, dropped], x.type), scale, -scale * _ALPHA_DROPPED * a.p)
 
 
-normal, scaled_normal, integers = Form(_normal), Form(_scaled_normal), Form(_integers)
-permutation, bernoulli, classes = Form(_permutation), Form(_bernoulli), Form(_classes)
-poisson, gamma, binomial = _drawn("poisson"), _drawn("standard_gamma"), Form(_binomial)
-drop, alpha_drop = Form(_drop), Form(_alpha_drop)
-arange, linspace = Form(_arange), Form(_linspace)
-uniform = Form(_uniform, _read_uniform)
+normal, scaled_normal, integers = Lowering(_normal), Lowering(_scaled_normal), Lowering(_integers)
+permutation, bernoulli, classes = Lowering(_permutation), Lowering(_bernoulli), Lowering(_classes)
+poisson, gamma, binomial = _drawn("poisson"), _drawn("standard_gamma"), Lowering(_binomial)
+drop, alpha_drop = Lowering(_drop), Lowering(_alpha_drop)
+arange, linspace = Lowering(_arange), Lowering(_linspace)
+uniform = Lowering(_uniform, _read_uniform)

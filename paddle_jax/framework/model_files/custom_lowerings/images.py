@@ -6,7 +6,7 @@ from paddle_jax._core.lazy.lengths import has_lengths, node_of
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.common import unfold
 
 
@@ -85,7 +85,7 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
         else "half_pixel"
     )
     if op.interp_method == "bicubic" and how == "half_pixel" and 1 in given:
-        raise Unsupported("a bicubic resize to the length 1")
+        raise NotInOnnx("a bicubic resize to the length 1")
     attrs = {
         "mode": mode,
         "coordinate_transformation_mode": how,
@@ -97,7 +97,7 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
         tail = g.ints(given) if size is None else g.cast(size, "int64")
         return g.node("Resize", [x, None, None, g.node("Concat", [head, tail], axis=0)], **attrs)
     if not op.scale:
-        raise Unsupported("sizes as tensors")
+        raise NotInOnnx("sizes as tensors")
     return g.node("Resize", [x, None, g.constant(np.array([1, 1, *op.scale], np.float32))], **attrs)
 
 
@@ -161,9 +161,9 @@ def _read_pad(a, x, n_pads):
 
 def _onnx_pad(g, op, x, pads):
     if op.data_format[-1] == "C":
-        raise Unsupported("channels on the last axis")
+        raise NotInOnnx("channels on the last axis")
     if op.mode == "circular":
-        raise Unsupported("circular padding")
+        raise NotInOnnx("circular padding")
     pads = g.int_list(pads)
     ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
     pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
@@ -201,9 +201,9 @@ def _fold(w, a, out, x):
     )
 
 
-fold = Form(_fold)
+fold = Lowering(_fold)
 resize, pad, windows = (
-    Form(_resize, _read_resize, _onnx_resize),
-    Form(_pad, _read_pad, _onnx_pad),
-    Form(_unfold, _read_unfold),
+    Lowering(_resize, _read_resize, _onnx_resize),
+    Lowering(_pad, _read_pad, _onnx_pad),
+    Lowering(_unfold, _read_unfold),
 )

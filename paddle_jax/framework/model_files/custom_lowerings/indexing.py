@@ -16,7 +16,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     unsqueeze,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor.indexing import put_index as put_index_op
 from paddle_jax.tensor.indexing import take_index as take_index_op
 from paddle_jax.tensor.slicing import every
@@ -243,7 +243,7 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
     return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
 
 
-# arrays as indices, in parts --------------------------------------------------------------------------------
+# arrays as indices, decomposed ------------------------------------------------------------------------------
 
 
 def _placed(slots, rest, count):
@@ -392,14 +392,14 @@ def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-take_index, take_rows = Form(_take_index, parts=_taken_by_arrays), Form(_take_rows)
-cut, steps = Form(_cut), Form(_every, parts=_every_backwards)
+take_index, take_rows = Lowering(_take_index, decompose=_taken_by_arrays), Lowering(_take_rows)
+cut, steps = Lowering(_cut), Lowering(_every, decompose=_every_backwards)
 slice_form, strided_slice = (
-    Form(read=_read_slice, onnx=_onnx_slice),
-    Form(read=_read_strided, onnx=_onnx_slice),
+    Lowering(read=_read_slice, onnx=_onnx_slice),
+    Lowering(read=_read_strided, onnx=_onnx_slice),
 )
-put_index = Form(_put_index, _read_put_index, parts=_written_by_parts)
-put_mask = Form(_put_mask)
-paste, fill_masked = Form(_pasted), Form(_fill_masked)
-put_elements, choose = Form(_put_elements), Form(_choose)
-one_hot = Form(onnx=_onnx_one_hot)
+put_index = Lowering(_put_index, _read_put_index, decompose=_written_by_parts)
+put_mask = Lowering(_put_mask)
+paste, fill_masked = Lowering(_pasted), Lowering(_fill_masked)
+put_elements, choose = Lowering(_put_elements), Lowering(_choose)
+one_hot = Lowering(onnx=_onnx_one_hot)

@@ -2,14 +2,14 @@
 
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import average, binary, positive
-from paddle_jax.framework.model_files.custom_lowerings.score_losses import (
+from paddle_jax.framework.model_files.custom_lowerings.decomposed_losses import (
     hard,
     huber,
     weighted_bce,
     weighted_logits,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _loss(difference):
@@ -89,8 +89,12 @@ def _read_huber(a, x, label):
     return P.smooth_l1_loss(x, label, "none", a.delta), P.subtract(label, x)
 
 
-mse_loss, l1_loss, square_error_cost = Form(_loss(_square)), Form(_loss(_distance)), Form(_square_error)
-smooth_l1_loss = Form(_loss(_huber), _read_huber, parts=huber)
-cross_entropy = Form(_hard, _read_cross_entropy, parts=hard)
-binary_cross_entropy = Form(_bce, _read_bce, parts=weighted_bce)
-binary_cross_entropy_with_logits = Form(_logits, _read_logits, parts=weighted_logits)
+mse_loss, l1_loss, square_error_cost = (
+    Lowering(_loss(_square)),
+    Lowering(_loss(_distance)),
+    Lowering(_square_error),
+)
+smooth_l1_loss = Lowering(_loss(_huber), _read_huber, decompose=huber)
+cross_entropy = Lowering(_hard, _read_cross_entropy, decompose=hard)
+binary_cross_entropy = Lowering(_bce, _read_bce, decompose=weighted_bce)
+binary_cross_entropy_with_logits = Lowering(_logits, _read_logits, decompose=weighted_logits)

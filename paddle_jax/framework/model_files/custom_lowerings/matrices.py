@@ -4,7 +4,7 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import binary, cast
 from paddle_jax.framework.model_files.custom_lowerings.spectra import has_lengths_of, resized_transform
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _outer(w, a, out, x, y):
@@ -74,7 +74,7 @@ def _read_c2r(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer, linear, matmul = Form(_outer), Form(_linear), Form(onnx=_onnx_matmul)
-fft_c2c = Form(_write_fft("fft_c2c"), _read_c2c, parts=resized_transform("c2c"))
-fft_r2c = Form(_write_fft("fft_r2c"), _read_r2c, parts=resized_transform("r2c"))
-fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r, parts=resized_transform("c2r", True))
+outer, linear, matmul = Lowering(_outer), Lowering(_linear), Lowering(onnx=_onnx_matmul)
+fft_c2c = Lowering(_write_fft("fft_c2c"), _read_c2c, decompose=resized_transform("c2c"))
+fft_r2c = Lowering(_write_fft("fft_r2c"), _read_r2c, decompose=resized_transform("r2c"))
+fft_c2r = Lowering(_write_fft("fft_c2r"), _read_c2r, decompose=resized_transform("c2r", True))

@@ -15,7 +15,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     unsqueeze,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _weights(w, weight, bias, count, dtype):
@@ -183,10 +183,10 @@ def _onnx_group_norm(g, op, x, w, b):
     return [y, None, None]
 
 
-batch_norm = Form(_batch_norm, _read_batch_norm, _onnx_batch_norm)
-batch_norm_train = Form(_batch_norm_train)
-layer_norm = Form(_layer_norm, _read_layer_norm, _onnx_layer_norm)
-group_norm = Form(_group_norm, _read_group_norm, _onnx_group_norm)
-instance_norm = Form(_instance_norm, _read_instance_norm, _onnx_instance_norm)
-rms_norm = Form(_rms_norm)
-local_response_norm = Form(_local_response_norm, parts=_response_by_parts)
+batch_norm = Lowering(_batch_norm, _read_batch_norm, _onnx_batch_norm)
+batch_norm_train = Lowering(_batch_norm_train)
+layer_norm = Lowering(_layer_norm, _read_layer_norm, _onnx_layer_norm)
+group_norm = Lowering(_group_norm, _read_group_norm, _onnx_group_norm)
+instance_norm = Lowering(_instance_norm, _read_instance_norm, _onnx_instance_norm)
+rms_norm = Lowering(_rms_norm)
+local_response_norm = Lowering(_local_response_norm, decompose=_response_by_parts)

@@ -13,7 +13,7 @@ from paddle_jax.framework.model_files.custom_lowerings.convolution import (
     read_padding,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
 
 def _pool(n, kind):
@@ -133,7 +133,7 @@ def _fractional(w, a, out, x, tables):
 def _divided_pool(n):
     """Parts of an average over a given number."""
 
-    def parts(a, x):
+    def decompose(a, x):
         if a.divisor_override is None:
             return None
         size = pair(a.kernel_size, n)
@@ -142,7 +142,7 @@ def _divided_pool(n):
         )
         return found * (math.prod(size) / a.divisor_override)
 
-    return parts
+    return decompose
 
 
 def _lp_pool(w, a, out, x):
@@ -212,7 +212,7 @@ def _onnx_pool(g, op, x, size=None):
     if op.adaptive:
         lengths = op.lengths()[2:]
         if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
-            raise Unsupported("adaptive pooling to lengths that do not divide those of the input")
+            raise NotInOnnx("adaptive pooling to lengths that do not divide those of the input")
         size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
         return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides)
     extra = {"count_include_pad": int(not op.exclusive)} if kind == "Average" else {}
@@ -232,20 +232,20 @@ def _onnx_max(g, op, x):
     return [_onnx_pool(g, op, x), None]
 
 
-avg_pool1d, max_pool1d = Form(flat(_pool(2, "avg"), False)), Form(flat(_pool(2, "max"), False))
+avg_pool1d, max_pool1d = Lowering(flat(_pool(2, "avg"), False)), Lowering(flat(_pool(2, "max"), False))
 avg_pool2d, avg_pool3d = (
-    Form(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
-    Form(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)),
+    Lowering(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
+    Lowering(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)),
 )
-scatter_back, fractional = Form(_scatter_back), Form(_fractional)
+scatter_back, fractional = Lowering(_scatter_back), Lowering(_fractional)
 max_pool2d, max_pool3d = (
-    Form(_pool(2, "max"), _read_max(2), _onnx_max),
-    Form(_pool(3, "max"), _read_max(3), _onnx_max),
+    Lowering(_pool(2, "max"), _read_max(2), _onnx_max),
+    Lowering(_pool(3, "max"), _read_max(3), _onnx_max),
 )
 adaptive_avg_pool1d, adaptive_max_pool1d = (
-    Form(flat(_adaptive(2, "avg"), False)),
-    Form(flat(_adaptive(2, "max"), False)),
+    Lowering(flat(_adaptive(2, "avg"), False)),
+    Lowering(flat(_adaptive(2, "max"), False)),
 )
-adaptive_avg_pool2d, adaptive_avg_pool3d = Form(_adaptive(2, "avg")), Form(_adaptive(3, "avg"))
-adaptive_max_pool2d, adaptive_max_pool3d = Form(_adaptive(2, "max")), Form(_adaptive(3, "max"))
-lp_pool2d, lp_pool1d = Form(_lp_pool, _read_lp), Form(flat(_lp_pool, False))
+adaptive_avg_pool2d, adaptive_avg_pool3d = Lowering(_adaptive(2, "avg")), Lowering(_adaptive(3, "avg"))
+adaptive_max_pool2d, adaptive_max_pool3d = Lowering(_adaptive(2, "max")), Lowering(_adaptive(3, "max"))
+lp_pool2d, lp_pool1d = Lowering(_lp_pool, _read_lp), Lowering(flat(_lp_pool, False))

@@ -1,6 +1,6 @@
 """Quantization."""
 
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional import quantization as functions
 
 
@@ -15,7 +15,7 @@ def _linear(name):
             None,
         )
 
-    return Form(read=read)
+    return Lowering(read=read)
 
 
 def _read_fake_quantizer(a, x, scale, *_):
@@ -23,4 +23,4 @@ def _read_fake_quantizer(a, x, scale, *_):
 
 
 quantize_linear, dequantize_linear = _linear("quantize_linear"), _linear("dequantize_linear")
-fake_quantize_dequantize = Form(read=_read_fake_quantizer)
+fake_quantize_dequantize = Lowering(read=_read_fake_quantizer)

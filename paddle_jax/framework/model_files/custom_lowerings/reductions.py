@@ -14,7 +14,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     squeeze,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
 
 def _listed(axis):
@@ -31,7 +31,7 @@ def _onnx_reduced(kind):
             return g.node(kind, [x, g.ints(axes)], keepdims=int(op.keepdim))
         return g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
 
-    return Form(onnx=onnx)
+    return Lowering(onnx=onnx)
 
 
 def _onnx_listed(kind):
@@ -40,7 +40,7 @@ def _onnx_listed(kind):
             kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())), keepdims=int(op.keepdim)
         )
 
-    return Form(onnx=onnx)
+    return Lowering(onnx=onnx)
 
 
 def _onnx_truth(kind):
@@ -51,7 +51,7 @@ def _onnx_truth(kind):
             return x
         return g.cast(g.node(kind, [g.cast(x, "int32")], axes=axes, keepdims=int(op.keepdim)), "bool")
 
-    return Form(onnx=onnx)
+    return Lowering(onnx=onnx)
 
 
 def _without_nan(w, x):
@@ -149,7 +149,7 @@ def read_norm(a, x):
 def onnx_norm(g, op, x):
     """A vector norm as ReduceL1 or ReduceL2."""
     if op.porder not in (1, 2):
-        raise Unsupported(f"norm of order {op.porder}")
+        raise NotInOnnx(f"norm of order {op.porder}")
     axes = list(range(op.ndim())) if op.asvector else [op.axis]
     return g.node(f"ReduceL{int(op.porder)}", [x], axes=axes, keepdims=int(op.keepdim))
 
@@ -199,7 +199,7 @@ def _onnx_argument(kind):
         )
         return y if op.dtype == "int64" else g.cast(y, op.dtype)
 
-    return Form(onnx=onnx)
+    return Lowering(onnx=onnx)
 
 
 def _onnx_topk(g, op, x, k):
@@ -239,7 +239,7 @@ def _onnx_cumsum(g, op, x, axis):
 def _flat_running(name):
     """Parts of a running product or extreme over all elements."""
 
-    def parts(a, x):
+    def decompose(a, x):
         axis = a.dim if name == "cumprod" else a.axis
         if axis is not None and x.ndim:
             return None
@@ -250,7 +250,7 @@ def _flat_running(name):
         found = getattr(P, name)(flat, 0, a.dtype)
         return [P.reshape(one, []) for one in found] if not x.ndim and axis is not None else found
 
-    return Form(parts=parts)
+    return Lowering(decompose=decompose)
 
 
 any_true, all_true = _onnx_truth("ReduceMax"), _onnx_truth("ReduceMin")
@@ -259,16 +259,20 @@ total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _on
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
 amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
 nansum, nanmean, count_nonzero, var, std = (
-    Form(_nansum),
-    Form(_nanmean),
-    Form(_count_nonzero),
-    Form(_var),
-    Form(_std),
+    Lowering(_nansum),
+    Lowering(_nanmean),
+    Lowering(_count_nonzero),
+    Lowering(_var),
+    Lowering(_std),
 )
-normalized, pairwise_distance, cosine_similarity = Form(_normalized), Form(_pairwise), Form(_cosine)
+normalized, pairwise_distance, cosine_similarity = (
+    Lowering(_normalized),
+    Lowering(_pairwise),
+    Lowering(_cosine),
+)
 argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
 topk, argsort, cumsum = (
-    Form(onnx=_onnx_topk),
-    Form(read=_read_argsort, onnx=_onnx_argsort),
-    Form(read=_read_cumsum, onnx=_onnx_cumsum),
+    Lowering(onnx=_onnx_topk),
+    Lowering(read=_read_argsort, onnx=_onnx_argsort),
+    Lowering(read=_read_cumsum, onnx=_onnx_cumsum),
 )

@@ -3,8 +3,8 @@ that depend on values."""
 
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax.framework.model_files.composed_ops import OpaqueOp
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.decompositions import OpaqueOp
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _plain(name: str) -> OpaqueOp:
@@ -141,7 +141,17 @@ def _sequence_mask(add, x, maxlen=None, dtype="int64", name=None):
     return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
 
 
-nonzero, masked_select, nms = Form(whole=_nonzero), Form(whole=_masked_select), Form(whole=_nms)
-unique, unique_consecutive = Form(whole=_unique), Form(whole=_unique_consecutive)
-bincount, repeat_interleave = Form(whole=_bincount), Form(whole=_repeat_interleave)
-sequence_mask = Form(whole=_sequence_mask)
+nonzero, masked_select, nms = (
+    Lowering(record_composite=_nonzero),
+    Lowering(record_composite=_masked_select),
+    Lowering(record_composite=_nms),
+)
+unique, unique_consecutive = (
+    Lowering(record_composite=_unique),
+    Lowering(record_composite=_unique_consecutive),
+)
+bincount, repeat_interleave = (
+    Lowering(record_composite=_bincount),
+    Lowering(record_composite=_repeat_interleave),
+)
+sequence_mask = Lowering(record_composite=_sequence_mask)

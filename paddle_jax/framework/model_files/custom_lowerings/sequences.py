@@ -15,7 +15,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     unsqueeze,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form, Unsupported
+from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
 from paddle_jax.nn.functional.sdpa import attend as scaled_dot_product
 
@@ -142,7 +142,7 @@ def _read_rnn(a, x, states, weights, length=None, *_):
 def _onnx_rnn(g, op, x, states, weights, length, mask):
     """One layer in one direction, which is what paddle_jax writes; gates are put into the order of ONNX."""
     if op.num_layers != 1 or op.is_bidirec or length is not None:
-        raise Unsupported("several layers or directions in one operation")
+        raise NotInOnnx("several layers or directions in one operation")
     order = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2)}.get(op.mode, (0,))
     w_ih, w_hh, b_ih, b_hh = (_reordered(g, one, order, op.hidden_size) for one in weights)
     both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
@@ -184,15 +184,15 @@ def _embedding(w, a, out, x, weight):
     return w.op(name, [x, weight], out[0], padding_idx=a.padding_idx)
 
 
-attend, embedding = Form(_attend, parts=_attend_groups), Form(onnx=_onnx_embedding)
-lookup = Form(_embedding)
+attend, embedding = Lowering(_attend, decompose=_attend_groups), Lowering(onnx=_onnx_embedding)
+lookup = Lowering(_embedding)
 long_memory, gated, recurrent = (
-    Form(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
-    Form(_recurrent("GRU", 1)),
-    Form(_recurrent("RNN", 1)),
+    Lowering(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
+    Lowering(_recurrent("GRU", 1)),
+    Lowering(_recurrent("RNN", 1)),
 )
 long_memory_cell, gated_cell, recurrent_cell = (
-    Form(_cell("LSTM", 2)),
-    Form(_cell("GRU", 1)),
-    Form(_cell("RNN", 1)),
+    Lowering(_cell("LSTM", 2)),
+    Lowering(_cell("GRU", 1)),
+    Lowering(_cell("RNN", 1)),
 )

@@ -9,7 +9,7 @@ from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape, transpose
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor.matrices import grid as mesh_grid
 
 
@@ -105,24 +105,26 @@ def _grid(a, xs):
     return [P.transpose(one, perm) for one in mesh_grid(xs, "ij")]
 
 
-grid = Form(parts=_grid)
-shape = Form(read=_read_shape)
+grid = Lowering(decompose=_grid)
+shape = Lowering(read=_read_shape)
 reshape_form, view = (
-    Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
-    Form(_view),
+    Lowering(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
+    Lowering(_view),
 )
-transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
-matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
-expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
-rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
-split, split_at, pieces = Form(onnx=_onnx_split), Form(_split_at), Form(parts=_pieces)
-stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
-unstack = Form(
+transposed = Lowering(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
+matrix_transposed = Lowering(
+    lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
+)
+expand_as = Lowering(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
+rank = Lowering(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
+split, split_at, pieces = Lowering(onnx=_onnx_split), Lowering(_split_at), Lowering(decompose=_pieces)
+stack, unbind = Lowering(onnx=_onnx_stack), Lowering(onnx=_onnx_unbind)
+unstack = Lowering(
     lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind
 )
 expand, flatten, flip, meshgrid = (
-    Form(onnx=_onnx_expand),
-    Form(onnx=_onnx_flatten),
-    Form(onnx=_onnx_flip),
-    Form(onnx=_onnx_meshgrid),
+    Lowering(onnx=_onnx_expand),
+    Lowering(onnx=_onnx_flatten),
+    Lowering(onnx=_onnx_flip),
+    Lowering(onnx=_onnx_meshgrid),
 )

@@ -1,12 +1,12 @@
-"""Fourier transforms that cut or pad, and transforms of frames, in parts."""
+"""Fourier transforms that cut or pad, and transforms of frames."""
 
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax.framework.model_files.builder_helpers import same_length
-from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor import fourier
 
 
@@ -37,7 +37,7 @@ def resized_transform(name, real_result=False):
     """Parts of a transform with lengths: cut or pad first. real_result: the last length is that of the
     result."""
 
-    def parts(a, x):
+    def decompose(a, x):
         if has_lengths_of(a, x, real_result) or is_empty(x):
             return None
         lengths = list(a.lengths)
@@ -47,7 +47,7 @@ def resized_transform(name, real_result=False):
             resized, tuple(lengths) if real_result else None, a.axes, a.forward, a.norm
         )
 
-    return parts
+    return decompose
 
 
 def _centred(window, length, size, dtype):
@@ -102,4 +102,4 @@ def _istft(a, x, window):
     return done[..., a.start : a.stop] / total[a.start : a.stop]
 
 
-stft, istft = Form(parts=_stft), Form(parts=_istft)
+stft, istft = Lowering(decompose=_stft), Lowering(decompose=_istft)

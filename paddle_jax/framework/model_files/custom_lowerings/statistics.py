@@ -2,9 +2,9 @@
 
 import math
 
-from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _median(w, a, out, x):
@@ -137,6 +137,6 @@ def _histograms(a, x, weights):
     return [counts, *edges]
 
 
-median, quantile = Form(_median), Form(parts=_quantile)
-cov, corrcoef = Form(parts=_cov), Form(parts=_corrcoef)
-bin_edges, histograms = Form(parts=_bin_edges), Form(parts=_histograms)
+median, quantile = Lowering(_median), Lowering(decompose=_quantile)
+cov, corrcoef = Lowering(decompose=_cov), Lowering(decompose=_corrcoef)
+bin_edges, histograms = Lowering(decompose=_bin_edges), Lowering(decompose=_histograms)

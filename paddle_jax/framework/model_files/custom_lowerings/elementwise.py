@@ -1,4 +1,4 @@
-"""Functions of elements in parts: what Paddle computes by several operations."""
+"""Elementwise functions that Paddle computes by several operations."""
 
 import math
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast
-from paddle_jax.framework.model_files.composed_ops import is_empty
+from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
 from paddle_jax.tensor.special import gammaincc
 
@@ -38,12 +38,12 @@ def _signbit(a, x):
 
 
 def _signed_infinity(sign):
-    def parts(a, x):
+    def decompose(a, x):
         if _is_whole(x):
             return P.full_like(x, False, "bool")
         return P.logical_and(P.isinf(x), x > 0 if sign > 0 else x < 0)
 
-    return parts
+    return decompose
 
 
 def _isreal(a, x):
@@ -134,10 +134,19 @@ def _isin(a, x, values):
     return P.logical_not(found) if a.invert else found
 
 
-convert = Form(to_dtype)
-signbit, isreal, sinc = Form(parts=_signbit), Form(parts=_isreal), Form(parts=_sinc)
-sgn = Form(_write_sgn, parts=_sgn)
-isposinf, isneginf = Form(parts=_signed_infinity(1)), Form(parts=_signed_infinity(-1))
-ldexp, frexp, gcd, lcm = Form(parts=_ldexp), Form(parts=_frexp), Form(parts=_gcd), Form(parts=_lcm)
-lower_gamma, multigammaln, polar = Form(parts=_lower_gamma), Form(parts=_multigammaln), Form(parts=_polar)
-isin = Form(parts=_isin)
+convert = Lowering(to_dtype)
+signbit, isreal, sinc = Lowering(decompose=_signbit), Lowering(decompose=_isreal), Lowering(decompose=_sinc)
+sgn = Lowering(_write_sgn, decompose=_sgn)
+isposinf, isneginf = Lowering(decompose=_signed_infinity(1)), Lowering(decompose=_signed_infinity(-1))
+ldexp, frexp, gcd, lcm = (
+    Lowering(decompose=_ldexp),
+    Lowering(decompose=_frexp),
+    Lowering(decompose=_gcd),
+    Lowering(decompose=_lcm),
+)
+lower_gamma, multigammaln, polar = (
+    Lowering(decompose=_lower_gamma),
+    Lowering(decompose=_multigammaln),
+    Lowering(decompose=_polar),
+)
+isin = Lowering(decompose=_isin)

@@ -1,7 +1,7 @@
 """Losses of sequences and trees, and graphs."""
 
 from paddle_jax.framework.model_files.builder_helpers import average, binary, cast, squeeze
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _ctc(w, a, out, x, labels, lengths, label_lengths):
@@ -44,5 +44,5 @@ def _mask(w, a, out, x):
     return w.op("sequence_mask", [x, w.number(a.maxlen, "int32", (1,))], out[0], out_dtype=out[0][0])
 
 
-mask = Form(_mask)
-ctc, rnnt, tree = Form(_ctc), Form(_rnnt), Form(_tree)
+mask = Lowering(_mask)
+ctc, rnnt, tree = Lowering(_ctc), Lowering(_rnnt), Lowering(_tree)

@@ -10,15 +10,15 @@ import pytest
 
 import paddle_jax
 from paddle_jax.jit import load, save
-from tests.jit.part_cases import PARTS
+from tests.jit.decomposed_cases import DECOMPOSED
 from tests.jit.test_model_files import arrays, body, check, flat, specs, split, tensors
 
 pytestmark = pytest.mark.own_process
 
 
-@pytest.mark.parametrize("inputs", PARTS)
+@pytest.mark.parametrize("inputs", DECOMPOSED)
 def test_paddle_reads_what_is_written_here(oracle, tmp_path, inputs):
-    expressions, path = split(PARTS[inputs]), str(tmp_path / "m")
+    expressions, path = split(DECOMPOSED[inputs]), str(tmp_path / "m")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of operations that Paddle does not have
         save(body(paddle_jax, expressions), path, input_spec=specs(paddle_jax, inputs))

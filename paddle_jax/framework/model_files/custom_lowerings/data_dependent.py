@@ -1,8 +1,8 @@
 """Functions whose results have lengths that depend on values: Paddle has an operation for each."""
 
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax.framework.model_files.composed_ops import OpaqueOp
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.decompositions import OpaqueOp
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.vision.ops.boxes import ratios_of
 
 
@@ -25,10 +25,10 @@ _PROPOSALS = _plain("generate_proposals")
 
 
 def _segments(kind):
-    def whole(add, data, segment_ids, name=None):
+    def record(add, data, segment_ids, name=None):
         return add(_SEGMENTS, [data, segment_ids], [(data.dtype, [None, *data.shape[1:]])], pooltype=kind)[0]
 
-    return Form(whole=whole)
+    return Lowering(record_composite=record)
 
 
 def _viterbi(add, potentials, transition_params, lengths, include_bos_eos_tag=True, name=None):
@@ -277,8 +277,20 @@ def _join(add, x, y, src_index, dst_index, message_op="add", name=None):
     )[0]
 
 
-send_u_recv, send_ue_recv, send_uv = Form(whole=_send), Form(whole=_send_both), Form(whole=_join)
+send_u_recv, send_ue_recv, send_uv = (
+    Lowering(record_composite=_send),
+    Lowering(record_composite=_send_both),
+    Lowering(record_composite=_join),
+)
 segment_sum, segment_mean = _segments("SUM"), _segments("MEAN")
 segment_max, segment_min = _segments("MAX"), _segments("MIN")
-viterbi, reindex, priors = Form(whole=_viterbi), Form(whole=_reindex), Form(whole=_priors)
-matrix_nms, proposals, distribute = (Form(whole=_matrix_nms), Form(whole=_proposals), Form(whole=_distribute))
+viterbi, reindex, priors = (
+    Lowering(record_composite=_viterbi),
+    Lowering(record_composite=_reindex),
+    Lowering(record_composite=_priors),
+)
+matrix_nms, proposals, distribute = (
+    Lowering(record_composite=_matrix_nms),
+    Lowering(record_composite=_proposals),
+    Lowering(record_composite=_distribute),
+)

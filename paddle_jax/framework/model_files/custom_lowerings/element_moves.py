@@ -1,4 +1,4 @@
-"""Taking, moving and writing elements, in parts."""
+"""Taking, moving and writing elements, by several operations of Paddle."""
 
 import math
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax.framework.model_files.builder_helpers import cast
-from paddle_jax.framework.model_files.composed_ops import is_empty, is_fixed
+from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _rot90(a, x):
@@ -185,21 +185,33 @@ def _localize(w, a, out, x):
 
 
 def _fftshift(sign):
-    def parts(a, x):
+    def decompose(a, x):
         axes = range(x.ndim) if a.axes is None else a.axes if isinstance(a.axes, tuple) else (a.axes,)
         if not axes:
             return P.assign(x)
         axes = [axis % x.ndim for axis in axes]
         return P.roll(x, [x.shape[k] // 2 if sign > 0 else -(x.shape[k] // 2) for k in axes], axes)
 
-    return parts
+    return decompose
 
 
-rot90, diff, vander = Form(parts=_rot90), Form(parts=_diff), Form(parts=_vander)
-trapezoid, running_trapezoid = Form(parts=_trapezoid), Form(parts=_running_trapezoid)
-block_diagonal, products = Form(parts=_block_diagonal), Form(parts=_products)
-diagflat, put_diagonal, take = Form(parts=_diagflat), Form(_put_diagonal), Form(parts=_take)
-as_strided, unfold, view_as = Form(parts=_as_strided), Form(parts=_unfold), Form(parts=_view_as)
-leading, change_slices = Form(parts=_leading), Form(parts=_change_slices)
-localize, put_where, fill_in_order = Form(_localize), Form(parts=_put_where), Form(parts=_fill_in_order)
-fftshift, ifftshift = Form(parts=_fftshift(1)), Form(parts=_fftshift(-1))
+rot90, diff, vander = Lowering(decompose=_rot90), Lowering(decompose=_diff), Lowering(decompose=_vander)
+trapezoid, running_trapezoid = Lowering(decompose=_trapezoid), Lowering(decompose=_running_trapezoid)
+block_diagonal, products = Lowering(decompose=_block_diagonal), Lowering(decompose=_products)
+diagflat, put_diagonal, take = (
+    Lowering(decompose=_diagflat),
+    Lowering(_put_diagonal),
+    Lowering(decompose=_take),
+)
+as_strided, unfold, view_as = (
+    Lowering(decompose=_as_strided),
+    Lowering(decompose=_unfold),
+    Lowering(decompose=_view_as),
+)
+leading, change_slices = Lowering(decompose=_leading), Lowering(decompose=_change_slices)
+localize, put_where, fill_in_order = (
+    Lowering(_localize),
+    Lowering(decompose=_put_where),
+    Lowering(decompose=_fill_in_order),
+)
+fftshift, ifftshift = Lowering(decompose=_fftshift(1)), Lowering(decompose=_fftshift(-1))

@@ -1,7 +1,7 @@
 """Expressions that Paddle saves as several operations, or as one with attributes of its own, by the
 descriptions of their inputs as in `model_cases.py`."""
 
-PARTS = {
+DECOMPOSED = {
     "f(-1,3,4)": """
         paddle.median(x,1) ;; paddle.median(x,1,mode="min") ;; paddle.nanmedian(x,[1,2]) ;;
         paddle.quantile(x,0.3,1) ;; paddle.quantile(x,[0.2,0.7],[1,2],keepdim=True) ;;

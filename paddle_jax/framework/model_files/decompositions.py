@@ -1,4 +1,4 @@
-"""Operations that Paddle does not have, as calls of functions that it has: `parts` of a Form."""
+"""Operations that Paddle does not have, as calls of functions that it has: `decompose` of a Lowering."""
 
 import functools as ft
 import types
@@ -9,11 +9,11 @@ from paddle_jax._core.kernels.op_record import Record
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._program.export_rules import ExportRules
-from paddle_jax.framework.model_files.records import form
+from paddle_jax.framework.model_files.records import lowering_of
 
 
 def decomposition_of(kernel, attrs, tensors):
-    """A function that gives what a kernel computes by the parts of its op, or None where it has none.
+    """A function that gives what a kernel computes by the decomposition of its op, or None where it has none.
 
     Args:
         kernel: Kernel of an op.
@@ -21,7 +21,7 @@ def decomposition_of(kernel, attrs, tensors):
         tensors: list of the operands.
     """
     op, layout, _ = kernel.made_of
-    function = form(op.record.code).parts
+    function = lowering_of(op.record.code).decompose
     if function is None or op.random:
         return None
     attributes = types.SimpleNamespace(**dict(zip(op.attrs, attrs, strict=True)))
@@ -96,7 +96,7 @@ def _promoted(op, operands):
 
 def _composite_rule(record):
     """The rule that records a composite as one operation of Paddle, or None."""
-    return form(record.code).whole
+    return lowering_of(record.code).record_composite
 
 
 ExportRules.decomposition, ExportRules.composite_rule = decomposition_of, _composite_rule

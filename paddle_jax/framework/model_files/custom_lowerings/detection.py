@@ -1,7 +1,7 @@
 """Operations of detectors."""
 
 from paddle_jax.framework.model_files.builder_helpers import binary, pair, reshape
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 
 
 def _deformable(w, a, out, x, offset, weight, bias, mask):
@@ -75,7 +75,7 @@ def _coded(w, a, out, priors, targets, factors):
     )
 
 
-deformable, yolo_loss, coded = Form(_deformable), Form(_yolo_loss), Form(_coded)
-roi_align = Form(_pooled("roi_align", "sampling_ratio", "aligned"))
-roi_pool = Form(_pooled("roi_pool", second="int64"))
-psroi_pool = Form(_pooled("psroi_pool", channels=True))
+deformable, yolo_loss, coded = Lowering(_deformable), Lowering(_yolo_loss), Lowering(_coded)
+roi_align = Lowering(_pooled("roi_align", "sampling_ratio", "aligned"))
+roi_pool = Lowering(_pooled("roi_pool", second="int64"))
+psroi_pool = Lowering(_pooled("psroi_pool", channels=True))

@@ -1,9 +1,9 @@
-"""Losses in parts: what Paddle computes by several operations."""
+"""Losses that Paddle computes by several operations."""
 
 import math
 
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Form
+from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.classification import negative_log_likelihood
 
 
@@ -97,7 +97,7 @@ def _pairs(a, anchor, positive, labels):
 
 
 def huber(a, x, label):
-    """The parts of a smooth L1 loss that is not plain."""
+    """Decomposes a smooth L1 loss that has another form than that of Paddle."""
     if a.is_huber and a.delta == 1.0:
         return None
     gap = P.abs(x - label)
@@ -106,14 +106,14 @@ def huber(a, x, label):
 
 
 def weighted_bce(a, x, label, weight):
-    """The parts of a binary cross entropy with weights."""
+    """Decomposes a binary cross entropy with weights."""
     if weight is None:
         return None
     return _mean(P.binary_cross_entropy(x, label, None, "none") * weight, a.reduction)
 
 
 def weighted_logits(a, x, label, weight, pos_weight):
-    """The parts of a binary cross entropy of logits with weights."""
+    """Decomposes a binary cross entropy of logits with weights."""
     if weight is None and pos_weight is None:
         return None
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none")
@@ -183,7 +183,7 @@ def _class_weights(weight, label, is_ignored, dtype):
 
 
 def hard(a, x, label, weight):
-    """The parts of a cross entropy with class numbers that Paddle's operation does not take."""
+    """Decomposes a cross entropy with class numbers that Paddle's operation does not take."""
     is_plain = a.use_softmax and a.axis % x.ndim == x.ndim - 1
     if weight is None and is_plain and (a.ignore_index < 0 or a.reduction != "mean"):
         return None
@@ -259,11 +259,19 @@ def _sphere(a, x, label):
     return _mean(loss, "none" if a.reduction is None else a.reduction), P.exp(logs)
 
 
-ranking, hinge_embedding, triplet = Form(parts=_ranking), Form(parts=_hinge_embedding), Form(parts=_triplet)
-cosine_embedding, distances = Form(parts=_cosine_embedding), Form(parts=_distances)
-soft_margin, labels_soft_margin = Form(parts=_soft_margin), Form(parts=_labels_soft_margin)
-labels_margin, class_margin = Form(parts=_labels_margin), Form(parts=_class_margin)
-pairs, focal, dice = Form(parts=_pairs), Form(parts=_focal), Form(parts=_dice)
-gaussian, poisson, soft = Form(parts=_gaussian), Form(parts=_poisson), Form(parts=_soft)
-clusters, sphere = Form(parts=_clusters), Form(parts=_sphere)
-likelihood = Form(_likelihood, parts=_flat_likelihood)
+ranking, hinge_embedding, triplet = (
+    Lowering(decompose=_ranking),
+    Lowering(decompose=_hinge_embedding),
+    Lowering(decompose=_triplet),
+)
+cosine_embedding, distances = Lowering(decompose=_cosine_embedding), Lowering(decompose=_distances)
+soft_margin, labels_soft_margin = Lowering(decompose=_soft_margin), Lowering(decompose=_labels_soft_margin)
+labels_margin, class_margin = Lowering(decompose=_labels_margin), Lowering(decompose=_class_margin)
+pairs, focal, dice = Lowering(decompose=_pairs), Lowering(decompose=_focal), Lowering(decompose=_dice)
+gaussian, poisson, soft = (
+    Lowering(decompose=_gaussian),
+    Lowering(decompose=_poisson),
+    Lowering(decompose=_soft),
+)
+clusters, sphere = Lowering(decompose=_clusters), Lowering(decompose=_sphere)
+likelihood = Lowering(_likelihood, decompose=_flat_likelihood)
