@@ -30,7 +30,7 @@ memory_flags.start()
 runner_flags.start()
 compile_cache.start()
 counters.start()
-after_fork.start()
+after_fork.install()
 startup_barrier.start()
 interrupt_safe.shield_garbage_collector()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer

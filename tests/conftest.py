@@ -88,7 +88,7 @@ def _bounded_memory():
     if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > _MAPS:
         from paddle_jax._core.lazy import signature_cache
 
-        signature_cache.forget("the process of the tests has many memory maps")
+        signature_cache.drop_all("the process of the tests has many memory maps")
         gc.collect()
 
 
@@ -118,11 +118,11 @@ def _own_seed(request):
 def _flags_as_before():
     """Puts back what a test leaves changed, so that it does not change what the tests after it test."""
     import paddle_jax
-    from paddle_jax._core.kernels.value_checks import Outcomes
+    from paddle_jax._core.kernels.value_checks import PendingChecks
 
     before = paddle_jax.get_flags(_FLAGS)
     yield
-    Outcomes.waiting.clear()
+    PendingChecks.queue.clear()
     if paddle_jax.get_flags(_FLAGS) != before:
         paddle_jax.set_flags(before)
 

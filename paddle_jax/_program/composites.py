@@ -8,7 +8,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
 from paddle_jax._core.execution.python_state import mapped, tensors_in
 from paddle_jax._core.execution.trace import Trace
-from paddle_jax._core.lazy.segment import FIRST_LOOK, Segment
+from paddle_jax._core.lazy.segment import FIRST_LIMIT, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
@@ -99,7 +99,7 @@ def running():
     """Inside the block operations run as in eager mode, in a segment of their own."""
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
-    segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
+    segment = Segment(min(FIRST_LIMIT, settings.max_ops)) if deferring else None
     return swapped_attributes(local.ctx, frame=frame, segment=segment, amp=None)
 
 

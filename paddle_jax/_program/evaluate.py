@@ -8,8 +8,8 @@ from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
-from paddle_jax._core.kernels.reverse import accumulate, add
+from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
+from paddle_jax._core.kernels.reverse import accumulate, add_cotangent
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.grad_mode import enable_grad
@@ -101,13 +101,13 @@ def _taped(op, env, host):
         return None
     if op.host:
         return _taped_on_host(op, values, diff, env)
-    out, pull = linearized(
-        op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)]
-    )
+    out, pull = linearize(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
 
     def back(cts):
-        found = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+        found = pull_back(
+            out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
+        )
         return found if len(diff) > 1 else (found,)
 
     return diff, back
@@ -175,7 +175,7 @@ class Gradient(Operation):
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = value_of(target, env)
-            add(
+            add_cotangent(
                 cts,
                 target,
                 jnp.ones_like(value)

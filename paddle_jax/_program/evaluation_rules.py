@@ -42,9 +42,9 @@ def register_evaluation(name: str, rule: EvaluationRule) -> None:
 def replacement_of(kernel: Kernel) -> Replacement | None:
     """What a kernel becomes in evaluation; None for one that stays as it is."""
     rule = _RULES.get(kernel.name)
-    if rule is None or kernel.made_of is None:
+    if rule is None or kernel.declaration is None:
         return None
-    op, layout, values = kernel.made_of
+    op, layout, values = kernel.declaration
     return rule(layout, dict(zip(op.attrs, values, strict=True)))
 
 

@@ -162,13 +162,13 @@ def _changes(task, runs):
 
 def _is_of_inputs(node, inputs):
     """Whether an expression is made of the lengths of inputs alone. inputs: set of their numbers."""
-    return all(kind == "dim" and number in inputs for kind, number, _ in ex.walk(node))
+    return all(kind == "dim" and number in inputs for kind, number, _ in ex.leaves_of(node))
 
 
 def _value(node, probes):
     """The value of an expression of the lengths of inputs; None where it has none."""
     try:
-        return ex.value(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
+        return ex.evaluate(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
     except (ArithmeticError, ValueError):
         return None
 

@@ -223,7 +223,7 @@ class LengthRecorder(Recorder):
         if isinstance(value, Filled | Ramp) or max(a.size for a in symbol.avals) > _SMALL:
             return None
         if ls.is_length(value) or isinstance(value, list):
-            return [np.asarray(ls.substituted(value, which), symbol.dtype) for which in (0, 1)]
+            return [np.asarray(ls.substitute(value, which), symbol.dtype) for which in (0, 1)]
         array = to_numpy(to_array(value._raw if isinstance(value, Tensor) else value))
         return [array, array]
 
@@ -233,7 +233,7 @@ class LengthRecorder(Recorder):
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
             return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
         value = listed(value)
-        plain = np.asarray(ls.substituted(value, 0))
+        plain = np.asarray(ls.substitute(value, 0))
         if dtype is None:
             dtype = _default_dtype(plain)
         if not ls.has_lengths(value):
@@ -248,8 +248,8 @@ class LengthRecorder(Recorder):
 
     def filled(self, shape, value, dtype):
         """What an array of one value holds, of a shape with Lengths."""
-        pair = tuple([aval_of(ls.substituted(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
-        nodes = [ls.node_of(n) if ls.is_length(n) else None for n in shape]
+        pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
+        nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
         number = value if ls.is_length(value) else np.asarray(value).item()
         filled = Filled(number, np.dtype(dtype).name, list(shape))
         if pair[0] == pair[1]:
@@ -287,11 +287,11 @@ class LengthRecorder(Recorder):
         hints, pairs, nodes = self._hints(len(self.numbered)), [], []
         for dtype, shape in results:
             both = [
-                [hints[which] if n is None else ls.substituted(n, which) for n in shape] for which in (0, 1)
+                [hints[which] if n is None else ls.substitute(n, which) for n in shape] for which in (0, 1)
             ]
             first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
             pairs.append((first, first if first == second else second))
-            nodes.append([None if n is None else ls.node_of(n) for n in shape])
+            nodes.append([None if n is None else ls.expression_of(n) for n in shape])
         symbols = [self.symbol(t) for t in tensors]
         made = self.add(
             kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs), nodes
@@ -331,7 +331,7 @@ class LengthRecorder(Recorder):
         if amp is not None:
             flat = amp(op, flat, attrs)
         first, second = (
-            op.kernel(layout, tuple([ls.substituted(a, which) for a in attrs])) for which in (0, 1)
+            op.kernel(layout, tuple([ls.substitute(a, which) for a in attrs])) for which in (0, 1)
         )
         found = self._decomposed(first, attrs, flat)
         if found is not None:
@@ -352,7 +352,9 @@ class LengthRecorder(Recorder):
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
                 return found
-        found = None if kernel.made_of is None else self._decomposed(kernel, kernel.made_of[2], tensors)
+        found = (
+            None if kernel.declaration is None else self._decomposed(kernel, kernel.declaration[2], tensors)
+        )
         return super().call(kernel, tensors) if found is None else found
 
     def _decomposed(self, kernel, attrs, tensors):
@@ -379,7 +381,7 @@ class LengthRecorder(Recorder):
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
-        doubtful = () if attrs is None else ls.looking_fixed(attrs)
+        doubtful = () if attrs is None else ls.apparently_fixed(attrs)
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
         for symbol, one in zip(operation.outputs, likely or (), strict=False):
@@ -440,7 +442,7 @@ class LengthRecorder(Recorder):
     def _doubtful(self, blocks, position):
         """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
         ends = [block.results[position] for block in blocks if position < len(block.results)]
-        return ls.looking_fixed([self.lengths_of(end) for end in ends])
+        return ls.apparently_fixed([self.lengths_of(end) for end in ends])
 
     # branches and loops -------------------------------------------------------------------------------------
 
@@ -477,7 +479,7 @@ class LengthRecorder(Recorder):
         """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
         in both branches, or before and after a step."""
         symbol = self.symbol(tensor)
-        pair = _joined_length(ls.pair_of(yes), ls.pair_of(no), answers)
+        pair = _joined_length(ls.values_of(yes), ls.values_of(no), answers)
         if symbol.dtype.kind == "b":
             pair = tuple(map(bool, pair))
         elif symbol.dtype.kind == "f":

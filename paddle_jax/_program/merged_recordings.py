@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import lengths as ls
-from paddle_jax._core.lazy.length_expressions import walk
+from paddle_jax._core.lazy.length_expressions import leaves_of
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.tensor import Tensor
@@ -24,7 +24,7 @@ class Step:
         kernel: Kernel, with the first values of Lengths.
         op: Op that was declared, or None.
         attrs: dict of its attributes by name, with Lengths.
-        layout: how the operands are laid out, as in `kernel.made_of`.
+        layout: how the operands are laid out, as in `kernel.declaration`.
         inputs: list of the Symbols of operands.
         outputs: list of the Symbols of results.
         blocks: of `cond` and `while`, for each (Symbols that come in, Steps, Symbols of the results).
@@ -105,7 +105,7 @@ class Recording:
             for item in value:
                 self._need_numbers(item, needed)
         elif ls.is_length(value):
-            self._need([self.numbered[leaf[1]] for leaf in walk(value.node)], needed)
+            self._need([self.numbered[leaf[1]] for leaf in leaves_of(value.node)], needed)
 
 
 class Merge:
@@ -170,8 +170,8 @@ class Merge:
             return first
         if leaf is not None:
             symbol, axis = leaf
-            return ls.Length(ls.pair_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
-        plain = tuple([ls.pair_of(v)[0] for v in values])
+            return ls.Length(ls.values_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
+        plain = tuple([ls.values_of(v)[0] for v in values])
         if plain in self.known and all(type(n) is int for n in plain) and len(set(plain)) > 2:
             return self.known[plain]
         shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
@@ -249,7 +249,7 @@ class Merge:
 
     def step(self, ops):
         """The Step of one operation, given in all runs."""
-        first, made = ops[0], [op.kernel.made_of for op in ops]
+        first, made = ops[0], [op.kernel.declaration for op in ops]
         if (
             len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
             or len({m and (m[0], m[1]) for m in made}) > 1
@@ -266,7 +266,7 @@ class Merge:
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
         op, layout, _ = made[0]
         values = [
-            one.recorder.attributes.get(o) or o.kernel.made_of[2]
+            one.recorder.attributes.get(o) or o.kernel.declaration[2]
             for one, o in zip(self.runs, ops, strict=True)
         ]
         attrs = {

@@ -54,9 +54,9 @@ class Operation:
     @property
     def attrs(self) -> dict[str, Any]:
         """The attributes of a declared op by name; empty for derived kernels."""
-        if self.kernel.made_of is None:
+        if self.kernel.declaration is None:
             return {}
-        op, _, values = self.kernel.made_of
+        op, _, values = self.kernel.declaration
         return dict(zip(op.attrs, values, strict=True))
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """Variables and Parameters of a Program, which running its startup program fills."""
 
-from paddle_jax._core.lazy.symbol import avals_of
+from paddle_jax._core.lazy.symbol import probe_avals
 from paddle_jax._program.program import default_startup_program
 from paddle_jax._program.variable import ParameterVariable, persistent
 
@@ -8,7 +8,7 @@ from paddle_jax._program.variable import ParameterVariable, persistent
 def declare_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):
     """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
     made = persistent(
-        program, name, avals_of(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind})
+        program, name, probe_avals(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind})
     )
     program.home(made)
     startup = default_startup_program() if startup is None else startup

@@ -17,8 +17,8 @@ A Program is plain data:
                       optimizers, learning rates
     program.values    {name: array}: values that came along with a recorded Layer
     program.inits     {name: function giving an array}: what running a startup program puts into the Scope
-    operation.kernel  the Kernel; `kernel.made_of` is (Op, layout of operands, attribute values) for declared
-                      ops, `operation.attrs` them by name
+    operation.kernel  the Kernel; `kernel.declaration` is (Op, layout of operands, attribute values) for
+                      declared ops, `operation.attrs` them by name
     operation.inputs  list of Symbols: `kind` is "data", "variable", "constant" (array in `value`), "random"
                       (the last two operands of a random op) or "result"
     operation.outputs list of Symbols; a Variable's Symbol is `variable._raw`
@@ -29,7 +29,7 @@ A Program is plain data:
 
 import contextlib
 
-from paddle_jax._core.lazy.symbol import Programs, Symbol
+from paddle_jax._core.lazy.symbol import DefaultPrograms, Symbol
 from paddle_jax._program.clone import clone_program, prune_program, use_evaluation_forms
 from paddle_jax._program.operation import type_text
 from paddle_jax._program.scope import DenseTensor, global_scope, put_into
@@ -274,9 +274,9 @@ def default_main_program():
         >>> isinstance(paddle.static.default_main_program(), paddle.static.Program)
         True
     """
-    if Programs.main is None:
-        Programs.main = Program()
-    return Programs.main
+    if DefaultPrograms.main is None:
+        DefaultPrograms.main = Program()
+    return DefaultPrograms.main
 
 
 def default_startup_program():
@@ -287,9 +287,9 @@ def default_startup_program():
         >>> isinstance(paddle.static.default_startup_program(), paddle.static.Program)
         True
     """
-    if Programs.startup is None:
-        Programs.startup = Program()
-    return Programs.startup
+    if DefaultPrograms.startup is None:
+        DefaultPrograms.startup = Program()
+    return DefaultPrograms.startup
 
 
 @contextlib.contextmanager
@@ -317,14 +317,14 @@ def program_guard(main_program, startup_program=None):
             raise TypeError(
                 f"program_guard: {name}: got {type(value).__name__}; it must be a paddle.static.Program"
             )
-    before = Programs.main, Programs.startup
-    Programs.main = main_program
+    before = DefaultPrograms.main, DefaultPrograms.startup
+    DefaultPrograms.main = main_program
     if startup_program is not None:
-        Programs.startup = startup_program
+        DefaultPrograms.startup = startup_program
     try:
         yield
     finally:
-        Programs.main, Programs.startup = before
+        DefaultPrograms.main, DefaultPrograms.startup = before
 
 
 __all__ = [

@@ -23,7 +23,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT, aval_of
 from paddle_jax._core.lazy.recording import configure_context, run_pending
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.lazy.symbol import Symbol, SymbolError, avals_of
+from paddle_jax._core.lazy.symbol import Symbol, SymbolError, probe_avals
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
@@ -89,7 +89,7 @@ class Recorder(Frame):
     def record(self, kernel, symbols, stops):
         """Adds an operation and returns its results as Variables."""
         inferred = infer(kernel, symbols, self.probe)
-        stops = tuple([bool(stop or kernel.constants >> i & 1) for i, stop in enumerate(stops)])
+        stops = tuple([bool(stop or kernel.constant_mask >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
         return inferred.many(results) if inferred.many else results[0]
 
@@ -454,7 +454,7 @@ def data(name, shape, dtype=None, lod_level=0):
         )
     kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
-    found = variable(Symbol(avals_of(shape, kind), "data", program, name))
+    found = variable(Symbol(probe_avals(shape, kind), "data", program, name))
     program.data[name] = found
     program.changed()
     return found

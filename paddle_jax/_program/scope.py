@@ -4,7 +4,7 @@ import contextlib
 
 import jax.numpy as jnp
 
-from paddle_jax._core.lazy.symbol import Programs
+from paddle_jax._core.lazy.symbol import DefaultPrograms
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, taken
@@ -69,9 +69,9 @@ def global_scope():
         >>> paddle.static.global_scope().find_var("no such name") is None
         True
     """
-    if Programs.scope is None:
-        Programs.scope = Scope()
-    return Programs.scope
+    if DefaultPrograms.scope is None:
+        DefaultPrograms.scope = Scope()
+    return DefaultPrograms.scope
 
 
 @contextlib.contextmanager
@@ -91,11 +91,11 @@ def scope_guard(scope):
             f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, "
             "such as paddle.static.global_scope() gives"
         )
-    before, Programs.scope = global_scope(), scope
+    before, DefaultPrograms.scope = global_scope(), scope
     try:
         yield
     finally:
-        Programs.scope = before
+        DefaultPrograms.scope = before
 
 
 def value_in(scope, name):

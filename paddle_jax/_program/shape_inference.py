@@ -18,7 +18,7 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import aval_of
-from paddle_jax._core.lazy.symbol import PROBES, lengths
+from paddle_jax._core.lazy.symbol import PROBE_LENGTHS, known_lengths
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 
 _MAX, _TRIES, _SMALL = 1 << 14, 160, 64
@@ -105,12 +105,12 @@ def _fitted(kernel, symbols):
     where none does."""
     places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
     lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
-    if kernel.made_of is not None:
-        lengths |= set(_ints(kernel.made_of[2]))
+    if kernel.declaration is not None:
+        lengths |= set(_ints(kernel.declaration[2]))
     choices = itertools.islice(itertools.product((None, *sorted(lengths)), repeat=len(places)), 4096)
     for choice in sorted(choices, key=lambda c: sum(n is not None for n in c))[1 : _TRIES + 1]:
         pair = []
-        for probe in PROBES:
+        for probe in PROBE_LENGTHS:
             avals = []
             for i, s in enumerate(symbols):
                 chosen = {
@@ -149,13 +149,13 @@ def known_value(symbol, probe):
 
 def is_shape(kernel):
     """Whether a kernel gives what its operand's shape says."""
-    return kernel.made_of is not None and kernel.made_of[0].name in ("shape", "numel")
+    return kernel.declaration is not None and kernel.declaration[0].name in ("shape", "numel")
 
 
 def of_shape(kernel, shape):
     """What such a kernel gives for a shape."""
     return np.asarray(
-        shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
+        shape if kernel.declaration[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
     )
 
 
@@ -242,7 +242,7 @@ class Sample:
         self.dtype = symbol.dtype
         self.value = symbol.value
         self.avals = symbol.avals
-        self.shape = lengths(symbol.avals)
+        self.shape = known_lengths(symbol.avals)
         self.is_open = -1 in self.shape
 
 
@@ -271,7 +271,7 @@ def _sampled(kernel, symbols):
         shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
         pair = [
             tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
-            for probe in PROBES
+            for probe in PROBE_LENGTHS
         ]
         pairs.append(tuple([aval_of(shape, one.dtype) for shape in pair]))
     return Inferred(many, pairs, host=True)

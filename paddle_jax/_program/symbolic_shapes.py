@@ -43,7 +43,7 @@ class Call:
             number = self.nodes.setdefault(value.node, self.nodes.get(node, len(self.nodes)))
             self.pairs[number] = value.pair
         pattern = [tuple(map(self._marked, shape)) for shape in shapes]
-        called = kernel if attrs is None else (*kernel.made_of[:2], repr(_marked(attrs, self.nodes)))
+        called = kernel if attrs is None else (*kernel.declaration[:2], repr(_marked(attrs, self.nodes)))
         self.key = called, tuple(pattern), tuple(dtypes)
 
     def found(self) -> Any:
@@ -59,7 +59,7 @@ class Call:
 
     def _said(self) -> Any:
         """As `found` for operations whose attributes say it."""
-        made = self.kernel.made_of
+        made = self.kernel.declaration
         if made is None:
             return None
         attrs = dict(zip(made[0].attrs, made[2] if self.attrs is None else self.attrs, strict=True))
@@ -154,7 +154,7 @@ class Call:
 
     def _value(self, node: Any, which: int) -> Any:
         """What an expression of the numbers of Lengths has for their first or second values."""
-        return ex.value(node, lambda leaf: self.pairs[leaf[1]][which])
+        return ex.evaluate(node, lambda leaf: self.pairs[leaf[1]][which])
 
 
 def _marked(value: Any, nodes: dict) -> Any:
@@ -184,7 +184,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
     try:
         fn = kernel.fn
         if attrs is not None:
-            op, layout, _ = kernel.made_of
+            op, layout, _ = kernel.declaration
             fn = Kernel(op.name, op._bind(layout, tuple(map(opened, attrs)))).fn
         with swapped_attributes(local, ctx=context):
             out = jax.eval_shape(fn, *structs)
@@ -207,7 +207,9 @@ def _expression(dim: Any, names: list) -> Any:
                 return None
             for _ in range(power):
                 product = ex.binary("mul", product, part, True)
-        total = ex.add(total, ex.scaled(product, factor) if isinstance(product, tuple) else product * factor)
+        total = ex.add(
+            total, ex.multiply(product, factor) if isinstance(product, tuple) else product * factor
+        )
     return total
 
 

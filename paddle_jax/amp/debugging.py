@@ -318,7 +318,7 @@ class _Watcher:
     def __call__(self, kernel, values):
         out = (self.inner or compute)(kernel, values)
         results = out if isinstance(out, tuple | list) else [out]
-        if self.counts is not None and kernel.made_of is not None:
+        if self.counts is not None and kernel.declaration is not None:
             dtype = next((v.dtype.name for v in (*values, *results) if v.dtype.kind in "fV"), "")
             row = self.counts.setdefault(_name(kernel).split()[-1], [0, 0, 0, 0])
             row[_COLUMNS.index(dtype) if dtype in _COLUMNS else 3] += 1
@@ -329,7 +329,7 @@ class _Watcher:
 
 def _name(kernel):
     """The names of a kernel: ours, and that of Paddle's lists."""
-    made = kernel.made_of
+    made = kernel.declaration
     if made is None:
         return kernel.name
     listed = made[0].record.amp or made[0].name

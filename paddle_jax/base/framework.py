@@ -9,7 +9,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.flags import get_flags, set_flags
 from paddle_jax._core.base.freed_value import FREED_VALUE
 from paddle_jax._core.base.vlog import vlog_guard
-from paddle_jax._core.lazy.symbol import Programs
+from paddle_jax._core.lazy.symbol import DefaultPrograms
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors import place as _place
 from paddle_jax._core.tensors import var_type
@@ -240,7 +240,7 @@ def switch_main_program(program):
         program: paddle.static.Program.
     """
     before = default_main_program()
-    Programs.main = program
+    DefaultPrograms.main = program
     return before
 
 
@@ -251,7 +251,7 @@ def switch_startup_program(program):
         program: paddle.static.Program.
     """
     before = default_startup_program()
-    Programs.startup = program
+    DefaultPrograms.startup = program
     return before
 
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import jet
 
-from paddle_jax._core.kernels.dependence import CALLS, is_literal, opened
+from paddle_jax._core.kernels.dependence import CALLS, is_literal, open_jaxpr
 
 _LINEAR = {
     "neg",
@@ -65,7 +65,7 @@ def _step(eqn, operands, order):
         return [(p, None) for p in apply(*primals)]
     inner = params.get("jaxpr") if name in CALLS else None
     if inner is not None:
-        return series(*opened(inner), operands, order)
+        return series(*open_jaxpr(inner), operands, order)
     if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):
         return [
             (

@@ -19,8 +19,8 @@ from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
 from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.python_state import Snapshot
-from paddle_jax._core.kernels.op_checks import NotFinite, checked
-from paddle_jax._core.lazy.signature_cache import watch
+from paddle_jax._core.kernels.op_checks import NotFinite, run_checked
+from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._program.capture.capture import capture
 from paddle_jax._program.capture.compiled_function import Program, Stale
@@ -40,7 +40,7 @@ _MANY_SHAPES = 9
 _MAX_STALE = 6
 _EAGER = object()
 # executors with which functions are compiled; another one looks at each operation
-_CAPTURED = (None, checked)
+_CAPTURED = (None, run_checked)
 
 
 class Switch:
@@ -346,7 +346,7 @@ class StaticFunction:
         except (Stale, NotFinite):
             # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
-        watch()
+        evict_if_due()
         log.add(
             f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
             f"{user_line()}: {why or self._news()}; it rests on {len(program.guards)} values that it has "

@@ -16,7 +16,7 @@ from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.transfer import to_jax_array
-from paddle_jax._core.runner.run_segment import interpreted_now
+from paddle_jax._core.runner.run_segment import interpret_now
 from paddle_jax._core.tensors.layout import copies, layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, rebind_all, wrap
 from paddle_jax.optimizer import flat
@@ -178,7 +178,7 @@ class Call:
         more = [value for extra in extras for value in extra.values()]
         numbers = [value for value in (lr, scale, skip) if value is not None]
         changed = [*self.params, *self.states]
-        out = interpreted_now(
+        out = interpret_now(
             kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given, *more, *numbers]
         )
         if out is None:
@@ -273,12 +273,12 @@ def _interpreted_scale(work, clip_norm):
         return None
     parts = []
     for call, grads, extras in work:
-        total = interpreted_now(*_squares_of(call, grads, extras))
+        total = interpret_now(*_squares_of(call, grads, extras))
         if total is None:
             call.interprets_norm = False
             return None
         parts += total
-    found = interpreted_now(_scale_of_parts(clip_norm), parts)
+    found = interpret_now(_scale_of_parts(clip_norm), parts)
     return None if found is None else found[0]
 
 

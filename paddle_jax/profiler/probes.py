@@ -63,10 +63,10 @@ def install(rows):
     _Swapped.array = type(jax.numpy.zeros(())) if jax.default_backend() == "cpu" else None
     _swap(kernels, "compute", lambda inner: _op(inner, rows))
     _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
-    _swap(run_segment, "interpreted", lambda inner: _interpreted(inner, rows))
-    _swap(run_segment, "_run", lambda inner: _flushed(inner, add))
-    _swap(segment, "infer", lambda inner: _inferred(inner, add))
-    _swap(programs.Program, "__call__", lambda inner: _program(inner, add))
+    _swap(run_segment, "interpret", lambda inner: _interpreted(inner, rows))
+    _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
+    _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))
+    _swap(programs.CompiledSegment, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
     _swap(Entry, "__call__", lambda inner: _executed(inner, add))
     _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
@@ -170,7 +170,7 @@ def _cold(inner, rows):
                 start,
                 _now(),
                 _thread(),
-                kernel.line_of([v.shape for v in values]),
+                kernel.recorded_line([v.shape for v in values]),
                 _shapes(values) if shapes else (),
                 _size(out) if memory else 0,
             )
@@ -195,7 +195,7 @@ def _interpreted(inner, rows):
                     start,
                     _now(),
                     _thread(),
-                    sig.where,
+                    sig.user_line,
                     _shapes(operands) if shapes else (),
                     _size(out) if memory else 0,
                 )
@@ -260,7 +260,7 @@ def _inferred(inner, add):
 
 
 def _new_event(sig, start, end, thread):
-    return Event(sig.kernel.name, Type.OperatorInner, start, end, thread, NEW, sig.where, repr(sig))
+    return Event(sig.kernel.name, Type.OperatorInner, start, end, thread, NEW, sig.user_line, repr(sig))
 
 
 def _program(inner, add):

@@ -8,7 +8,7 @@ from jax._src import source_info_util  # the frames of an equation; the public A
 
 from paddle_jax._core.base.caller_info import ENGINE
 from paddle_jax._core.lazy.aval import aval_of
-from paddle_jax._core.lazy.positions import needed
+from paddle_jax._core.lazy.positions import needed_ops
 from paddle_jax._core.numpy_backend import cost as costs
 
 _INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
@@ -37,8 +37,8 @@ def shares(program):
 def _of_segment(key):
     ops, live, _ = key
     return [
-        (ops[i][0].kernel.name, ops[i][0].where, _seconds(ops[i][0].kernel, ops[i][0].operands))
-        for i, _ in needed(ops, live)
+        (ops[i][0].kernel.name, ops[i][0].user_line, _seconds(ops[i][0].kernel, ops[i][0].operand_avals))
+        for i, _ in needed_ops(ops, live)
     ]
 
 

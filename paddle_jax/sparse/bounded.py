@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.kernels.value_checks import ride, traced
+from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
@@ -105,9 +105,9 @@ def within(name, count, nnz):
     def error(found):
         return ValueError(f"bounded.{name}: nnz: got {nnz} for {found} elements; give at least as many")
 
-    value = traced(count)
+    value = traced_value(count)
     if value is not None:
-        ride(value > nnz, (value,), error)
+        add_check(value > nnz, (value,), error)
     elif concrete(count) is not None and (found := int(on_host(count, name))) > nnz:
         raise error(found)
 

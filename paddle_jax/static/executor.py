@@ -17,7 +17,7 @@ from paddle_jax._core.base.interrupt_safe import (
     interrupt_safe_jit,
 )
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
-from paddle_jax._core.lazy.signature_cache import watch
+from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.argument_errors import described
@@ -328,7 +328,7 @@ class Entry:
                 self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
             except (jax.errors.JaxRuntimeError, ValueError) as error:
                 raise self._told(error) from None
-            watch()
+            evict_if_due()
         Counters.steps += len(self.rates)
         if self.copied:
             seen = self.fetched([out[i] for i in self.copied])

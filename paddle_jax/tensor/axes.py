@@ -9,10 +9,10 @@ import numpy as np
 from paddle_jax._core.base.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.base.state import local, state
-from paddle_jax._core.kernels.value_checks import ride, ride_between, traced
+from paddle_jax._core.kernels.value_checks import add_check, add_range_check, traced_value
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.argument_errors import CAUGHT, told_call
 from paddle_jax._core.ops.op import _inplace, freeze
@@ -64,7 +64,7 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, ABSTRACT) else elements(tensor)
+    return None if isinstance(tensor._raw, ABSTRACT_TYPES) else elements(tensor)
 
 
 def unknown(tensor):
@@ -76,7 +76,7 @@ def unknown(tensor):
 
 def untracked(tensor):
     """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
-    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, ABSTRACT)
+    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, ABSTRACT_TYPES)
 
 
 def bounds(index):
@@ -119,9 +119,9 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
             f"use {low}..{size - 1}"
         )
 
-    value = traced(index)
+    value = traced_value(index)
     if value is not None:
-        ride_between(value, low, size, refusal)
+        add_range_check(value, low, size, refusal)
     elif (found := bounds(index)) is not None and not (found[0] >= low and found[1] < size):
         raise refusal(*found)
 
@@ -129,7 +129,7 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
 def may_be_outside(index, size):
     """Whether an element is outside [0, size), or may be in a compiled function, so that a closer check is
     worth its operations."""
-    if traced(index) is not None:
+    if traced_value(index) is not None:
         return True
     found = bounds(index)
     return found is not None and not (found[0] >= 0 and found[1] < size)
@@ -216,7 +216,7 @@ def at_hand(tensor):
         return np.array(raw)
     if type(raw) is np.ndarray:
         return raw
-    if isinstance(raw, ABSTRACT) or not isinstance(raw, jax.Array):
+    if isinstance(raw, ABSTRACT_TYPES) or not isinstance(raw, jax.Array):
         return None
     return to_numpy(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
 
@@ -236,11 +236,11 @@ def check_divisor(op, x, y):
     function nothing can be checked."""
     if not (_is_whole(x) and _is_whole(y)):
         return
-    value = traced(y) if isinstance(y, Tensor) else None
+    value = traced_value(y) if isinstance(y, Tensor) else None
     if value is not None:
         empty = 0 in (x._raw.shape if isinstance(x, Tensor) else np.shape(x))
         if value.size and not empty:
-            ride((value == 0).any(), (), lambda: IntegerDivisionError(_BY_ZERO.format(op)))
+            add_check((value == 0).any(), (), lambda: IntegerDivisionError(_BY_ZERO.format(op)))
         return
     if isinstance(y, Tensor):
         found = bounds(y)

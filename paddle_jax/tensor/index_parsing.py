@@ -10,12 +10,12 @@ import numpy as np
 
 from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels.value_checks import ride_between, traced
+from paddle_jax._core.kernels.value_checks import add_range_check, traced_value
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.length_expressions import bounds
-from paddle_jax._core.lazy.lengths import chosen, extreme, has_lengths, is_length, node_of
-from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
+from paddle_jax._core.lazy.lengths import expression_of, extreme, has_lengths, is_length, select
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.search import nonzero
 
@@ -129,7 +129,7 @@ def dtype_of(item):
 
 
 def _traced(item):
-    return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT)
+    return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT_TYPES)
 
 
 def _outside(low, high, axis, length):
@@ -141,9 +141,9 @@ def _outside(low, high, axis, length):
 
 def _checked_later(item, axis, length):
     """In a compiled function: has the program check the positions when it runs."""
-    value = traced(item) if isinstance(item, Tensor) and are_known(length) else None
+    value = traced_value(item) if isinstance(item, Tensor) and are_known(length) else None
     if value is not None:
-        ride_between(value, -length, length, lambda low, high: _outside(low, high, axis, length))
+        add_range_check(value, -length, length, lambda low, high: _outside(low, high, axis, length))
 
 
 def add_int(found, item, axis, length):
@@ -213,18 +213,18 @@ def cut_of(item, length):
 
 def place_of(position, length):
     """A position counted from the front, where it or the length is a Length."""
-    return chosen(position < 0, position + length, position)
+    return select(position < 0, position + length, position)
 
 
 def _end_of(bound, length):
     """A bound of a slice, counted from the front and within the axis."""
-    low, _ = bounds(node_of(bound))
+    low, _ = bounds(expression_of(bound))
     if low is not None and low >= 0:
         return extreme("min", (bound, length))
-    _, high = bounds(node_of(bound))
+    _, high = bounds(expression_of(bound))
     if high is not None and high < 0:
         return extreme("max", (bound + length, 0))
-    return chosen(bound < 0, extreme("max", (bound + length, 0)), extreme("min", (bound, length)))
+    return select(bound < 0, extreme("max", (bound + length, 0)), extreme("min", (bound, length)))
 
 
 def cut_of_lengths(item, length):
@@ -232,7 +232,7 @@ def cut_of_lengths(item, length):
     step = 1 if item.step is None else item.step
     if not is_length(step):
         return _forward_cut(item, length, step) if step > 0 else _backward_cut(item, length, step)
-    low, high = bounds(node_of(step))
+    low, high = bounds(expression_of(step))
     if low is not None and low > 0:
         return _forward_cut(item, length, step)
     if high is not None and high < 0:
@@ -241,7 +241,7 @@ def cut_of_lengths(item, length):
     one, start = _forward_cut(item, length, pace)
     other, least = _backward_cut(item, length, -pace)
     counts = [length if cut is ALL else cut[1] for cut in (one, other)]
-    return ("s", chosen(answer, *counts), step), chosen(answer, start, least)
+    return ("s", select(answer, *counts), step), select(answer, start, least)
 
 
 def _forward_cut(item, length, step):
@@ -249,7 +249,12 @@ def _forward_cut(item, length, step):
     stop = length if item.stop is None else _end_of(item.stop, length)
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
-    is_all = not is_length(step) and step == 1 and node_of(start) == 0 and node_of(count) == node_of(length)
+    is_all = (
+        not is_length(step)
+        and step == 1
+        and expression_of(start) == 0
+        and expression_of(count) == expression_of(length)
+    )
     return (ALL, 0) if is_all else (("s", count, step), start)
 
 
@@ -262,12 +267,12 @@ def _backward_cut(item, length, step):
     first = length - 1 if item.start is None else _last_of(item.start, length)
     before = -1 if item.stop is None else _last_of(item.stop, length)
     count = extreme("max", (first - before + (pace - 1), 0)) // pace
-    return ("s", count, step), chosen(count > 0, first - (count - 1) * pace, pace)
+    return ("s", count, step), select(count > 0, first - (count - 1) * pace, pace)
 
 
 def _last_of(bound, length):
     """A bound of a slice that goes backwards, counted from the front; -1 before the first element."""
-    return chosen(bound < 0, extreme("max", (bound + length, -1)), extreme("min", (bound, length - 1)))
+    return select(bound < 0, extreme("max", (bound + length, -1)), extreme("min", (bound, length - 1)))
 
 
 def _open_cut(item, length):

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.kernels.value_checks import ride, traced
+from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
@@ -33,10 +33,10 @@ def _need_float(op, x):
 
 
 def _within(op, name, tensor, low, high, error):
-    value = traced(tensor)
+    value = traced_value(tensor)
     if value is not None:
         if value.size:
-            ride(
+            add_check(
                 ~((value >= low) & (value <= high)).all(),
                 (),
                 lambda: error(f"{op}: {name}: got values outside {low}..{high}"),

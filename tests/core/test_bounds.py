@@ -22,12 +22,17 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def small(monkeypatch):
     """Generations of 20 signatures."""
-    for name, start in {"room": 20, "signatures": 0, "again": 0, "dropped": set()}.items():
-        monkeypatch.setattr(signature_cache.Kept, name, start)
+    for name, start in {
+        "generation_size": 20,
+        "generation_signatures": 0,
+        "returning_signatures": 0,
+        "dropped_fingerprints": set(),
+    }.items():
+        monkeypatch.setattr(signature_cache.SignatureCache, name, start)
 
 
 def sigs_of(op, *attrs):
-    return sum(len(kernel.sigs) + len(kernel.older) for kernel in op.kernels.values())
+    return sum(len(kernel.signatures) + len(kernel.older_signatures) for kernel in op.kernels.values())
 
 
 def test_signatures_are_dropped_when_new_ones_come_for_ever(paddle, small):
@@ -46,8 +51,8 @@ def test_what_is_used_stays(paddle, small):
         found = [
             sig
             for kernel in OPS["multiply"].kernels.values()
-            for sig in (kernel.sigs | kernel.older).values()
-            if sig.operands[0].shape == (2, 3, 4) == sig.operands[1].shape
+            for sig in (kernel.signatures | kernel.older_signatures).values()
+            if sig.operand_avals[0].shape == (2, 3, 4) == sig.operand_avals[1].shape
         ]
         assert kept is None or found == [kept]
         kept = found[0]
@@ -57,12 +62,16 @@ def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
     for _ in range(6):
         for n in range(1, 60):
             float((paddle.ones([n]) * 3).sum())
-    assert signature_cache.Kept.room > 40
-    before = {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()}
+    assert signature_cache.SignatureCache.generation_size > 40
+    before = {
+        kernel: len(kernel.signatures) + len(kernel.older_signatures)
+        for kernel in OPS["multiply"].kernels.values()
+    }
     for n in range(1, 60):
         float((paddle.ones([n]) * 3).sum())
     assert {
-        kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()
+        kernel: len(kernel.signatures) + len(kernel.older_signatures)
+        for kernel in OPS["multiply"].kernels.values()
     } == before
 
 
@@ -72,9 +81,9 @@ def test_an_older_signature_does_not_end_the_segment(paddle, small):
         x = paddle.full([5, 1], 0.25)
         float(paddle.tanh(x * 2).sum())
         y = x * 2
-        for kernel in list(signature_cache.Kept.kernels):
+        for kernel in list(signature_cache.SignatureCache.kernels):
             if kernel() is not None:
-                kernel().age()
+                kernel().start_generation()
         z = paddle.tanh(y)
         assert y._raw.array is None  # not run
         assert z._raw.seg is y._raw.seg
@@ -94,7 +103,7 @@ def test_shapes_that_nobody_has_are_forgotten(paddle, small):
 def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):
     x = paddle.arange(8, dtype="float32")
     float(paddle.roll(x, 3).sum())
-    first = weakref.ref(next(k for k in OPS["roll"].kernels.values() if k.made_of[2][0] == 3))
+    first = weakref.ref(next(k for k in OPS["roll"].kernels.values() if k.declaration[2][0] == 3))
     for n in range(1, 120):
         assert float(paddle.roll(x, 1000 + n).sum()) == 28
     gc.collect()
@@ -107,12 +116,12 @@ import paddle_jax as paddle
 from paddle_jax._core.lazy import signature_cache
 from paddle_jax._core.ops.op import OPS
 paddle.set_flags({"FLAGS_deferred": "off"})
-signature_cache._EVERY, signature_cache._AT_ONCE = 4, 2
+signature_cache._CHECK_INTERVAL, signature_cache._GROUP_SIZE = 4, 2
 state = {"crowded": None, "asked": 0}
 def crowded(share=1.0):
     state["asked"] += 1
     return state["crowded"] if share == 1.0 else None
-signature_cache.crowded = crowded
+signature_cache.over_budget = crowded
 x = paddle.full([3, 7], 0.5)
 def forms(name):
     return sum(k.run._cache_size() for k in OPS[name].kernels.values())
@@ -123,7 +132,7 @@ for name in names:
 assert all(map(forms, names)) and state["asked"] >= 2
 state["crowded"] = "they are too many"
 before = sum(map(bool, map(forms, names)))
-signature_cache.look()
+signature_cache.evict_if_over_budget()
 left = [name for name in names if forms(name)]
 assert left == names[len(names) - len(left):] and len(left) < before, left
 assert forms("tanh")
@@ -141,9 +150,9 @@ def test_the_least_recently_used_programs_go_first():
 
 
 def test_memory_maps_are_counted(monkeypatch):
-    assert signature_cache.crowded() is None
-    monkeypatch.setattr(signature_cache, "_SHARE", 0.0)
-    assert (signature_cache.crowded() is not None) == Path("/proc/self/maps").exists()
+    assert signature_cache.over_budget() is None
+    monkeypatch.setattr(signature_cache, "_MAP_SHARE", 0.0)
+    assert (signature_cache.over_budget() is not None) == Path("/proc/self/maps").exists()
 
 
 def test_memory_of_programs_has_a_bound(paddle):
@@ -155,8 +164,8 @@ def test_memory_of_programs_has_a_bound(paddle):
         before = paddle.get_flags("FLAGS_compiled_code_in_mb")
         paddle.set_flags({"FLAGS_compiled_code_in_mb": 1})
         try:
-            assert "FLAGS_compiled_code_in_mb = 1" in signature_cache.crowded()
-            signature_cache.look()
+            assert "FLAGS_compiled_code_in_mb = 1" in signature_cache.over_budget()
+            signature_cache.evict_if_over_budget()
             np.testing.assert_allclose(paddle.tanh(x).numpy(), np.tanh(np.full((2, 9), 0.5)), rtol=1e-6)
         finally:
             paddle.set_flags(before)
@@ -166,8 +175,10 @@ def test_memory_of_programs_has_a_bound(paddle):
 
 def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
     looked = []
-    monkeypatch.setattr(signature_cache.Kept, "due", Counters.compiled + 1)
-    monkeypatch.setattr("paddle_jax._core.kernels.kernel.look", lambda: looked.append(Counters.compiled))
+    monkeypatch.setattr(signature_cache.SignatureCache, "next_check", Counters.compiled + 1)
+    monkeypatch.setattr(
+        "paddle_jax._core.kernels.kernel.evict_if_over_budget", lambda: looked.append(Counters.compiled)
+    )
     with differential.tier(paddle, deferred="off"):
         for n in (211, 223):
             paddle.tanh(paddle.full([n], 0.5))
@@ -178,9 +189,9 @@ PROGRAMS = """
 import numpy as np
 import paddle_jax as paddle
 from paddle_jax._core.lazy import signature_cache
-from paddle_jax._core.base.interrupt_safe import Once
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
 paddle.set_flags({"FLAGS_compiled_code_in_mb": 16, "FLAGS_deferred_min_repeats": 1})
-signature_cache._EVERY = 4
+signature_cache._CHECK_INTERVAL = 4
 main = paddle.static.Program()
 paddle.enable_static()
 with paddle.static.program_guard(main):
@@ -199,7 +210,7 @@ def everything():
         np.testing.assert_allclose(found, np.tanh(np.ones(k + 1)) * 2, rtol=1e-6)
 
 everything()
-held = sum(once.used >= 0 for once in Once.alive)
+held = sum(once.used >= 0 for once in InterruptSafeCall.instances)
 everything()
 print(held)
 """
@@ -227,7 +238,7 @@ import paddle_jax as paddle
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.lazy import signature_cache
 paddle.set_flags({"FLAGS_deferred": "off", "FLAGS_compiled_code_in_mb": 16})
-signature_cache._EVERY = 2
+signature_cache._CHECK_INTERVAL = 2
 x = paddle.full([3, 7], 0.5)
 names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign", "tanh", "sin", "exp",
          "sqrt", "rsqrt", "floor", "ceil"]
@@ -237,7 +248,7 @@ for _ in range(6):
     for name in names:
         getattr(paddle, name)(x)
     rounds.append(Counters.compiled - before)
-print(rounds[0], rounds[-1], signature_cache.Kept.stretch)
+print(rounds[0], rounds[-1], signature_cache.SignatureCache.memory_factor)
 """
 
 

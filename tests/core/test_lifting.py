@@ -4,7 +4,7 @@ the same refusals."""
 import numpy as np
 import pytest
 
-from paddle_jax._core.kernels.lifted_attributes import Lifted
+from paddle_jax._core.kernels.lifted_attributes import LiftedKernel
 from paddle_jax._core.ops.op import OPS
 
 X = np.random.RandomState(3).uniform(-2, 2, (4, 5)).astype("float32")
@@ -29,7 +29,7 @@ CASES = {
 
 
 def lifted(name):
-    return [found for found in OPS[name].lifting.seen.values() if type(found) is Lifted]
+    return [found for found in OPS[name].lifting.seen.values() if type(found) is LiftedKernel]
 
 
 def answers(engine, case, value):

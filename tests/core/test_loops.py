@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 from paddle_jax._core.kernels import reverse, scan_gradients
-from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 
 RANDOM = np.random.RandomState(5)
 W, H, XS = (RANDOM.randn(*shape).astype("float32") * 0.5 for shape in ((4, 4), (3, 4), (6, 3, 4)))
@@ -103,8 +103,8 @@ CASES = {
 
 def own(fn, operands, moving=(True, True, True)):
     """The gradients of a sum, by this package's rules."""
-    equations = traced(fn, "f", [jax.typeof(x) for x in operands])
-    (out,), pull = reverse.linearized(equations.jaxpr, equations.consts, operands, moving, [True])
+    equations = trace_function(fn, "f", [jax.typeof(x) for x in operands])
+    (out,), pull = reverse.linearize(equations.jaxpr, equations.consts, operands, moving, [True])
     grads = pull([jnp.ones_like(out)])
     return [jnp.zeros_like(x) if g is None else g for g, x in zip(grads, operands, strict=True)]
 
@@ -113,14 +113,14 @@ def own(fn, operands, moving=(True, True, True)):
 def by_rule(monkeypatch):
     """Fails where a loop is left to JAX."""
     left = []
-    rule = reverse.LINEARIZED["scan"]
+    rule = reverse.LINEARIZE_RULES["scan"]
 
     def watched(*arguments):
         found = rule(*arguments)
         left.append(found is None)
         return found
 
-    monkeypatch.setitem(reverse.LINEARIZED, "scan", watched)
+    monkeypatch.setitem(reverse.LINEARIZE_RULES, "scan", watched)
     yield
     assert left and not any(left)
 
@@ -158,7 +158,7 @@ def test_gradients_that_are_not_asked_for_are_not_computed(name, moving, by_rule
 
 def test_what_is_the_same_in_every_step_is_computed_once_and_not_stacked():
     operands = list(map(jnp.asarray, (W, H, XS)))
-    gradient = traced(lambda *xs: own(counted, list(xs)), "g", list(map(jax.typeof, operands)))
+    gradient = trace_function(lambda *xs: own(counted, list(xs)), "g", list(map(jax.typeof, operands)))
     scans = [each for each in gradient.jaxpr.eqns if each.primitive.name == "scan"]
     assert len(scans) == 2
     for scan in scans:
@@ -175,6 +175,6 @@ def test_a_loop_with_effects_is_left_to_jax():
 
         return lax.scan(step, h, xs)[0].sum()
 
-    equations = traced(noisy, "f", list(map(jax.typeof, (H, XS))))
+    equations = trace_function(noisy, "f", list(map(jax.typeof, (H, XS))))
     scan = next(each for each in equations.jaxpr.eqns if each.primitive.name == "scan")
     assert scan_gradients._linearized_scan(scan, [H, XS], [True, True], [True]) is None

@@ -200,7 +200,7 @@ def test_a_failed_program_is_dropped_whatever_its_error_says(text, said):
     class Failed:
         key, where = ((1, 2), (), ()), "somewhere"
 
-    compiled_segment.drop(Failed, RuntimeError(text))
+    compiled_segment.drop_failed(Failed, RuntimeError(text))
     assert (
         paddle.explain().events[-1]
         == f"failed as a compiled program, now op by op: 2 ops at somewhere: {said}"

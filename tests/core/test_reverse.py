@@ -8,7 +8,7 @@ import pytest
 from jax import lax
 
 from paddle_jax._core.kernels import reverse
-from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.kernels.kernel import Kernel
 
 RANDOM = np.random.RandomState(3)
@@ -81,8 +81,8 @@ STRUCTURE = {
 
 
 def gradients(fn, operands, ct):
-    equations = traced(fn, "f", [jax.typeof(jnp.asarray(x)) for x in operands])
-    _, pull = reverse.linearized(
+    equations = trace_function(fn, "f", [jax.typeof(jnp.asarray(x)) for x in operands])
+    _, pull = reverse.linearize(
         equations.jaxpr, equations.consts, list(map(jnp.asarray, operands)), [True] * len(operands), [True]
     )
     return [np.zeros_like(x) if g is None else g for g, x in zip(pull([ct]), operands, strict=True)]
@@ -156,7 +156,7 @@ def test_a_result_without_cotangent_takes_no_part():
 def test_rules_serve_what_common_operations_are_made_of(monkeypatch):
     """A rule that no longer fits anything would only be slow: normalisation, losses and layers need none of
     JAX's derivation."""
-    monkeypatch.setattr(reverse, "_by_jax", None)
+    monkeypatch.setattr(reverse, "_linearize_by_jax", None)
     check(lambda x, w, b: jax.nn.logsumexp(x @ w + b, axis=1), [A, B.T, C[0, :3]])
     check(
         lambda x: (

@@ -157,7 +157,7 @@ def test_straight_ops_have_no_loop(name, monkeypatch):
     for case in [c.lstrip("~ ") for c in op.cases]:
         harness.evaluate(paddle, find(paddle, public_path(name)), case)
     for kernel in op.kernels.values():
-        for avals in kernel.sigs:
+        for avals in kernel.signatures:
             assert not [*_loops(kernel.run.trace(*[a.struct for a in avals]).jaxpr.jaxpr)], (kernel, avals)
 
 

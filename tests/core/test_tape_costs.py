@@ -104,7 +104,7 @@ FLOWS = {
 @pytest.mark.parametrize("name", FLOWS)
 def test_where_gradients_flow(name):
     fn, want = FLOWS[name]
-    assert Kernel("test", fn).flow([jnp.ones(3), jnp.ones(3)]) == want
+    assert Kernel("test", fn).gradient_mask([jnp.ones(3), jnp.ones(3)]) == want
 
 
 def test_tapes_die_with_their_last_reference(paddle, tier):

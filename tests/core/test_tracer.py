@@ -11,8 +11,8 @@ from jax._src.core import trace_state_clean
 
 from paddle_jax._core.kernels import jaxpr_tracer
 from paddle_jax._core.kernels import jaxpr_tracing as module
-from paddle_jax._core.kernels.jaxpr_tracing import traced
-from paddle_jax._core.kernels.result_types import RESULTS
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
+from paddle_jax._core.kernels.result_types import RESULT_RULES
 from tests.interpreter.table import told
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"]
@@ -109,10 +109,10 @@ def outcome(fn, structs, own, monkeypatch):
         if not own:
             patch.setattr(module, "tracer", None)
         try:
-            equations = traced(fn, "f", structs)
+            equations = trace_function(fn, "f", structs)
         except Exception as error:
             return type(error), str(error)
-    return *told(equations.jaxpr), len(equations.consts), equations.many
+    return *told(equations.jaxpr), len(equations.consts), equations.container
 
 
 def check(fn, structs, monkeypatch):
@@ -146,19 +146,19 @@ def test_two_operands(dtype, monkeypatch):
 
 def test_every_rule_is_used(monkeypatch):
     used = set()
-    for primitive, rule in RESULTS.items():
+    for primitive, rule in RESULT_RULES.items():
 
         def noted(params, *avals, primitive=primitive, rule=rule):
             aval = rule(params, *avals)
             used.update([primitive] if aval is not None else [])
             return aval
 
-        monkeypatch.setitem(RESULTS, primitive, noted)
+        monkeypatch.setitem(RESULT_RULES, primitive, noted)
     for fn in UNARY + PLACED:
         outcome(fn, [struct((2, 3), "float32")], True, monkeypatch)
     for fn in BINARY:
         outcome(fn, [struct((3, 3), "float32"), struct((3, 3), "float32")], True, monkeypatch)
-    assert used == set(RESULTS)
+    assert used == set(RESULT_RULES)
 
 
 def test_constants_and_functions_within(monkeypatch):
@@ -178,25 +178,25 @@ def test_constants_and_functions_within(monkeypatch):
 
 def test_a_trace_within_a_trace(monkeypatch):
     def outer(x):
-        return traced(lambda y: [y * x, y + 1], "g", [struct((3,), "float32")]).flat(x)
+        return trace_function(lambda y: [y * x, y + 1], "g", [struct((3,), "float32")]).flat(x)
 
     assert check(outer, [struct((3,), "float32")], monkeypatch)
     inner = [struct((3,), "float32")]
-    seen = jax.jit(lambda x: traced(lambda y: y * 2 + y, "g", inner)(x))(np.ones(3, "float32"))
+    seen = jax.jit(lambda x: trace_function(lambda y: y * 2 + y, "g", inner)(x))(np.ones(3, "float32"))
     np.testing.assert_array_equal(seen, [3, 3, 3])
 
 
 def test_checks_of_traces_are_left_to_jax():
-    assert jaxpr_tracer.usual()
+    assert jaxpr_tracer.is_usable()
     with jax.checking_leaks():
-        assert not jaxpr_tracer.usual()
-        assert len(traced(lambda x: x + x, "f", [struct((3,), "float32")]).jaxpr.eqns) == 1
+        assert not jaxpr_tracer.is_usable()
+        assert len(trace_function(lambda x: x + x, "f", [struct((3,), "float32")]).jaxpr.eqns) == 1
     with config.enable_checks(True):
-        assert not jaxpr_tracer.usual()
+        assert not jaxpr_tracer.is_usable()
 
 
 def test_nothing_is_left_on_after_an_error():
     with pytest.raises(ZeroDivisionError):
-        traced(lambda x: 1 // 0, "f", [struct((3,), "float32")])
+        trace_function(lambda x: 1 // 0, "f", [struct((3,), "float32")])
     assert trace_state_clean()
     assert float(jnp.ones(3).sum()) == 3

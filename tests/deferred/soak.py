@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 import paddle_jax as paddle
-from paddle_jax._core.lazy.signature_cache import Kept
+from paddle_jax._core.lazy.signature_cache import SignatureCache
 
 
 def resident():
@@ -120,7 +120,7 @@ def shapes(count, every=5000, report=print):
         loss.backward()
         assert np.isfinite(float(loss))
         assert np.isfinite(float(x.grad[0, 0]))
-        now = Kept.met
+        now = SignatureCache.total_signatures
         if now // every > met // every:
             figures.append(resident())
             maps = Path("/proc/self/maps").read_bytes().count(b"\n")

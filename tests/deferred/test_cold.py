@@ -201,6 +201,6 @@ def test_accelerators_compile_at_once(paddle):
     class Device:
         platform = "gpu"
 
-    assert tiering.repeats([], Device()) == 1
+    assert tiering.runs_before_compiling([], Device()) == 1
     with differential.tier(paddle, deferred="sync", interpreter=False):
-        assert tiering.repeats([], default_device()) == 2
+        assert tiering.runs_before_compiling([], default_device()) == 2

@@ -117,6 +117,6 @@ def test_a_small_device_gives_a_small_budget(monkeypatch):
     monkeypatch.setattr(pending_memory.jax, "Device", _Device)
     small = _Device({"bytes_limit": 32 * _MIB})
     silent = _Device(None)
-    assert pending_memory.budget(small) == _MIB
-    assert pending_memory.budget(silent) == 64 * _MIB
-    assert pending_memory.budget(frozenset([small, silent])) == _MIB
+    assert pending_memory.memory_budget(small) == _MIB
+    assert pending_memory.memory_budget(silent) == 64 * _MIB
+    assert pending_memory.memory_budget(frozenset([small, silent])) == _MIB

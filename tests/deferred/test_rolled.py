@@ -58,7 +58,7 @@ def test_loops_give_what_their_operations_give(paddle, program):
 
 def equations(paddle, program, count):
     """How many equations the compiled form of a loop has."""
-    compiled_code.forget("another test may have compiled the same loop")
+    compiled_code.drop_all("another test may have compiled the same loop")
     with differential.tier(paddle, deferred="sync", deferred_min_repeats=1):
         program(paddle, count).numpy()
     compiled = next(reversed(_Cache.programs.values()))

@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SHAPES = """
 import json
-from paddle_jax._core.lazy.signature_cache import Kept
+from paddle_jax._core.lazy.signature_cache import SignatureCache
 from tests.deferred import soak
-Kept.room = 64
+SignatureCache.generation_size = 64
 print(json.dumps(soak.shapes(3000, 500, report=lambda text: None)))
 """
 CODE = """

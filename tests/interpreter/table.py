@@ -14,7 +14,7 @@ from jax.extend import core as jex
 
 import paddle_jax
 from paddle_jax._core.kernels import kernel as kernels
-from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.numpy_backend import Refusal, plan
@@ -53,7 +53,7 @@ class Record:
             return self.compiled(kernel, values)
         if key not in self.seen:
             self.seen.add(key)
-            own = traced(kernel.fn, kernel.name, list(map(jax.typeof, values)))
+            own = trace_function(kernel.fn, kernel.name, list(map(jax.typeof, values)))
             if told(own.jaxpr) != told(closed.jaxpr):
                 self.unlike.append(f"{kernel.name}: {own.jaxpr}\nJAX: {closed.jaxpr}")
             self.ran.append((kernel.name, closed, arrays, results))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core.kernels.value_checks import Outcomes
+from paddle_jax._core.kernels.value_checks import PendingChecks
 
 F = paddle.nn.functional
 
@@ -72,7 +72,7 @@ def test_the_error_is_that_of_the_immediate_tier(name, tier):
             there.value
         ) in str(here.value)
         assert "test_outcomes.py" in str(here.value)
-        assert not Outcomes.waiting
+        assert not PendingChecks.queue
     np.testing.assert_allclose(compiled(good).numpy(), want, rtol=1e-6)
 
 
@@ -162,7 +162,7 @@ def test_what_is_not_computed_yet_when_it_is_refused(ask, tier):
                 loss = F.binary_cross_entropy(w * (1.2 if bad else 0.5), paddle.ones([2]))
                 loss.backward()
                 ASKED[ask](loss)
-            assert not Outcomes.waiting
+            assert not PendingChecks.queue
             w.clear_gradient()
 
 
@@ -173,7 +173,7 @@ def test_told_once_and_at_the_next_call():
     bad(ids(1))
     with pytest.raises(ValueError, match="got 9"):
         out = bad(ids(9))
-        while Outcomes.waiting:  # the computation may take a while
+        while PendingChecks.queue:  # the computation may take a while
             step(ids(1))
     assert step(ids(2)).tolist() == [[6, 7, 8]] and "out" not in locals()
 

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_jax
 from paddle_jax._core.lazy import length_expressions
-from paddle_jax._core.lazy.lengths import Length, OpenSize, chosen, node_of
+from paddle_jax._core.lazy.lengths import Length, OpenSize, expression_of, select
 
 SHAPES = ((1, 4, 5), (2, 8, 3), (3, 16, 16), (2, 31, 7), (1, 1, 1), (4, 6, 40))
 
@@ -181,9 +181,9 @@ def test_expressions_follow_python():
         lambda n, m: 7 % n,
     )
     for program in programs:
-        node = node_of(program(n, m))
+        node = expression_of(program(n, m))
         for pair in ((1, 1), (2, 9), (30, 7), (64, 64), (511, 1024)):
-            assert length_expressions.value(node, lambda leaf, pair=pair: pair[leaf[2]]) == program(*pair)
+            assert length_expressions.evaluate(node, lambda leaf, pair=pair: pair[leaf[2]]) == program(*pair)
 
 
 def test_what_is_equal_is_known_to_be():
@@ -193,7 +193,7 @@ def test_what_is_equal_is_known_to_be():
     assert (n < 0) is False
     assert (OpenSize([1, n]) == [1, n]) is True
     assert (OpenSize([1, n]) == [2, n]) is False
-    assert chosen(n > 3, n, n).node == n.node
+    assert select(n > 3, n, n).node == n.node
 
 
 def test_plain_numbers_of_lengths_are_refused(tmp_path):

@@ -83,9 +83,9 @@ def test_compiled_and_interpreted_steps_give_the_same(monkeypatch):
 
     def in_turn(kernel, raws):
         calls.append(kernel)
-        return None if len(calls) % 2 else run_segment.interpreted_now(kernel, raws)
+        return None if len(calls) % 2 else run_segment.interpret_now(kernel, raws)
 
-    monkeypatch.setattr(stack, "interpreted_now", in_turn)
+    monkeypatch.setattr(stack, "interpret_now", in_turn)
     mixed, _ = trained(paddle_jax, "Adam", "global norm", steps=4)
     for one, other in zip(interpreted, mixed, strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)

@@ -110,9 +110,9 @@ def _argument_error(
 
 def _text_in_place_of_number(kernel: Kernel | None) -> str | None:
     """A sentence about the first attribute that is a text where its default is a number; else None."""
-    if kernel is None or kernel.made_of is None:
+    if kernel is None or kernel.declaration is None:
         return None
-    op, _, attributes = kernel.made_of
+    op, _, attributes = kernel.declaration
     if not attributes:
         return None
     for name, value in zip(op.attrs, attributes, strict=False):

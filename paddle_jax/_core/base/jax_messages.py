@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from paddle_jax._core.kernels.kernel import Kernel
 
-# Kernel.made_of says of each argument how many operands it has, or one of these
+# Kernel.declaration says of each argument how many operands it has, or one of these
 _ABSENT, _SINGLE = -1, -2
 
 # words of JAX and NumPy, which no message of this package has
@@ -169,9 +169,9 @@ def operand_names(kernel: Kernel) -> list[str]:
 
     The list is empty for a kernel that belongs to no declared op.
     """
-    if kernel.made_of is None:
+    if kernel.declaration is None:
         return []
-    op, layout, _ = kernel.made_of
+    op, layout, _ = kernel.declaration
     names = []
     for name, count in zip(op.tensors, layout, strict=True):
         if count == _SINGLE:

@@ -21,8 +21,8 @@ def run{n}(kernel, {xs}):
     {vs} = {raws}
     if seg is None or {foreign}:
         return run(kernel, ({xs},))
-    sig = kernel.sigs.get(({avals},))
-    if sig is None or sig.many is not None:
+    sig = kernel.signatures.get(({avals},))
+    if sig is None or sig.container is not None:
         return run(kernel, ({xs},))
     out = None
     try:
@@ -36,7 +36,7 @@ def run{n}(kernel, {xs}):
                 # before anything is allocated: a garbage collection may record further ops
                 pos = len(ops) - 1
                 out = new(LazyArray)
-                out.aval = sig.out
+                out.aval = sig.out_avals
                 out.array = None
                 out.seg = seg
                 out.pos = pos
@@ -52,7 +52,7 @@ def run{n}(kernel, {xs}):
     t._persistable = False
     if kernel.view is not None:
         link(t, x0, kernel, ({rest}))
-    flow = sig.flow if ctx.grad else 0
+    flow = sig.gradient_mask if ctx.grad else 0
     if flow:
 {stops}
     if not flow:

@@ -18,7 +18,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import execute, has_loop
-from paddle_jax._core.kernels.kernel_gradients import linearized
+from paddle_jax._core.kernels.kernel_gradients import linearize
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
@@ -97,7 +97,7 @@ class Frame:
         return [inside(t) for t in tensors]
 
     def _taped(self, kernel, tensors, values, out):
-        fixed = kernel.constants
+        fixed = kernel.constant_mask
         diff = tuple(
             [
                 i
@@ -114,9 +114,9 @@ class Frame:
             not self.deferring
             and self.packing is None
             and kernel.deferrable
-            and has_loop(kernel.equations(values))
+            and has_loop(kernel.equations_for(values))
         ):
-            kind, (out, pull) = ResidualNode, linearized(kernel, diff, values)
+            kind, (out, pull) = ResidualNode, linearize(kernel, diff, values)
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
         if kind is ResidualNode:
             node.made = out, pull

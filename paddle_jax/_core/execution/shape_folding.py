@@ -27,9 +27,9 @@ def folded(kernel, tensors, values):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
         values = [to_numpy(to_array(v)) for v in values]
-        equations = kernel.equations(values)
+        equations = kernel.equations_for(values)
     elif kernel.nondiff and len(values) == 1 and all(type(n) is int for n in values[0].shape):
-        equations = kernel.equations(values)
+        equations = kernel.equations_for(values)
         operand, (result, *more) = equations.jaxpr.invars[0], equations.jaxpr.outvars
         if equations.jaxpr.eqns or more or result is operand:
             return None

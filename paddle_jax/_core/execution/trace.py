@@ -25,8 +25,8 @@ from paddle_jax._core.execution.frame import InnerFrame
 from paddle_jax._core.execution.python_state import Same
 from paddle_jax._core.execution.shape_folding import folded
 from paddle_jax._core.execution.undo_log import UndoLog
-from paddle_jax._core.kernels.dependence import holds_jaxpr, is_literal, opened
-from paddle_jax._core.kernels.jaxpr_tracing import traced
+from paddle_jax._core.kernels.dependence import holds_jaxpr, is_literal, open_jaxpr
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -217,7 +217,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             program.changed = [t for t, _ in changed]
             return results + tuple(to_array(raw) for _, raw in changed)
 
-    equations = traced(inner, "trace", structs, quick=False)
+    equations = trace_function(inner, "trace", structs, quick=False)
     jaxpr, program.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
@@ -293,7 +293,7 @@ def _params_of(params):
 
 def _frozen(value):
     if hasattr(value, "eqns"):
-        jaxpr, consts = opened(value)
+        jaxpr, consts = open_jaxpr(value)
         return fingerprint(jaxpr), tuple(map(Same, consts))
     if isinstance(value, tuple | list):
         return tuple(map(_frozen, value))

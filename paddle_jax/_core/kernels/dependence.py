@@ -8,21 +8,21 @@ comparison. Without this, every derivative of a derivative would carry zeros thr
 import jax.numpy as jnp
 
 # derivative zero wherever there is one
-STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))
+PIECEWISE_CONSTANT = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))
 # primitives that run the jaxpr they hold, as it stands
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
 
 
-def smooth(kernel, avals) -> int:
+def gradient_mask(kernel, avals) -> int:
     """Bit i is set when a result of the kernel may have a derivative by operand i other than zero."""
-    masks = through(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
+    masks = propagate_masks(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
     found = 0
     for mask in masks:
         found |= mask
     return found
 
 
-def through(jaxpr, masks):
+def propagate_masks(jaxpr, masks):
     """The masks of the results of a jaxpr from those of its inputs. Numbers that are no
     floats carry nothing."""
     known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
@@ -32,10 +32,10 @@ def through(jaxpr, masks):
 
     for equation in jaxpr.eqns:
         name, given = equation.primitive.name, [of(v) for v in equation.invars]
-        if name in STEPS or not any(given):
+        if name in PIECEWISE_CONSTANT or not any(given):
             continue
         if name in CALLS:
-            made = through(opened(equation.params["jaxpr"])[0], given)
+            made = propagate_masks(open_jaxpr(equation.params["jaxpr"])[0], given)
         else:
             together = 0
             for mask in given:
@@ -47,7 +47,7 @@ def through(jaxpr, masks):
     return [of(v) for v in jaxpr.outvars]
 
 
-def opened(jaxpr):
+def open_jaxpr(jaxpr):
     """A jaxpr, closed or not, and its constants."""
     return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
 

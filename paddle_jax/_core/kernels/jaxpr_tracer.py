@@ -14,7 +14,7 @@ from jax._src import config, core, dtypes, source_info_util
 from jax._src.interpreters import partial_eval
 from jax._src.mesh import get_abstract_mesh
 
-from paddle_jax._core.kernels.result_types import RESULTS
+from paddle_jax._core.kernels.result_types import RESULT_RULES
 
 _FLOATS = frozenset(map(np.dtype, ("float32", "float64")))
 _NUMBERS = _FLOATS | set(map(np.dtype, ("int32", "int64")))
@@ -84,7 +84,7 @@ class Trace(partial_eval.DynamicJaxprTrace):
         return super().var_to_tracer(var, source_info, parent)
 
     def process_primitive(self, primitive, tracers, params, /):
-        rule = RESULTS.get(primitive)
+        rule = RESULT_RULES.get(primitive)
         if rule is None or not any(type(t) is Operand and t._trace is self for t in tracers):
             return super().process_primitive(primitive, tracers, params)
         source_info = source_info_util.current()
@@ -119,7 +119,7 @@ def trace(function, avals, debug_info):
     return jaxpr, consts
 
 
-def usual() -> bool:
+def is_usable() -> bool:
     """Whether `trace` may take the place of JAX's own: no check of traces is on, and no mesh."""
     return (
         not config.enable_checks.value and not config.check_tracer_leaks.value and get_abstract_mesh().empty

@@ -28,13 +28,19 @@ _EVENT = "/jax/core/compile/jaxpr_trace_duration"
 
 
 class Equations:
-    """A jaxpr with its constants; `many` is None, tuple or list, the structure of the result. context: the
-    settings of JAX (precision of products, names of axes) with which they were traced."""
+    """A jaxpr with its constants.
 
-    __slots__ = ("consts", "context", "jaxpr", "many")
+    Attributes:
+        jaxpr: jax.core.Jaxpr, the equations.
+        consts: list of the values of its constants.
+        container: None for one result, or the type of several: tuple or list.
+        context: the settings of JAX (precision of products, names of axes) with which they were traced.
+    """
+
+    __slots__ = ("consts", "context", "jaxpr", "container")
 
     def __init__(self, jaxpr, consts, many, context):
-        self.jaxpr, self.consts, self.many, self.context = jaxpr, consts, many, context
+        self.jaxpr, self.consts, self.container, self.context = jaxpr, consts, many, context
 
     @property
     def out_avals(self):
@@ -47,9 +53,9 @@ class Equations:
 
     def structured(self, results):
         """A list of results as the function gives them."""
-        return results[0] if self.many is None else self.many(results)
+        return results[0] if self.container is None else self.container(results)
 
-    def staged(self, operands):
+    def stage(self, operands):
         """As calling it in a trace that collects equations: it takes these over as they are."""
         trace, source = trace_ctx.trace, source_info_util.current()
         if getattr(self.jaxpr, "is_high", False):  # JAX 0.12: primitives that stand for others, to be noted
@@ -70,7 +76,7 @@ def is_staging() -> bool:
     return type(trace_ctx.trace) is DynamicJaxprTrace
 
 
-def traced(fn, name, structs, quick=True) -> Equations:
+def trace_function(fn, name, structs, quick=True) -> Equations:
     """Traces a function that gives one array, or a tuple or list of arrays. structs: shape, dtype and weak
     type of each operand. quick: whether it is the body of an operation, and no code of the user."""
     start, many = time.perf_counter(), []
@@ -90,7 +96,7 @@ def traced(fn, name, structs, quick=True) -> Equations:
 
 def _trace(flat, avals, debug_info, quick):
     """(jaxpr, constants), in the quick way or JAX's own."""
-    if quick and tracer is not None and tracer.usual():
+    if quick and tracer is not None and tracer.is_usable():
         return tracer.trace(flat, avals, debug_info)
     jaxpr, _, consts = trace_to_jaxpr_dynamic(linear_util.wrap_init(flat, debug_info=debug_info), avals)
     return jaxpr, consts

@@ -1,9 +1,14 @@
 """Kernels: pure functions of arrays with everything else fixed, compiled once, differentiable to any order.
 
-An op together with one choice of attributes is one Kernel. Its gradient is a Kernel again, derived with
-`jax.vjp`, so a gradient of a gradient needs nothing new. Kernels take and give flat arrays; Tensors, modes
-and the tape live elsewhere.
+An op together with one choice of attributes is one Kernel. Its gradient is a Kernel again, derived from its
+equations, so a gradient of a gradient needs nothing new. Kernels take and return flat arrays; Tensors, modes
+and the tape are in rooms above.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,186 +17,239 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit, preserved_tracing, repair_tracing
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels.dependence import smooth
-from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, traced
-from paddle_jax._core.kernels.kernel_gradients import derived
-from paddle_jax._core.lazy.aval import as_aval, aval_of
+from paddle_jax._core.kernels import dependence
+from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
+from paddle_jax._core.kernels.kernel_gradients import backward_function
+from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
-from paddle_jax._core.lazy.segment import record
-from paddle_jax._core.lazy.signature_cache import DROPPED, Kept, kept, look
+from paddle_jax._core.lazy.segment import OpSignature, record
+from paddle_jax._core.lazy.signature_cache import (
+    DROPPED,
+    SignatureCache,
+    evict_if_over_budget,
+    register_kernel,
+)
 from paddle_jax._core.lazy.transfer import to_array
 
-_MAX_FLOWS = 1024
+_MAX_MASKS = 1024
 _MAX_TRACES = 64
 
 
-class Kernel:
-    """One pure function `fn(*arrays) -> array | tuple | list`, its equations, its compiled form and its
-    derived gradients.
+class Derivation(NamedTuple):
+    """How the kernel of a gradient was derived.
 
-    constants: bit i is set when operand i gets no gradient. deferrable: whether it can be recorded to run
-    later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by the Avals of
-    the operands; older: those of the generation before (compiled.py). traces: its equations by the Avals of
-    the operands, where there is no Sig. flows: where gradients can flow, by the avals of the operands. of:
-    for a derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a
-    declared op, (the Op, layout of operands, attribute values). used: how many programs had been compiled
-    when its compiled form was last used; negative if there is none. view: None, or how the result shows
-    elements of the first operand (`Showing` in views.py). silent: whether the equations leave out what the
-    compiled form prints.
+    Attributes:
+        kernel: Kernel that it is the gradient of.
+        argnums: tuple of int, the operands that get a gradient.
+        has_cotangent: tuple of bool, whether the cotangent of each result is an operand.
+        operand_count: int, number of operands of `kernel`.
+    """
+
+    kernel: Kernel
+    argnums: tuple[int, ...]
+    has_cotangent: tuple[bool, ...]
+    operand_count: int
+
+
+class Kernel:
+    """One pure function `fn(*arrays) -> array | tuple | list`, its equations, compiled form and gradients.
+
+    Attributes:
+        name: str, name for messages.
+        fn: the function.
+        nondiff: bool, whether no gradient flows through it.
+        deferrable: bool, whether it can be recorded to run later. Bodies that need host values cannot.
+        signatures: dict from the Avals of operands to the OpSignature, of this generation.
+        older_signatures: dict as `signatures`, of the generation before (signature_cache.py).
+        traced_equations: dict from the Avals of operands to the Equations, where there is no OpSignature.
+        gradient_masks: dict from the avals of operands to what `gradient_mask` gives.
+        constant_mask: int, bit i is set if operand i gets no gradient.
+        grads: dict from the arguments of `grad` to the derived Kernel.
+        derived_from: Derivation of the kernel of a gradient, else None.
+        declaration: for a kernel of a declared op (the Op, layout of operands, attribute values), else None.
+        last_used: int, number of programs compiled in the process when its compiled form was last used;
+            negative if there is none.
+        view: None, or the rule by which the result is a view of the first operand (tensors/views.py).
+        omits_prints: bool, whether the equations leave out what the compiled form prints.
     """
 
     __slots__ = (
         "__weakref__",
         "_run",
-        "constants",
+        "constant_mask",
+        "declaration",
         "deferrable",
-        "flows",
+        "derived_from",
         "fn",
+        "gradient_masks",
         "grads",
-        "made_of",
+        "last_used",
         "name",
         "nondiff",
-        "of",
-        "older",
-        "sigs",
-        "silent",
-        "traces",
-        "used",
+        "older_signatures",
+        "omits_prints",
+        "signatures",
+        "traced_equations",
         "view",
     )
 
-    def __init__(self, name, fn, *, jit=True, nondiff=False):
-        self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
-        self._run = None if jit else fn
-        self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
-        self.older, self.traces, self.used, self.constants, self.view = {}, {}, -1, 0, None
-        self.silent = False
-        kept(self)
+    def __init__(self, name: str, fn: Callable[..., Any], *, jit: bool = True, nondiff: bool = False) -> None:
+        self.name = name
+        self.fn = fn
+        self.nondiff = nondiff
+        self.deferrable = jit
+        self.signatures: dict[tuple[Aval, ...], OpSignature] = {}
+        self.older_signatures: dict[tuple[Aval, ...], OpSignature] = {}
+        self.traced_equations: dict[tuple[Aval, ...], Equations] = {}
+        self.gradient_masks: dict[tuple[Any, ...], int] = {}
+        self.constant_mask = 0
+        self.grads: dict[Any, Kernel] = {}
+        self.derived_from: Derivation | None = None
+        self.declaration: Any = None
+        self.last_used = -1
+        self.view: Any = None
+        self.omits_prints = False
+        self._run: Any = None if jit else fn
+        register_kernel(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
 
     @property
-    def run(self):
-        """The compiled form, made when it is first asked for: what is interpreted needs none."""
+    def run(self) -> Any:
+        """The compiled form. The first use makes it, because kernels that are interpreted need none."""
         if self._run is None:
             self._run = interrupt_safe_jit(self.fn, inline=True)
         return self._run
 
-    def compute(self, values):
+    def compute(self, values: Sequence[Any]) -> Any:
         """`compute`, for modules below this one."""
         return compute(self, values)
 
-    def trace(self, avals) -> Equations:
+    def trace(self, avals: tuple[Aval, ...]) -> Equations:
         """The equations for operands of these Avals."""
-        sig = self.sigs.get(avals) or self.older.get(avals)
-        if sig is not None:
-            return sig.traced
-        found = self.traces.get(avals)
-        if found is None:
+        signature = self.signatures.get(avals) or self.older_signatures.get(avals)
+        if signature is not None:
+            return signature.equations
+        equations = self.traced_equations.get(avals)
+        if equations is None:
             with preserved_tracing():
-                found = traced(self.fn, self.name, [a.struct for a in avals])
-            if len(self.traces) >= _MAX_TRACES:
-                self.traces.clear()
-            self.traces[avals] = found
-        return found
+                equations = trace_function(self.fn, self.name, [aval.struct for aval in avals])
+            if len(self.traced_equations) >= _MAX_TRACES:
+                self.traced_equations.clear()
+            self.traced_equations[avals] = equations
+        return equations
 
-    def equations(self, operands) -> Equations:
-        """The equations for operands at hand: arrays or tracers."""
-        if _all_known(operands):
+    def equations_for(self, operands: Sequence[Any]) -> Equations:
+        """The equations for operands that are arrays or tracers."""
+        if _has_known_lengths(operands):
             return self.trace(tuple(map(_aval, operands)))
-        with preserved_tracing():  # where a length is open, nothing is kept
-            return traced(self.fn, self.name, [jax.typeof(operand) for operand in operands])
+        with preserved_tracing():  # a symbolic length: the equations are not kept
+            return trace_function(self.fn, self.name, [jax.typeof(operand) for operand in operands])
 
-    def staged(self, operands):
-        """The results in a trace of JAX's that collects equations. As with the compiled form, but that JAX
-        does not have to find out what it is called with."""
-        if self.deferrable and not self.silent and _all_known(operands):
+    def stage(self, operands: Sequence[Any]) -> Any:
+        """The results in a trace of JAX that collects equations. It equals a call of the compiled form, but
+        saves JAX the inspection of the arguments."""
+        if self.deferrable and not self.omits_prints and _has_known_lengths(operands):
             equations = self.trace(tuple(map(_aval, operands)))
             if equations.context == trace_context():
-                return equations.staged(operands)
+                return equations.stage(operands)
         return self.run(*operands)
 
-    def revived(self, avals):
-        """Whether the older generation had a Sig for operands of these Avals, which is young again."""
-        found = self.older.pop(avals, None)
-        if found is not None:
-            self.sigs[avals] = found
-        return found is not None
+    def revive_signature(self, avals: tuple[Aval, ...]) -> bool:
+        """Moves the signature for operands of these Avals from the older generation to this one.
 
-    def line_of(self, shapes):
-        """The user's line that first called it with operands of these shapes; "?" where that is not known."""
-        known = [*self.sigs.values(), *self.older.values()]
-        return next((sig.where for sig in known if [a.shape for a in sig.operands] == shapes), "?")
+        Returns whether there was one.
+        """
+        signature = self.older_signatures.pop(avals, None)
+        if signature is None:
+            return False
+        self.signatures[avals] = signature
+        return True
 
-    def age(self):
-        """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when
-        nothing was used."""
-        if not self.sigs:
-            self.flows = {}
-        self.traces = {}
-        self.older, self.sigs = self.sigs, {}
+    def recorded_line(self, shapes: list[tuple[int, ...]]) -> str:
+        """The user's line that first called it with operands of these shapes; "?" if it is not known."""
+        for signature in (*self.signatures.values(), *self.older_signatures.values()):
+            if [aval.shape for aval in signature.operand_avals] == shapes:
+                return signature.user_line
+        return "?"
 
-    def drop_idle(self, idle):
-        """Forgets gradients for which `idle(kernel)` is true."""
-        self.grads = {key: kernel for key, kernel in self.grads.copy().items() if not idle(kernel)}
+    def start_generation(self) -> None:
+        """Starts a generation of signatures and drops the one before the last."""
+        if not self.signatures:  # nothing was used
+            self.gradient_masks = {}
+        self.traced_equations = {}
+        self.older_signatures = self.signatures
+        self.signatures = {}
 
-    def drop_compiled(self):
-        """Lets go of the compiled forms; the next call compiles anew."""
-        self.used = DROPPED
-        Kept.went += 1
+    def drop_idle(self, is_idle: Callable[[Kernel], bool]) -> None:
+        """Forgets gradients for which `is_idle(kernel)` is true."""
+        self.grads = {key: kernel for key, kernel in self.grads.copy().items() if not is_idle(kernel)}
+
+    def drop_compiled(self) -> None:
+        """Drops the compiled forms; the next call compiles again."""
+        self.last_used = DROPPED
+        SignatureCache.dropped_programs += 1
         if hasattr(self._run, "clear_cache"):
             self._run.clear_cache()
 
-    def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
-        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a
-        lone one not in a tuple).
+    def grad(
+        self, argnums: tuple[int, ...], has_cotangent: tuple[bool, ...] | None, operand_count: int
+    ) -> Kernel:
+        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `argnums`.
 
-        `given` tells for each of several outputs whether its cotangent is passed (the others count as zero);
-        None for a single output.
+        Args:
+            argnums: numbers of operands; a single gradient comes without a tuple.
+            has_cotangent: for each of several results, whether its cotangent is passed; the others count as
+                zero. None for a single result.
+            operand_count: number of operands of this kernel.
         """
-        key = diff if given is None else (diff, given)
-        found = self.grads.get(key)
-        if found is None:
-            found = self.grads[key] = Kernel(
-                self.name + "_grad", derived(self, diff, given or (True,), arity)
-            )
-            found.of = (self, diff, given or (True,), arity)
-        return found
+        key = argnums if has_cotangent is None else (argnums, has_cotangent)
+        kernel = self.grads.get(key)
+        if kernel is None:
+            derivation = Derivation(self, argnums, has_cotangent or (True,), operand_count)
+            kernel = self.grads[key] = Kernel(self.name + "_grad", backward_function(*derivation))
+            kernel.derived_from = derivation
+        return kernel
 
-    def flow(self, values) -> int:
-        """Bit i is set when a gradient can flow to operand i; -1 (everywhere) when that cannot be told."""
+    def gradient_mask(self, values: Sequence[Any]) -> int:
+        """Bit i is set if a gradient can flow to operand i; -1 (everywhere) if that is not known."""
         try:
-            avals = tuple([v.aval for v in values])
+            avals = tuple([value.aval for value in values])
         except AttributeError:  # a NumPy array
             return -1
-        found = self.flows.get(avals)
-        if found is None:
-            if len(self.flows) >= _MAX_FLOWS:
-                self.flows.clear()
-            found = self.flows[avals] = smooth(self, tuple(map(as_aval, avals))) if self.deferrable else -1
-        return found
+        mask = self.gradient_masks.get(avals)
+        if mask is None:
+            if len(self.gradient_masks) >= _MAX_MASKS:
+                self.gradient_masks.clear()
+            mask = -1
+            if self.deferrable:
+                mask = dependence.gradient_mask(self, tuple(map(as_aval, avals)))
+            self.gradient_masks[avals] = mask
+        return mask
 
 
-def _all_known(operands):
+def _has_known_lengths(operands: Sequence[Any]) -> bool:
     """Whether all lengths are numbers."""
-    return all(type(n) is int for operand in operands for n in operand.shape)
+    return all(type(length) is int for operand in operands for length in operand.shape)
 
 
-def _aval(operand):
+def _aval(operand: Any) -> Aval:
     aval = getattr(operand, "aval", None)
-    return aval_of(operand.shape, operand.dtype) if aval is None else as_aval(aval)  # None: of NumPy
+    if aval is None:  # a NumPy array
+        return aval_of(operand.shape, operand.dtype)
+    return as_aval(aval)
 
 
-def has_loop(equations) -> bool:
-    """Whether equations have a loop among them. XLA cannot merge it with the same loop in the
-    recomputing gradient."""
+def has_loop(equations: Equations) -> bool:
+    """Whether equations contain a loop. XLA cannot merge it with the same loop in the gradient, which
+    computes it again."""
     return any(equation.primitive.name in ("scan", "while") for equation in equations.jaxpr.eqns)
 
 
-def execute(kernel: Kernel, values):
-    """Runs or records a kernel on what Tensors hold: the one place where computation starts."""
+def execute(kernel: Kernel, values: Sequence[Any]) -> Any:
+    """Runs or records a kernel on what Tensors hold: all computation starts here."""
     ctx = local.ctx
     if ctx.segment is not None:
         return record(ctx, kernel, values)
@@ -199,21 +257,22 @@ def execute(kernel: Kernel, values):
     return compute(kernel, values) if executor is None else executor(kernel, values)
 
 
-def compute(kernel: Kernel, values):
-    """Runs a kernel's compiled form now."""
-    values = [to_array(v) if type(v) is LazyArray else v for v in values]
-    if kernel.used == DROPPED:
-        Kept.returned += 1
-    kernel.used = Counters.compiled
-    if kernel.used >= Kept.due:
-        look()
+def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
+    """Runs the compiled form of a kernel now."""
+    values = [to_array(value) if type(value) is LazyArray else value for value in values]
+    if kernel.last_used == DROPPED:
+        SignatureCache.recompiled_programs += 1
+    kernel.last_used = Counters.compiled
+    if kernel.last_used >= SignatureCache.next_check:
+        evict_if_over_budget()
     try:
         if MultiDevice.in_use:
             return MultiDevice.run(kernel.run, values)
-        return kernel.staged(values) if is_staging() else kernel.run(*values)
+        return kernel.stage(values) if is_staging() else kernel.run(*values)
     except BaseException as error:
         repair_tracing()
-        raise (found := translate(kernel.name, values, error, kernel)) from cause_for(found, error)
+        translated = translate(kernel.name, values, error, kernel)
+        raise translated from cause_for(translated, error)
 
 
 ADD = Kernel("add", lambda x, y: x + y)

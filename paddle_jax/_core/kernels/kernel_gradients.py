@@ -12,16 +12,16 @@ from jax import dtypes as jax_dtypes
 from paddle_jax._core.kernels import reverse
 
 
-def derived(kernel, diff, given, arity):
+def backward_function(kernel, diff, given, arity):
     """The function `(operands..., cotangents...) -> gradients` of a kernel with respect to the operands at
     `diff`; see `Kernel.grad`."""
 
     def backward(*args):
         operands, cts = args[:arity], args[arity:]
         if kernel.deferrable and all(type(n) is int for operand in operands for n in operand.shape):
-            return _accumulated(kernel.equations(operands), diff, given, operands, cts)
-        out, pull = linearized(kernel, diff, operands)
-        return pulled(out, pull, given, cts)
+            return _accumulated(kernel.equations_for(operands), diff, given, operands, cts)
+        out, pull = linearize(kernel, diff, operands)
+        return pull_back(out, pull, given, cts)
 
     return backward
 
@@ -30,7 +30,7 @@ def _accumulated(equations, diff, given, operands, cts):
     """The gradients of an operation from its equations."""
     moving, outs = [i in diff for i in range(len(operands))], equations.out_avals
     wanted = [has and jnp.issubdtype(out.dtype, jnp.inexact) for out, has in zip(outs, given, strict=True)]
-    _, pull = reverse.linearized(equations.jaxpr, equations.consts, operands, moving, wanted)
+    _, pull = reverse.linearize(equations.jaxpr, equations.consts, operands, moving, wanted)
     passed = iter(cts)
     passed = [next(passed) if has else None for has in given]
     grads = pull(
@@ -44,15 +44,15 @@ def _accumulated(equations, diff, given, operands, cts):
     )
 
 
-def linearized(kernel, diff, operands):
+def linearize(kernel, diff, operands):
     """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known
     to the function."""
     unknown = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
-    fn = kernel.equations(operands) if unknown else kernel.fn
+    fn = kernel.equations_for(operands) if unknown else kernel.fn
     return jax.vjp(_chosen(fn, diff, operands), *[operands[i] for i in diff])
 
 
-def pulled(out, pull, given, cts):
+def pull_back(out, pull, given, cts):
     """The gradients from the given cotangents."""
     leaves, tree = jax.tree.flatten(out)
     return _gradients(pull(jax.tree.unflatten(tree, _cotangents(leaves, given, cts))))

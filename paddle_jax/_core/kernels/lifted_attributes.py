@@ -97,7 +97,7 @@ def _operators():
 _operators()
 
 
-class Lifted:
+class LiftedKernel:
     """The kernel of an op with its float attributes as operands, which come after the others (and before
     the random key).
 
@@ -109,7 +109,7 @@ class Lifted:
         self.op, self.layout, self.attrs, self.where = op, layout, attrs, where
         self.fits, self.comparisons = {}, []
         self.kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
-        self.kernel.made_of, self.kernel.constants = (op, layout, attrs), op.constants(layout)
+        self.kernel.declaration, self.kernel.constant_mask = (op, layout, attrs), op.constants(layout)
 
     def _function(self, comparisons):
         count, last = len(self.where), 2 if self.op.random else 0
@@ -157,7 +157,7 @@ class Lifted:
         return same
 
 
-class Lifting:
+class AttributeLifting:
     """What one op knows of its float attributes.
 
     seen: by the other attributes, their values; or the Lifted kernel once there were two.
@@ -173,7 +173,7 @@ class Lifting:
             return None
         key = layout, tuple([_PLACE if type(a) is float else (type(a), a) for a in attrs])
         numbers, before = tuple([attrs[i] for i in where]), self.seen.get(key)
-        if type(before) is Lifted:
+        if type(before) is LiftedKernel:
             return before
         if before is None:
             if len(self.seen) >= _MAX_KNOWN:
@@ -181,6 +181,6 @@ class Lifting:
             self.seen[key] = numbers
         if before is None or before == numbers:
             return None
-        lifted = self.seen[key] = Lifted(self.op, layout, attrs, where)
+        lifted = self.seen[key] = LiftedKernel(self.op, layout, attrs, where)
         self.op.fast.clear()  # the first value is an operand from now on, too
         return lifted

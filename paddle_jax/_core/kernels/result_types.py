@@ -16,12 +16,12 @@ _FLOATS = frozenset(map(np.dtype, ("float32", "float64")))
 _NUMBERS = _FLOATS | set(map(np.dtype, ("int32", "int64")))
 _COMMON = _NUMBERS | {BOOL}
 # primitive -> function (parameters, avals of the operands) -> aval of the one result, or None
-RESULTS = {}
+RESULT_RULES = {}
 
 
 def _rule(*primitives):
     def declare(rule):
-        RESULTS.update(dict.fromkeys(primitives, rule))
+        RESULT_RULES.update(dict.fromkeys(primitives, rule))
         return rule
 
     return declare

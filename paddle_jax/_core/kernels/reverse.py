@@ -15,7 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.kernels.dependence import STEPS, holds_jaxpr, is_literal, opened, variables
+from paddle_jax._core.kernels.dependence import (
+    PIECEWISE_CONSTANT,
+    holds_jaxpr,
+    is_literal,
+    open_jaxpr,
+    variables,
+)
 
 # run the jaxpr they hold, and nothing else is meant by them
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
@@ -24,10 +30,10 @@ CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
 RULES = {}
 # name of a primitive -> function as `linearized`, of its equation: (results, pull), or None where it is left
 # to JAX
-LINEARIZED = {}
+LINEARIZE_RULES = {}
 
 
-def linearized(jaxpr, consts, values, moving, wanted):
+def linearize(jaxpr, consts, values, moving, wanted):
     """(results, pull) of a jaxpr. moving: for each operand whether its gradient is asked for; wanted: for
     each result whether it will get a cotangent. `pull` gives the cotangents of the operands from those of the
     results; None stands for zeros."""
@@ -38,8 +44,8 @@ def linearized(jaxpr, consts, values, moving, wanted):
     for equation in jaxpr.eqns:
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
         moves = [not is_literal(v) and v in live for v in equation.invars]
-        moved = [v in needed and inexact(v.aval) for v in equation.outvars]
-        results, back = _step(jaxpr, equation, operands, moves, moved)
+        moved = [v in needed and is_inexact(v.aval) for v in equation.outvars]
+        results, back = _linearize_equation(jaxpr, equation, operands, moves, moved)
         env.update(zip(equation.outvars, results, strict=True))
         if back is not None:
             live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
@@ -55,7 +61,7 @@ def linearized(jaxpr, consts, values, moving, wanted):
         cts = {}
         for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
             if not is_literal(v) and v in live:
-                add(cts, v, ct)
+                add_cotangent(cts, v, ct)
         accumulate(steps, cts)
         return [cts.get(v) for v in inputs]
 
@@ -81,43 +87,43 @@ def accumulate(steps, cts):
         if any(ct is not None for ct in outs):
             for v, ct in zip(operands, back(outs), strict=True):
                 if v is not None:
-                    add(cts, v, ct)
+                    add_cotangent(cts, v, ct)
 
 
-def add(cts, v, ct):
+def add_cotangent(cts, v, ct):
     """Adds a cotangent, or None, to what a variable has got."""
     if ct is not None:
         cts[v] = lax.add(cts[v], ct) if v in cts else ct
 
 
-def _step(jaxpr, equation, operands, moves, moved):
+def _linearize_equation(jaxpr, equation, operands, moves, moved):
     """(results, pull) of one equation; no pull where no gradient flows from the results in `moved` to the
     operands in `moves`."""
     name = equation.primitive.name
-    if not any(moves) or not any(moved) or name in STEPS:
+    if not any(moves) or not any(moved) or name in PIECEWISE_CONSTANT:
         return _evaluated(jaxpr, equation, operands), None
     if name in CALLS:
-        return linearized(*opened(equation.params["jaxpr"]), operands, moves, moved)
+        return linearize(*open_jaxpr(equation.params["jaxpr"]), operands, moves, moved)
     if name == "custom_jvp_call" and _smooth_operands(equation, moves):
-        return _by_given(equation, operands, moves, moved)
-    own = LINEARIZED[name](equation, operands, moves, moved) if name in LINEARIZED else None
+        return _linearize_custom_jvp(equation, operands, moves, moved)
+    own = LINEARIZE_RULES[name](equation, operands, moves, moved) if name in LINEARIZE_RULES else None
     if own is not None:
         return own
     rule = RULES.get(name)
     if rule is None or not (rule.fits is None or rule.fits(equation)):
-        return _by_jax(jaxpr, equation, operands, moves, moved)
+        return _linearize_by_jax(jaxpr, equation, operands, moves, moved)
     results = _evaluated(jaxpr, equation, operands)
     return results, lambda cts: rule(cts[0], equation, operands, results[0])
 
 
 def _evaluated(jaxpr, equation, operands):
     if any(map(holds_jaxpr, equation.params.values())):
-        return _alone(jaxpr, equation)(*operands)
+        return _as_function(jaxpr, equation)(*operands)
     out = equation.primitive.bind(*operands, **equation.params)
     return out if equation.primitive.multiple_results else [out]
 
 
-def _alone(jaxpr, equation):
+def _as_function(jaxpr, equation):
     """One equation as a function of its operands."""
     places = [i for i, v in enumerate(equation.invars) if not is_literal(v)]
     one = jaxpr.replace(
@@ -130,13 +136,13 @@ def _alone(jaxpr, equation):
     return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in places])
 
 
-def _by_jax(jaxpr, equation, operands, moves, moved):
+def _linearize_by_jax(jaxpr, equation, operands, moves, moved):
     """(results, pull) of an equation without a rule."""
     places = {}  # an operand that stands twice counts once
     for i, v in enumerate(equation.invars):
         if moves[i]:
             places.setdefault(v, i)
-    fn, smooth = _alone(jaxpr, equation), [i for i, moves in enumerate(moved) if moves]
+    fn, smooth = _as_function(jaxpr, equation), [i for i, moves in enumerate(moved) if moves]
 
     def of_moving(*chosen):
         known = dict(zip(places, chosen, strict=True))
@@ -151,7 +157,7 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
     _, back, results = jax.vjp(of_moving, *[operands[i] for i in places.values()], has_aux=True)
 
     def pull(cts):
-        found = back([whole(cts[i], equation.outvars[i].aval) for i in smooth])
+        found = back([zeros_if_none(cts[i], equation.outvars[i].aval) for i in smooth])
         given = dict(zip(places.values(), found, strict=True))
         return [given.get(i) for i in range(len(operands))]
 
@@ -164,11 +170,11 @@ def _smooth_operands(equation, moves):
     return (
         "jvp_jaxpr_fun" in equation.params
         and not any(moves[:n])
-        and all(inexact(v.aval) for v in equation.invars[n:])
+        and all(is_inexact(v.aval) for v in equation.invars[n:])
     )
 
 
-def _by_given(equation, operands, moves, moved):
+def _linearize_custom_jvp(equation, operands, moves, moved):
     """(results, pull) of a function with a derivative of its own. Its rule gives results and tangents, and
     these depend linearly on the tangents of the operands: so their gradients with respect to those, wherever
     they are taken, are the cotangents."""
@@ -177,11 +183,11 @@ def _by_given(equation, operands, moves, moved):
     zeros = [symbolic and not m for m in moves]
     rule, consts, no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*zeros)
     places = [i for i, zero in enumerate(zeros) if not zero]
-    tangents = [whole(None, equation.invars[n + i].aval) for i in places]
+    tangents = [zeros_if_none(None, equation.invars[n + i].aval) for i in places]
     outs = [i for i, none in enumerate(no_tangent) if not none]
     unmoved = [False] * len(no_tangent)
     moving, wanted = [False] * len(primals) + [moves[i] for i in places], unmoved + [moved[i] for i in outs]
-    found, back = linearized(rule, consts, [*primals, *tangents], moving, wanted)
+    found, back = linearize(rule, consts, [*primals, *tangents], moving, wanted)
 
     def pull(cts):
         given = back([None] * len(unmoved) + [cts[i] for i in outs])[len(primals) :]
@@ -191,16 +197,16 @@ def _by_given(equation, operands, moves, moved):
     return found[: len(no_tangent)], pull
 
 
-def whole(ct, aval):
+def zeros_if_none(ct, aval):
     return lax.full(aval.shape, 0, aval.dtype) if ct is None else ct
 
 
-def inexact(aval):
+def is_inexact(aval):
     return jnp.issubdtype(aval.dtype, np.inexact)
 
 
 def _inexact_result(equation):
-    return inexact(equation.outvars[0].aval)
+    return is_inexact(equation.outvars[0].aval)
 
 
 # rules ------------------------------------------------------------------------------------------------------
@@ -222,7 +228,7 @@ def _alike(equation):
     """Whether operands and result have one inexact dtype, and one number of axes or none (lengths
     of 1 are spread)."""
     out = equation.outvars[0].aval
-    return inexact(out) and all(
+    return is_inexact(out) and all(
         v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars
     )
 
@@ -406,7 +412,7 @@ def _slice(ct, equation, operands, result):
     return [lax.pad(ct, _n(ct, 0), [(start, n - span, step - 1) for start, n, span, step in edges])]
 
 
-@_rule("select_n", fits=lambda equation: len(equation.invars) == 3 and inexact(equation.outvars[0].aval))
+@_rule("select_n", fits=lambda equation: len(equation.invars) == 3 and is_inexact(equation.outvars[0].aval))
 def _select(ct, equation, operands, result):
     zeros = lax.full_like(ct, 0)
     pair = lax.select_n(operands[0], ct, zeros), lax.select_n(operands[0], zeros, ct)
@@ -456,7 +462,7 @@ def _dot(ct, equation, operands, result):
     x, y = operands
     precision = params["precision"]
     turned = precision[::-1] if isinstance(precision, tuple) else precision
-    kept = [_kept(a.ndim, contracted[i], batch[i]) for i, a in enumerate(operands)]
+    kept = [_free_axes(a.ndim, contracted[i], batch[i]) for i, a in enumerate(operands)]
     n = len(batch[0])
     rows, columns = range(n, n + len(kept[0])), range(n + len(kept[0]), ct.ndim)
     wanted = params["preferred_element_type"]
@@ -468,16 +474,16 @@ def _dot(ct, equation, operands, result):
         ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned, preferred_element_type=wanted
     )
     return [
-        _back(of_x, batch[0], kept[0], contracted[0], contracted[1]),
-        _back(of_y, batch[1], kept[1], contracted[1], contracted[0]),
+        _restore_axes(of_x, batch[0], kept[0], contracted[0], contracted[1]),
+        _restore_axes(of_y, batch[1], kept[1], contracted[1], contracted[0]),
     ]
 
 
-def _kept(ndim, contracted, batch):
+def _free_axes(ndim, contracted, batch):
     return [axis for axis in range(ndim) if axis not in contracted and axis not in batch]
 
 
-def _back(product, batch, kept, contracted, partner):
+def _restore_axes(product, batch, kept, contracted, partner):
     """The gradient of an operand in the order of its axes. Behind batch and kept axes it has those
     contracted, in the order of the partner's axes."""
     order = [*batch, *kept, *[contracted[i] for i in np.argsort(partner)]]

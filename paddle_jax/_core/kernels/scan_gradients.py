@@ -9,9 +9,9 @@ tangents of each equation, which takes it some 20 ms for an LSTM; this takes 6.
 import jax
 from jax import lax
 
-from paddle_jax._core.kernels.dependence import is_literal, opened, through
-from paddle_jax._core.kernels.jaxpr_tracing import traced
-from paddle_jax._core.kernels.reverse import LINEARIZED, inexact, linearized, whole
+from paddle_jax._core.kernels.dependence import is_literal, open_jaxpr, propagate_masks
+from paddle_jax._core.kernels.jaxpr_tracing import trace_function
+from paddle_jax._core.kernels.reverse import LINEARIZE_RULES, is_inexact, linearize, zeros_if_none
 
 
 class _Step:
@@ -27,7 +27,7 @@ class _Step:
         self.moving, self.wanted = _flows(body, counts, moves, moved)
         self.asked, n = [], len(body.invars)
         cts = [v.aval for v, wants in zip(body.outvars, self.wanted, strict=True) if wants]
-        made = traced(self._both, "scan_grad", [*[v.aval for v in body.invars], *cts])
+        made = trace_function(self._both, "scan_grad", [*[v.aval for v in body.invars], *cts])
         self.jaxpr, self.consts = made.jaxpr, made.consts
         self.inputs, self.cts = made.jaxpr.invars[:n], made.jaxpr.invars[n:]
         self.results, self.grads = (
@@ -38,7 +38,7 @@ class _Step:
     def _both(self, *values):
         """The results of a step, and the cotangents of its operands."""
         operands, cts = values[: len(self.body.invars)], iter(values[len(self.body.invars) :])
-        results, pull = linearized(self.body, (), operands, self.moving, self.wanted)
+        results, pull = linearize(self.body, (), operands, self.moving, self.wanted)
         back = pull([next(cts) if wants else None for wants in self.wanted])
         self.asked = [i for i, ct in enumerate(back) if ct is not None and self.moving[i]]
         return [*results, *[back[i] for i in self.asked]]
@@ -75,14 +75,14 @@ def _flows(body, counts, moves, moved):
     """(moving, wanted) of operands and results of a body: as asked for, and by way of what is handed on."""
     n, m = counts
     moving, wanted = list(moves), list(moved)
-    masks, handed = through(body, [1 << i for i in range(len(body.invars))]), range(m)
+    masks, handed = propagate_masks(body, [1 << i for i in range(len(body.invars))]), range(m)
     for _ in range(m):
         live = sum(1 << i for i, moves in enumerate(moving) if moves)
         reached = 0
         for mask, wants in zip(masks, wanted, strict=True):
             reached |= mask if wants else 0
         for k in handed:
-            if inexact(body.invars[n + k].aval):
+            if is_inexact(body.invars[n + k].aval):
                 moving[n + k] |= bool(masks[k] & live)
                 wanted[k] |= bool(reached >> (n + k) & 1)
     for k in handed:
@@ -109,7 +109,7 @@ def _read(equations, outvars):
 def _linearized_scan(equation, operands, moves, moved):
     """(results, pull) of a scan; None where it is of a kind that JAX has to see to."""
     params = equation.params
-    body, consts = opened(params["jaxpr"])
+    body, consts = open_jaxpr(params["jaxpr"])
     if consts or body.effects or params.get("_split_transpose"):
         return None
     counts = _counts(params)
@@ -149,19 +149,21 @@ def _backwards(step, back, known, operands, kept, loop):
     avals = [v.aval for v in step.body.outvars]
 
     def pull(cts):
-        first = [whole(cts[k], avals[k]) for k in handed]
+        first = [zeros_if_none(cts[k], avals[k]) for k in handed]
         stacks = [
             lax.full((loop["length"], *avals[k].shape), 0, avals[k].dtype) if cts[k] is None else cts[k]
             for k in range(m, len(avals))
             if step.wanted[k]
         ]
-        totals = [whole(None, step.body.invars[i].aval) for i in sums]
+        totals = [zeros_if_none(None, step.body.invars[i].aval) for i in sums]
 
         def backwards(state, items):
             state, totals = state
             cts, slices, kept = items
             found = back(*known, *state, *cts, *slices, *kept)
-            state = [found[places[n + k]] if n + k in places else whole(None, avals[k]) for k in handed]
+            state = [
+                found[places[n + k]] if n + k in places else zeros_if_none(None, avals[k]) for k in handed
+            ]
             totals = [lax.add(total, found[places[i]]) for total, i in zip(totals, sums, strict=True)]
             return (state, totals), [found[places[i]] for i in each]
 
@@ -182,4 +184,4 @@ def _counts(params):
     return n, m
 
 
-LINEARIZED["scan"] = _linearized_scan
+LINEARIZE_RULES["scan"] = _linearized_scan

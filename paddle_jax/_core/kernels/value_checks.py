@@ -1,12 +1,16 @@
-"""Checks of values that ride with a compiled program: it computes whether something is wrong, and the
-host looks at that.
+"""Checks of values that a compiled program computes, and that the host reads after it.
 
-An index out of range is an error where it is known when the operation is called. Inside a compiled function
-it is not; there the program tells, for all its checks together, in one small array. Where that depends on the
-operands alone it is computed before the program runs (_program/capture/captured_checks.py). Else the program
-returns it, and the array is looked at after the call if it is there by then, at the next call of any compiled
+An index out of range is an error. Eager code knows it when the operation is called, a compiled function does
+not. There the program gives the outcome of all its checks in one small array. If the checks depend on the
+operands alone, that array is computed before the program runs (_program/capture/captured_checks.py). Else the
+program returns it. The host reads it after the call if it is there by then, at the next call of any compiled
 function, and at the latest when a value is read.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,93 +20,131 @@ from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_kinds import with_kind
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_numpy
 
-_MOST = 64  # outcomes that wait before the host waits for the oldest
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+_MAX_PENDING = 64  # programs whose checks wait before the host waits for the oldest
+_T = TypeVar("_T")
 
 
-def traced(tensor):
-    """The value of a Tensor in the program that is being captured, where a check of it can ride
-    along; else None."""
-    run = local.ctx.frame
-    if run.checks is None or get_opaque_trace_state(convention="flax") != run.level:
-        return None  # the last: in a JAX trace within the run, whose values cannot leave it
-    value = run.read(tensor)
+def traced_value(tensor: Tensor) -> jax.core.Tracer | None:
+    """The value of a Tensor in the program that is being captured, if a check of it can be part of the
+    program; else None."""
+    frame = local.ctx.frame
+    if frame.checks is None:
+        return None
+    # in a JAX trace within the captured one, values cannot leave that trace
+    if get_opaque_trace_state(convention="flax") != frame.level:
+        return None
+    value = frame.read(tensor)
     return value if isinstance(value, jax.core.Tracer) else None
 
 
-def ride(bad, numbers, error):
-    """Adds a check. bad: traced truth value. numbers: traced integers that tell what was found. error: makes
-    the exception of these, as ints."""
+def add_check(bad: Any, numbers: Sequence[Any], error: Callable[..., Exception]) -> None:
+    """Adds a check to the program that is being captured.
+
+    Args:
+        bad: traced truth value.
+        numbers: traced integers for the message.
+        error: makes the exception from these numbers, as ints.
+    """
     local.ctx.frame.checks.append((bad, numbers, error, f"{user_line()}, in a compiled function"))
 
 
-def ride_between(value, low, high, error):
-    """Adds the check that traced integers are in [low, high). error: makes the exception of the least and the
-    largest of them."""
+def add_range_check(value: Any, low: Any, high: Any, error: Callable[..., Exception]) -> None:
+    """Adds the check that traced integers are in [low, high).
+
+    Args:
+        value: traced integers.
+        low: the least that is allowed.
+        high: the first that is not allowed.
+        error: makes the exception from the least and the greatest of the integers.
+    """
     if value.size:
-        ends = value.min(), value.max()
-        ride((ends[0] < low) | (ends[1] >= high), ends, error)
+        least = value.min()
+        greatest = value.max()
+        add_check((least < low) | (greatest >= high), (least, greatest), error)
 
 
-def followed(tensor):
-    """Whether a Tensor's value is computed some time, outside of any trace, so that a check can
-    follow behind it."""
-    return local.ctx.frame.eager and not isinstance(tensor._raw, ABSTRACT)
+def can_enqueue_check(tensor: Tensor) -> bool:
+    """Whether a Tensor's value will be computed outside of any trace: `enqueue_check` can check it."""
+    return local.ctx.frame.eager and not isinstance(tensor._raw, ABSTRACT_TYPES)
 
 
-def follow(bad, error):
-    """Adds a check behind the operations so far. bad: truth value, as a whole number, pending or not. error:
-    makes the exception."""
-    arrived(bad, [(0, error, user_line())])
+def enqueue_check(bad: Any, error: Callable[..., Exception]) -> None:
+    """Adds a check that runs after the operations so far.
+
+    Args:
+        bad: truth value, as a whole number, pending or not.
+        error: makes the exception.
+    """
+    enqueue_results(bad, [(0, error, user_line())])
 
 
-def joined(checks):
-    """One array that tells all."""
+def pack_checks(checks: Sequence[tuple[Any, Sequence[Any], Callable[..., Exception], str]]) -> jax.Array:
+    """One array with the truth values and numbers of all checks."""
     return jnp.stack(
-        [jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks for n in (bad, *numbers)]
+        [jnp.asarray(number).astype(jnp.int64) for bad, numbers, *_ in checks for number in (bad, *numbers)]
     )
 
 
-def judge(array, checks):
-    """Raises the error of the first check that has failed. checks: [(count of numbers, error, line)]."""
-    numbers, at = to_numpy(array).reshape(-1).tolist(), 0
+def raise_if_failed(array: Any, checks: Sequence[tuple[int, Callable[..., Exception], str]]) -> None:
+    """Raises the error of the first check that has failed.
+
+    Args:
+        array: what `pack_checks` gave.
+        checks: (count of numbers, error, line) of each.
+    """
+    numbers = to_numpy(array).reshape(-1).tolist()
+    index = 0
     for count, error, line in checks:
-        if numbers[at]:
-            found = error(*numbers[at + 1 : at + 1 + count])
-            with_kind(found.args[0].partition(":")[0], found)
-            found.args = (f"{found.args[0]}; at {line}", *found.args[1:])
-            raise found
-        at += 1 + count
+        if numbers[index]:
+            exception = error(*numbers[index + 1 : index + 1 + count])
+            op_name = exception.args[0].partition(":")[0]
+            with_kind(op_name, exception)
+            exception.args = (f"{exception.args[0]}; at {line}", *exception.args[1:])
+            raise exception
+        index += 1 + count
 
 
-class Outcomes:
-    """waiting: [(array of `joined` or the pending LazyArray of it, checks)]."""
+class PendingChecks:
+    """The checks of programs that have been called.
 
-    waiting: list = []
+    Attributes:
+        queue: list of (array of `pack_checks` or its pending LazyArray, checks).
+    """
 
-
-def arrived(raw, checks):
-    """Takes what a program has told; raises if it is there and something is wrong."""
-    Outcomes.waiting.append((raw, checks))
-    look(len(Outcomes.waiting) > _MOST)
+    queue: list[tuple[Any, Sequence[tuple[int, Callable[..., Exception], str]]]] = []
 
 
-def heard(value):
-    """A value that is about to be read, after what is known to be wrong has been told."""
-    if Outcomes.waiting and local.ctx.frame.eager:
-        look(True)
+def enqueue_results(raw: Any, checks: Sequence[tuple[int, Callable[..., Exception], str]]) -> None:
+    """Takes the array of checks that a program gave; raises if it is there and a check has failed."""
+    PendingChecks.queue.append((raw, checks))
+    poll(len(PendingChecks.queue) > _MAX_PENDING)
+
+
+def after_checks(value: _T) -> _T:
+    """The value itself, which the caller is about to read; raises first if a check has failed."""
+    if PendingChecks.queue and local.ctx.frame.eager:
+        poll(True)
     return value
 
 
-def look(wait):
-    """Raises the error of the first check that has failed, once. wait: also for programs that are still
-    running; those not begun count later."""
-    for entry in list(Outcomes.waiting):
+def poll(wait: bool) -> None:
+    """Raises the error of the first check that has failed, once.
+
+    Args:
+        wait: whether to wait for programs that are still running. Pending operations are left for later.
+    """
+    for entry in list(PendingChecks.queue):
         raw, checks = entry
         array = raw.array if type(raw) is LazyArray else raw
-        if array is None or not wait and isinstance(array, jax.Array) and not array.is_ready():
+        if array is None:  # pending
             continue
-        Outcomes.waiting.remove(entry)
-        judge(array, checks)
+        if not wait and isinstance(array, jax.Array) and not array.is_ready():
+            continue
+        PendingChecks.queue.remove(entry)
+        raise_if_failed(array, checks)

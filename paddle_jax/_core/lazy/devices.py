@@ -39,12 +39,12 @@ def default_device():
     """The device that new arrays are put on: HOST, a device of JAX's, or the name of a platform."""
     chosen = jax.config.jax_default_device
     if chosen is not None:
-        return named(chosen)
+        return canonical_device(chosen)
     return _Known.first or _first()
 
 
 def _first():
-    _Known.first = HOST if _only_cpu() else named(jax.local_devices()[0])
+    _Known.first = HOST if _only_cpu() else canonical_device(jax.local_devices()[0])
     return _Known.first
 
 
@@ -65,7 +65,7 @@ def _only_cpu():
     return not others or others == {"tpu"} and importlib.util.find_spec("libtpu") is None
 
 
-def named(device):
+def canonical_device(device):
     """HOST for the device that it stands for; any other as it is."""
     if _Known.host is None and isinstance(device, jax.Device):
         _start()
@@ -90,7 +90,7 @@ def _start():
 def device_of(array):
     """The device an array of JAX's is on; a frozenset for several."""
     devices = array.sharding.device_set
-    return named(next(iter(devices))) if len(devices) == 1 else frozenset(devices)
+    return canonical_device(next(iter(devices))) if len(devices) == 1 else frozenset(devices)
 
 
 def stay_on_host():
@@ -98,7 +98,7 @@ def stay_on_host():
     _Known.late = True
 
 
-def at_rest(array):
+def keep_on_host(array):
     """What a Tensor holds of a NumPy array that nobody will change, in a process that has no device in use
     and wants none; else None."""
     return array if _Known.late and not xla_bridge._backends else None

@@ -16,10 +16,10 @@ from jax._src.array import ArrayImpl  # the one class of concrete arrays; tracer
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import Aval, aval_of
 from paddle_jax._core.lazy.device_put import put
-from paddle_jax._core.lazy.devices import HOST, at_rest, default_device, device_of
+from paddle_jax._core.lazy.devices import HOST, default_device, device_of, keep_on_host
 
 if TYPE_CHECKING:
-    from paddle_jax._core.lazy.segment import Segment, Sig
+    from paddle_jax._core.lazy.segment import OpSignature, Segment
 
 CONSTANT = object()  # the device of constants
 _MAX_HOST_NUMBERS = 16  # NumPy operands up to this many elements travel as numbers, packed together
@@ -46,7 +46,7 @@ class LazyArray:
     aval: Aval
     bounds: Any
     device: Any
-    made: Sig
+    made: OpSignature
     pos: int
     seg: Segment
 
@@ -144,7 +144,7 @@ def from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArray | None:
     While operations are recorded, few elements become host numbers. Else the array becomes a jax array, or
     inside a JAX trace a constant of the trace.
     """
-    if at_rest(array) is not None:
+    if keep_on_host(array) is not None:
         return array
     if local.ctx.segment is None:
         return put(array)
@@ -159,7 +159,7 @@ def persistent_from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArr
 
     Programs are specialized on the number of their host numbers, and pack them at each call.
     """
-    if at_rest(array) is not None:
+    if keep_on_host(array) is not None:
         return array
     if local.ctx.segment is not None and default_device() is HOST:
         return lazy_from_numpy(array)

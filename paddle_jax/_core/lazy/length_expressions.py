@@ -23,7 +23,7 @@ LEAVES = ("dim", "item", "open")
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 
 
-def walk(node):
+def leaves_of(node):
     """All leaves of an expression."""
     if not isinstance(node, tuple):
         return
@@ -31,10 +31,10 @@ def walk(node):
         yield node
     elif node[0] == "lin":
         for atom, _ in node[2]:
-            yield from walk(atom)
+            yield from leaves_of(atom)
     else:
         for part in node[1:]:
-            yield from walk(part)
+            yield from leaves_of(part)
 
 
 # whole numbers ----------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def add(left, right, factor=1):
     return _sum(constant + factor * more, terms)
 
 
-def scaled(node, factor):
+def multiply(node, factor):
     """node * factor, of a whole number."""
     constant, terms = _terms(node)
     return _sum(constant * factor, {atom: count * factor for atom, count in terms.items()})
@@ -78,9 +78,9 @@ def scaled(node, factor):
 
 def _product(left, right):
     if isinstance(left, int):
-        return scaled(right, left)
+        return multiply(right, left)
     if isinstance(right, int):
-        return scaled(left, right)
+        return multiply(left, right)
     return ("mul", *sorted((left, right), key=repr))
 
 
@@ -198,7 +198,7 @@ def _whole_quotient(name, node):
     if not positive or not is_whole(left) or name == "trunc" and not _at_least(left, 0):
         return name, node
     if name == "ceil":
-        return scaled(_quotient(scaled(left, -1), right), -1)
+        return multiply(_quotient(multiply(left, -1), right), -1)
     return _quotient(left, right)
 
 
@@ -234,13 +234,13 @@ def _at_least(node, least):
 # answers ----------------------------------------------------------------------------------------------------
 
 
-def compared(name, left, right, whole):
+def compare(name, left, right, whole):
     """The expression of a comparison; a bool where the answer is known."""
     if not whole:
         return _compared_floats(name, left, right)
     if name in ("eq", "ne"):
         same = _is_zero(add(left, right, -1))
-        return same if name == "eq" else negated(same)
+        return same if name == "eq" else negate(same)
     if name in ("gt", "ge"):
         left, right = right, left
     gap = add(right, left, -1)
@@ -252,7 +252,7 @@ def _compared_floats(name, left, right):
         left, right = right, left
     kind = {"lt": "flt", "gt": "flt", "le": "fle", "ge": "fle"}.get(name, "feq")
     answer = kind, left, right
-    return negated(answer) if name == "ne" else answer
+    return negate(answer) if name == "ne" else answer
 
 
 def _is_positive(node):
@@ -272,10 +272,10 @@ def _is_zero(node):
         return True
     _, terms = _terms(node)
     first = min(terms, key=repr)
-    return "zero", (node if terms[first] > 0 else scaled(node, -1))
+    return "zero", (node if terms[first] > 0 else multiply(node, -1))
 
 
-def negated(answer):
+def negate(answer):
     """The expression of `not answer`."""
     if isinstance(answer, bool):
         return not answer
@@ -294,7 +294,7 @@ def logical(name, left, right):
     return left if left == right else (name, left, right)
 
 
-def choice(answer, yes, no):
+def select(answer, yes, no):
     """The expression of `yes if answer else no`."""
     return yes if yes == no else ("where", answer, yes, no)
 
@@ -384,12 +384,12 @@ _VALUES = {
 }
 
 
-def value(node, leaf):
+def evaluate(node, leaf):
     """The value of an expression. leaf: function that gives the values of the leaves."""
     if not isinstance(node, tuple):
         return node
     if node[0] in LEAVES:
         return leaf(node)
     if node[0] == "lin":
-        return node[1] + sum(factor * value(atom, leaf) for atom, factor in node[2])
-    return _VALUES[node[0]](*[value(part, leaf) for part in node[1:]])
+        return node[1] + sum(factor * evaluate(atom, leaf) for atom, factor in node[2])
+    return _VALUES[node[0]](*[evaluate(part, leaf) for part in node[1:]])

@@ -25,7 +25,7 @@ class UndecidedError(SymbolError):
     """Python code of the user decides by a length that is not known."""
 
 
-class _Unknown:
+class _UnknownNumber:
     """What all numbers made of unknown lengths have: two values and an expression.
 
     Attributes:
@@ -46,7 +46,7 @@ class _Unknown:
         return hash(self.pair[0])
 
     def __bool__(self):
-        answer = truth(self)
+        answer = to_bool(self)
         if isinstance(answer, LengthBool):
             check_caller()
             return answer.pair[0]
@@ -64,7 +64,7 @@ class _Unknown:
         return np.asarray(self.pair[0], dtype)
 
 
-class _Arithmetic(_Unknown):
+class _Arithmetic(_UnknownNumber):
     """What `Length` and `LengthFloat` compute in the same way. The operators follow below."""
 
     __slots__ = ()
@@ -101,7 +101,7 @@ class Length(_Arithmetic):
     __slots__ = ()
     __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
 
-    __index__ = _Unknown.__int__
+    __index__ = _UnknownNumber.__int__
 
     def is_integer(self):
         """Whether it is a whole number."""
@@ -164,12 +164,12 @@ class LengthFloat(_Arithmetic):
         )
 
 
-class LengthBool(_Unknown):
+class LengthBool(_UnknownNumber):
     """The answer to a question about unknown lengths."""
 
     __slots__ = ()
 
-    __index__ = _Unknown.__int__
+    __index__ = _UnknownNumber.__int__
 
     def __neg__(self):
         return -as_int(self)
@@ -211,29 +211,29 @@ def lengths_in(value):
             yield from lengths_in(item)
 
 
-def looking_fixed(value) -> set:
+def apparently_fixed(value) -> set:
     """The values of those Lengths in nested lists and tuples whose two values are equal."""
     return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
 
 
-def node_of(value):
+def expression_of(value):
     """The expression of a number."""
     return value.node if type(value) in _FAMILY else value
 
 
-def pair_of(value) -> tuple:
+def values_of(value) -> tuple:
     """The two values of a number."""
     return value.pair if type(value) in _FAMILY else (value, value)
 
 
-def substituted(value, which: int):
+def substitute(value, which: int):
     """Nested lists, tuples and slices with plain numbers, the values under one of the two assignments."""
     if type(value) in _FAMILY:
         return value.pair[which]
     if isinstance(value, list | tuple):
-        return type(value)([substituted(item, which) for item in value])
+        return type(value)([substitute(item, which) for item in value])
     if isinstance(value, slice):
-        return slice(*[substituted(item, which) for item in (value.start, value.stop, value.step)])
+        return slice(*[substitute(item, which) for item in (value.start, value.stop, value.step)])
     return value
 
 
@@ -268,14 +268,14 @@ def check_caller() -> None:
         raise error
 
 
-def negation(answer):
+def logical_not(answer):
     """`not answer`."""
     if not isinstance(answer, LengthBool):
         return not answer
-    return number(tuple([not one for one in answer.pair]), ex.negated(answer.node))
+    return number(tuple([not one for one in answer.pair]), ex.negate(answer.node))
 
 
-def truth(value):
+def to_bool(value):
     """The truth of a number: a bool, or a LengthBool."""
     if isinstance(value, LengthBool):
         return value
@@ -286,8 +286,8 @@ def _logical(name, left, right):
     if not isinstance(left, bool | LengthBool) or not isinstance(right, bool | LengthBool):
         return NotImplemented
     function = operator.and_ if name == "and" else operator.or_
-    pair = tuple([function(bool(a), bool(b)) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
-    return number(pair, ex.logical(name, node_of(left), node_of(right)))
+    pair = tuple([function(bool(a), bool(b)) for a, b in zip(values_of(left), values_of(right), strict=True)])
+    return number(pair, ex.logical(name, expression_of(left), expression_of(right)))
 
 
 def as_int(value):
@@ -312,14 +312,15 @@ def to_float(value):
     return value if isinstance(value, LengthFloat) else float(value)
 
 
-def chosen(answer, yes, no):
+def select(answer, yes, no):
     """`yes if answer else no`, as one number."""
     if not isinstance(answer, LengthBool):
         return yes if answer else no
-    pair = tuple([a if one else b for one, a, b in zip(answer.pair, pair_of(yes), pair_of(no), strict=True)])
+    choices = zip(answer.pair, values_of(yes), values_of(no), strict=True)
+    pair = tuple([a if one else b for one, a, b in choices])
     if isinstance(yes, float) or isinstance(no, float):
         pair = tuple(map(float, pair))
-    return number(pair, ex.choice(answer.node, node_of(yes), node_of(no)))
+    return number(pair, ex.select(answer.node, expression_of(yes), expression_of(no)))
 
 
 def _both(self, other):
@@ -379,7 +380,7 @@ def _binary(name, left, right):
     if left is None or right is None:
         return NotImplemented
     function = ex.PYTHON[name]
-    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    pair = tuple([function(a, b) for a, b in zip(values_of(left), values_of(right), strict=True)])
     if isinstance(pair[0], complex):
         raise UndecidedError(
             "a complex number is made of a length that is not known; give the length as a number"
@@ -388,13 +389,13 @@ def _binary(name, left, right):
     if whole and name == "pow" and isinstance(pair[0], float) != isinstance(pair[1], float):
         raise UndecidedError("a power whose exponent is a length of either sign; give the length as a number")
     whole = whole and not isinstance(pair[0], float)
-    return number(pair, ex.binary(name, node_of(left), node_of(right), whole))
+    return number(pair, ex.binary(name, expression_of(left), expression_of(right), whole))
 
 
 def _unary(name, value):
     value = _plain(value)
-    pair = tuple(map(ex.UNARY[name], pair_of(value)))
-    return number(pair, ex.unary(name, node_of(value)))
+    pair = tuple(map(ex.UNARY[name], values_of(value)))
+    return number(pair, ex.unary(name, expression_of(value)))
 
 
 def _compared(name, left, right):
@@ -402,9 +403,9 @@ def _compared(name, left, right):
     if left is None or right is None:
         return NotImplemented
     function = ex.PYTHON[name]
-    pair = tuple([function(a, b) for a, b in zip(pair_of(left), pair_of(right), strict=True)])
+    pair = tuple([function(a, b) for a, b in zip(values_of(left), values_of(right), strict=True)])
     whole = isinstance(left, int) and isinstance(right, int)
-    return number(pair, ex.compared(name, node_of(left), node_of(right), whole))
+    return number(pair, ex.compare(name, expression_of(left), expression_of(right), whole))
 
 
 def _operators(cls):
@@ -447,10 +448,10 @@ def element(items, position):
     """The item of a list or tuple of numbers at a position that is a Length."""
     if not items:
         raise IndexError("list index out of range")
-    place = chosen(position < 0, position + len(items), position)
+    place = select(position < 0, position + len(items), position)
     found = items[-1]
     for number_of_item in range(len(items) - 2, -1, -1):
-        found = chosen(place == number_of_item, items[number_of_item], found)
+        found = select(place == number_of_item, items[number_of_item], found)
     return found
 
 
@@ -565,6 +566,6 @@ class OpenSize(Size):
 
     def __ne__(self, other):
         equal = self == other
-        return equal if equal is NotImplemented else negation(equal)
+        return equal if equal is NotImplemented else logical_not(equal)
 
     __hash__ = Size.__hash__

@@ -7,7 +7,7 @@ place frees nothing: the new value takes as much as the old one.
 
 import jax
 
-from paddle_jax._core.lazy.reference_counts import free, wanted
+from paddle_jax._core.lazy.reference_counts import is_unreferenced, referenced_results
 from paddle_jax._core.lazy.settings import settings
 
 _MIB = 1 << 20
@@ -16,7 +16,7 @@ _SHARE = 32  # of a device's memory, one part may be held
 _limits: dict = {}
 
 
-def budget(device) -> int:
+def memory_budget(device) -> int:
     """Bytes that pending ops may hold on a device: FLAGS_deferred_pending_in_mb, and no more than a part of
     what the device has."""
     limit = _limits.get(device)
@@ -35,23 +35,23 @@ def _limit(device) -> int:
     return stats.get("bytes_limit", unlimited) // _SHARE
 
 
-def freed(seg) -> int:
+def freed_bytes(seg) -> int:
     """Bytes that running a segment frees: what only its leaves hold, less the results that it makes."""
     leaves = seg.leaves
     # a leaf of host numbers takes no memory; any other is also a key of `places`
     dead = sum(
         leaves[i].aval.nbytes
         for i in range(len(leaves))
-        if type(leaves[i].array) is not tuple and free(leaves, i, holders=1)
+        if type(leaves[i].array) is not tuple and is_unreferenced(leaves, i, holders=1)
     )
-    return dead - sum(value.aval.nbytes for value in wanted(seg.results).values())
+    return dead - sum(value.aval.nbytes for value in referenced_results(seg.results).values())
 
 
-def weigh(seg) -> None:
+def limit_memory(seg) -> None:
     """Looks at what a segment holds, and lets it run before the next op where that is too much; called when
     the leaves since the last look may have used the budget up."""
-    allowed = budget(seg.device)
-    held = freed(seg)
+    allowed = memory_budget(seg.device)
+    held = freed_bytes(seg)
     if held < allowed:
         seg.room = allowed - max(held, 0)
         return

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from paddle_jax._core.base.state import Context, local
-from paddle_jax._core.lazy.segment import FIRST_LOOK, Segment
+from paddle_jax._core.lazy.segment import FIRST_LIMIT, Segment
 from paddle_jax._core.lazy.settings import settings
 
 
@@ -26,7 +26,7 @@ def configure_context(ctx: Context) -> None:
         and frame.deferring
         and not frame.recording
     )
-    ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if records else None
+    ctx.segment = Segment(min(FIRST_LIMIT, settings.max_ops)) if records else None
 
 
 def start_context(ctx: Context) -> None:

@@ -24,7 +24,7 @@ def _counts() -> tuple[int, int]:
 _IN_LIST, _IN_SLOT = _counts()
 
 
-def free(leaves: list, i: int, holders: int = 0) -> bool:
+def is_unreferenced(leaves: list, i: int, holders: int = 0) -> bool:
     """Whether nobody but the segment holds leaf i and its array. holders: what of the segment holds the
     leaf beside the list."""
     return sys.getrefcount(leaves[i]) <= _IN_LIST + holders and sys.getrefcount(leaves[i].array) <= _IN_SLOT
@@ -48,6 +48,6 @@ def _unreferenced() -> int:
 _UNREFERENCED = _unreferenced()
 
 
-def wanted(values: list) -> dict:
+def referenced_results(values: list) -> dict:
     """The LazyArrays of a list that are referenced elsewhere and have no array, by position."""
     return _pending(values, _UNREFERENCED)

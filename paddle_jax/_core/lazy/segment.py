@@ -18,20 +18,20 @@ from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.lazy.aval import INEXACT, as_aval
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.multi_device import committed_device, replicate_over
-from paddle_jax._core.lazy.pending_memory import weigh
-from paddle_jax._core.lazy.positions import OUTPUT
+from paddle_jax._core.lazy.pending_memory import limit_memory
+from paddle_jax._core.lazy.positions import OUTPUT_SHIFT
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.lazy.signature_cache import met
+from paddle_jax._core.lazy.signature_cache import note_signature
 from paddle_jax._core.lazy.transfer import to_array
 
-FIRST_LOOK = 256  # length at which a segment is first examined for a period
+FIRST_LIMIT = 256  # length at which a segment is first examined for a period
 _MAX_SIGS = 1024
 _PATIENCE = 500  # tenths of a millisecond
 _new = object.__new__
-ANY = object()  # device of a segment without leaves
+UNDECIDED = object()  # device of a segment without leaves
 
 
-class Sig:
+class OpSignature:
     """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result,
     or a list of them.
 
@@ -40,13 +40,22 @@ class Sig:
     operand i). cold: what the interpreter knows of it, once it was asked.
     """
 
-    __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "traced", "where")
+    __slots__ = (
+        "container",
+        "equations",
+        "gradient_mask",
+        "kernel",
+        "operand_avals",
+        "out_avals",
+        "tier_state",
+        "user_line",
+    )
 
     def __repr__(self):
-        return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
+        return f"{self.kernel.name}({', '.join(map(repr, self.operand_avals))})"
 
 
-def infer(kernel, avals) -> Sig:
+def infer_signature(kernel, avals) -> OpSignature:
     """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
     try:
         equations = kernel.trace(avals)
@@ -54,34 +63,35 @@ def infer(kernel, avals) -> Sig:
         raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from cause_for(
             found, error
         )
-    sig = Sig()
-    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = (
+    sig = OpSignature()
+    sig.kernel, sig.operand_avals, sig.user_line, sig.tier_state, sig.equations, sig.container = (
         kernel,
         avals,
         user_line(),
         None,
         equations,
-        equations.many,
+        equations.container,
     )
     avals_out = list(map(as_aval, equations.out_avals))
-    sig.out = avals_out if sig.many else avals_out[0]
-    passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
-    sig.flow = (
-        sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
+    sig.out_avals = avals_out if sig.container else avals_out[0]
+    passes = not kernel.nondiff and not sig.container and sig.out_avals.dtype.kind in INEXACT
+    sig.gradient_mask = (
+        sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
+        & ~kernel.constant_mask
     )
-    if len(kernel.sigs) >= _MAX_SIGS:
-        kernel.age()
-    met(kernel, avals)
-    kernel.sigs[avals] = sig
-    kernel.traces.pop(avals, None)
+    if len(kernel.signatures) >= _MAX_SIGS:
+        kernel.start_generation()
+    note_signature(kernel, avals)
+    kernel.signatures[avals] = sig
+    kernel.traced_equations.pop(avals, None)
     return sig
 
 
-def sig_of(kernel, avals) -> Sig:
+def signature_of(kernel, avals) -> OpSignature:
     """The Sig of a kernel for operands of these Avals: one that is known, or a new one."""
-    if avals not in kernel.sigs and not kernel.revived(avals):
-        infer(kernel, avals)
-    return kernel.sigs[avals]
+    if avals not in kernel.signatures and not kernel.revive_signature(avals):
+        infer_signature(kernel, avals)
+    return kernel.signatures[avals]
 
 
 class Segment:
@@ -121,7 +131,7 @@ class Segment:
 
     def __init__(self, limit):
         self.ops, self.leaves, self.places, self.results = [], [], {}, []
-        self.limit, self.busy, self.device, self.error, self.running = limit, False, ANY, None, None
+        self.limit, self.busy, self.device, self.error, self.running = limit, False, UNDECIDED, None, None
         self.lock = threading.RLock()
         self.room = settings.pending_mb << 20
         self.why = "the first op after optimizer.step() or the next batch"
@@ -143,7 +153,7 @@ class Segment:
         self.ops, self.leaves, self.places, self.results, self.running = (), None, None, None, None
 
 
-def idle(segment):
+def wait_until_idle(segment):
     """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by
     an interrupted recording stays)."""
     segment.limit = -1
@@ -165,10 +175,10 @@ def add_leaf(seg, v):
         seg.leaves.append(v)
         return -len(seg.leaves)
     if v.device is not seg.device:
-        if seg.device is ANY:
+        if seg.device is UNDECIDED:
             seg.device = v.device
         elif seg.device != v.device:
-            joined = together(seg, v)
+            joined = common_devices(seg, v)
             if joined is None:
                 return None
             seg.device = joined
@@ -176,11 +186,11 @@ def add_leaf(seg, v):
     p = seg.places[v] = -len(seg.leaves)
     seg.room -= v.aval.nbytes
     if seg.room < 0:
-        weigh(seg)
+        limit_memory(seg)
     return p
 
 
-def together(seg, v):
+def common_devices(seg, v):
     """The devices on which a segment runs with an array that is elsewhere: where one of them is spread over
     several devices and the other bound to none. None: they do not go together."""
     if type(seg.device) is frozenset and committed_device(v) is None:
@@ -197,11 +207,11 @@ def record(ctx, kernel, raws):
     seg = ctx.segment
     try:
         # a jax array also has an aval, but never one that is found here
-        sig = kernel.sigs.get(tuple([v.aval for v in raws]))
+        sig = kernel.signatures.get(tuple([v.aval for v in raws]))
     except AttributeError:
         sig = None
     if sig is None:
-        return _record_slowly(ctx, kernel, raws)
+        return _record_slow_path(ctx, kernel, raws)
     try:
         seg.busy = True
         ops, places = seg.ops, seg.places
@@ -219,9 +229,9 @@ def record(ctx, kernel, raws):
             else:
                 ops.append(tuple(entry))
                 n = len(ops) - 1
-                if sig.many is None:
+                if sig.container is None:
                     out = _new(LazyArray)
-                    out.aval = sig.out
+                    out.aval = sig.out_avals
                     out.array = None
                     out.seg = seg
                     out.pos = n
@@ -230,25 +240,25 @@ def record(ctx, kernel, raws):
                 return _results(seg, sig, n)
     finally:
         seg.busy = False
-    return _record_slowly(ctx, kernel, raws)
+    return _record_slow_path(ctx, kernel, raws)
 
 
 def _results(seg, sig, n):
     """The LazyArrays of op n, which has several results."""
     results, pos = [], n
-    for aval in sig.out:
+    for aval in sig.out_avals:
         out = _new(LazyArray)
-        pos += 1 << OUTPUT
+        pos += 1 << OUTPUT_SHIFT
         out.aval = aval
         out.array = None
         out.seg = seg
         out.pos = pos
         results.append(out)
     seg.results.extend(results)
-    return results if sig.many is list else tuple(results)
+    return results if sig.container is list else tuple(results)
 
 
-def _record_slowly(ctx, kernel, raws):
+def _record_slow_path(ctx, kernel, raws):
     """As `record`, for the first sight of a signature, operands that are no LazyArrays yet, and segments that
     must be looked at first."""
     if not kernel.deferrable:
@@ -257,8 +267,8 @@ def _record_slowly(ctx, kernel, raws):
     if None in values:
         return kernel.compute(raws)
     avals = tuple([v.aval for v in values])
-    if avals not in kernel.sigs:
-        sig_of(kernel, avals)
+    if avals not in kernel.signatures:
+        signature_of(kernel, avals)
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
         if len(devices) > 1:
@@ -266,11 +276,11 @@ def _record_slowly(ctx, kernel, raws):
             if len(spread) != 1:
                 return kernel.compute(raws)  # operands on several devices: JAX decides, or refuses
             values = replicate_over(values, spread[0])
-        make_room(ctx, values)
+        prepare_segment(ctx, values)
     return record(ctx, kernel, values)
 
 
-def make_room(ctx, values):
+def prepare_segment(ctx, values):
     """After a refused op: brings in results of other threads, flushes at a boundary or at the
     end of a period."""
     seg = ctx.segment
@@ -279,7 +289,7 @@ def make_room(ctx, values):
             to_array(v)
     if seg.limit < 0:
         with seg.lock:  # another thread is running it
-            ctx.segment = Segment(FIRST_LOOK)
+            ctx.segment = Segment(FIRST_LIMIT)
     elif seg.limit == 0:
         seg.run(seg.why)
     elif len(seg.ops) >= seg.limit:

@@ -1,23 +1,26 @@
-"""What a process keeps of code, within bounds: signatures with their traces and plans, and compiled programs.
+"""Bounds the compiled code, and the signatures with their traces, that a process keeps.
 
-Signatures come in two generations. When a number of them have been met, those that were not used since the
-generation before are dropped, and the kernels that have none left; who uses one of the older generation makes
-it young again. So nothing is counted on the way of a hot operation. Where many of the dropped come back, the
-program works with more signatures than a generation has room for, and the room is doubled.
+Signatures come in two generations. After a number of new signatures, those that were not used since the
+generation before are dropped, and the kernels that have none left. Using one of the older generation makes it
+young again. So a hot operation counts nothing. If many of the dropped ones come back, the program works with
+more signatures than a generation has room for, and the generations get twice as large.
 
-An executable takes 1.6 to 8 MB and 6 to 25 memory maps, of which Linux allows a process 65 530 and LLVM ends
-a process that has none left. So both are bounded, and looked at every _EVERY compilations: those used least
-recently go, in small groups until the rest is within the bounds. Where most of those that went have been
-compiled again since, the program uses more in turn than there is room for: the bound of memory is
-doubled, twice at most.
+An executable takes 1.6 to 8 MB and 6 to 25 memory maps. Linux allows a process 65 530 of them, and LLVM ends
+a process that has none left. So both are bounded, and checked every _CHECK_INTERVAL compilations. The
+programs used least recently go, in small groups, until the rest is within the bounds. If most of those that
+went have been compiled again since, the program uses more in turn than there is room for, and the bound of
+memory is doubled, twice at most.
 """
+
+from __future__ import annotations
 
 import contextlib
 import functools as ft
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jax
 from jax._src.interpreters.partial_eval import (
@@ -27,199 +30,247 @@ from jax._src.interpreters.partial_eval import (
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import CacheEpoch, InterruptSafeCall
-from paddle_jax._core.lazy.aval import drop_unused_avals
+from paddle_jax._core.lazy.aval import Aval, drop_unused_avals
 from paddle_jax._core.lazy.settings import settings
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
 
 _GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
 _MAX_GENERATION = 16 * _GENERATION
 _MAX_DROPPED = 1 << 16
-_SHARE = 0.6  # of the memory maps that the system allows
+_MAP_SHARE = 0.6  # of the memory maps that the system allows
 # memory that an executable takes for each memory map: 0.22 to 0.33 were measured for small and large ones
 _MAP_MB = 0.3
-_EXECUTABLE_MB = 1.6  # that it takes at least, also where its code lies on an accelerator
-_EVERY = 64  # compilations from one look to the next
-_AT_ONCE = 16  # programs that go together
-_MAX_STRETCH = 4
-DROPPED = -2  # when a kernel was last used, whose compiled forms have been dropped since
+_EXECUTABLE_MB = 1.6  # that it takes at least, also where its code is on an accelerator
+_CHECK_INTERVAL = 64  # compilations from one check to the next
+_GROUP_SIZE = 16  # programs that are dropped together
+_MAX_MEMORY_FACTOR = 4
+DROPPED = -2  # `Kernel.last_used` of a kernel whose compiled forms have been dropped
 
 
-class Kept:
-    """met: signatures in all. signatures: those of this generation, `again` of which had been dropped before.
-    room: signatures of a generation. dropped: marks of those that were. due: at which number of compilations
-    the bounds are looked at. maps: memory maps at the first look. kernels: weak references to all. owners:
-    what keeps kernels, by attributes. went, returned: kernels whose programs were dropped the last time, and
-    how many of them were compiled again. stretch: what the bound of memory is multiplied by. clear: functions
-    that empty the caches of other modules. by_use: functions that list their programs."""
+class KernelOwner(Protocol):
+    """An object that keeps kernels."""
 
-    went, returned, stretch = 0, 0, 1
-    met, signatures, again, room, due, maps = 0, 0, 0, _GENERATION, 1, None
-    dropped: set = set()
-    kernels: dict = {}
-    owners: list = []
-    clear: list[Callable[[], None]] = []
-    by_use: list[Callable[[], list[tuple[int, Callable[[], object]]]]] = []
+    def drop_idle(self, is_idle: Callable[[Kernel], bool]) -> None:
+        """Forgets the kernels for which `is_idle` is true."""
 
 
-def kept(kernel):
-    """Says that a kernel exists."""
-    Kept.kernels[weakref.ref(kernel, Kept.kernels.pop)] = None
+class SignatureCache:
+    """What is known of all signatures and programs of the process.
+
+    Attributes:
+        total_signatures: int, signatures so far.
+        generation_signatures: int, signatures of this generation.
+        returning_signatures: int, those of them that had been dropped before.
+        generation_size: int, signatures that a generation has room for.
+        dropped_fingerprints: set of the fingerprints of dropped signatures.
+        next_check: int, number of compilations at which the bounds are checked next.
+        initial_memory_maps: int, memory maps of the process at the first check; None before.
+        dropped_programs: int, kernels whose programs were dropped the last time.
+        recompiled_programs: int, those of them that were compiled again since.
+        memory_factor: int, what the bound of memory is multiplied by.
+        kernels: dict with weak references to all kernels as keys.
+        owners: list of objects that keep kernels by their attributes.
+        clear_functions: list of functions that empty the caches of other modules.
+        list_functions: list of functions that give (last use, function that drops it) of each program.
+    """
+
+    total_signatures = 0
+    generation_signatures = 0
+    returning_signatures = 0
+    generation_size = _GENERATION
+    dropped_fingerprints: set[int] = set()
+    next_check = 1
+    initial_memory_maps: int | None = None
+    dropped_programs = 0
+    recompiled_programs = 0
+    memory_factor = 1
+    kernels: dict[weakref.ref[Kernel], None] = {}
+    owners: list[KernelOwner] = []
+    clear_functions: list[Callable[[], None]] = []
+    list_functions: list[Callable[[], list[tuple[int, Callable[[], object]]]]] = []
 
 
-def keeps(owner):
-    """Says that an object keeps kernels: its `drop_idle(idle)` forgets those for which
-    `idle(kernel)` is true."""
-    Kept.owners.append(owner)
+def register_kernel(kernel: Kernel) -> None:
+    """Makes a kernel known, as long as somebody refers to it."""
+    SignatureCache.kernels[weakref.ref(kernel, SignatureCache.kernels.pop)] = None
 
 
-def register_cache(clear, by_use=None):
+def register_owner(owner: KernelOwner) -> None:
+    """Makes an object known that keeps kernels."""
+    SignatureCache.owners.append(owner)
+
+
+def register_cache(
+    clear: Callable[[], None],
+    programs_by_use: Callable[[], list[tuple[int, Callable[[], object]]]] | None = None,
+) -> None:
     """Makes a cache of compiled code known, so that it is emptied with all others.
 
     Args:
         clear: function that empties it.
-        by_use: function that gives of each program (when it was last used, function that drops it).
+        programs_by_use: function that gives of each program (last use, function that drops it).
     """
-    Kept.clear.append(clear)
-    if by_use is not None:
-        Kept.by_use.append(by_use)
+    SignatureCache.clear_functions.append(clear)
+    if programs_by_use is not None:
+        SignatureCache.list_functions.append(programs_by_use)
 
 
-def met(kernel, avals):
-    """Says that a kernel has been met with operands that are new to it."""
-    Kept.met += 1
-    Kept.signatures += 1
-    Kept.again += _mark(kernel, avals) in Kept.dropped
-    if Kept.signatures >= Kept.room:
-        _age()
-    watch()
+def note_signature(kernel: Kernel, avals: tuple[Aval, ...]) -> None:
+    """Counts a kernel that is called with operands that are new to it."""
+    SignatureCache.total_signatures += 1
+    SignatureCache.generation_signatures += 1
+    SignatureCache.returning_signatures += _fingerprint(kernel, avals) in SignatureCache.dropped_fingerprints
+    if SignatureCache.generation_signatures >= SignatureCache.generation_size:
+        _start_generation()
+    evict_if_due()
 
 
-def watch():
-    """Looks at the bounds when enough programs have been compiled since the last time."""
-    if Counters.compiled >= Kept.due:
-        look()
+def evict_if_due() -> None:
+    """Checks the bounds if enough programs have been compiled since the last time."""
+    if Counters.compiled >= SignatureCache.next_check:
+        evict_if_over_budget()
 
 
-def _mark(kernel, avals):
-    return hash((kernel.name, *[(a.shape, a.dtype) for a in avals]))
+def _fingerprint(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
+    return hash((kernel.name, *[(aval.shape, aval.dtype) for aval in avals]))
 
 
-def _age():
-    if 4 * Kept.again > Kept.signatures and Kept.room < _MAX_GENERATION:
-        Kept.room *= 2
+def _start_generation() -> None:
+    returning = SignatureCache.returning_signatures
+    size = SignatureCache.generation_signatures
+    if 4 * returning > size and SignatureCache.generation_size < _MAX_GENERATION:
+        SignatureCache.generation_size *= 2
         log.add(
-            f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; "
-            f"up to {2 * Kept.room} are kept from now on"
+            f"more than {2 * size} combinations of op and shapes are used in turn; "
+            f"up to {2 * SignatureCache.generation_size} are kept from now on"
         )
-    Kept.signatures = Kept.again = 0
-    if len(Kept.dropped) > _MAX_DROPPED:
-        Kept.dropped.clear()
+    SignatureCache.generation_signatures = 0
+    SignatureCache.returning_signatures = 0
+    if len(SignatureCache.dropped_fingerprints) > _MAX_DROPPED:
+        SignatureCache.dropped_fingerprints.clear()
     for kernel in _kernels():
-        Kept.dropped.update([_mark(kernel, avals) for avals in kernel.older.copy()])
-        kernel.age()
-    for owner in [*Kept.owners, *_kernels()]:
-        owner.drop_idle(_idle)
+        SignatureCache.dropped_fingerprints.update(
+            [_fingerprint(kernel, avals) for avals in kernel.older_signatures.copy()]
+        )
+        kernel.start_generation()
+    for owner in [*SignatureCache.owners, *_kernels()]:
+        owner.drop_idle(_is_idle)
     # JAX keeps the traces of its own functions for ever; what is compiled stays
     if hasattr(trace_to_jaxpr, "cache_clear"):
         trace_to_jaxpr.cache_clear()
     drop_unused_avals()
 
 
-def _kernels():
-    return [kernel for kernel in [reference() for reference in list(Kept.kernels)] if kernel is not None]
+def _kernels() -> list[Kernel]:
+    kernels = [reference() for reference in list(SignatureCache.kernels)]
+    return [kernel for kernel in kernels if kernel is not None]
 
 
-def _idle(kernel):
-    """Whether a kernel, and its gradients, have not been used since the generation began before this one, and
+def _is_idle(kernel: Kernel) -> bool:
+    """Whether a kernel, and its gradients, have not been used since the generation before this one began, and
     are not compiled."""
-    return not kernel.sigs and not kernel.older and kernel.used < 0 and all(map(_idle, kernel.grads.values()))
+    if kernel.signatures or kernel.older_signatures or kernel.last_used >= 0:
+        return False
+    return all(map(_is_idle, kernel.grads.values()))
 
 
-def look():
-    """Drops compiled programs when there are too many; called when some have been compiled."""
-    Kept.due = Counters.compiled + _EVERY
-    if Kept.maps is None:
-        Kept.maps = _maps()
-    why = crowded()
-    if why is None or _stretched():
+def evict_if_over_budget() -> None:
+    """Drops compiled programs if there are too many."""
+    SignatureCache.next_check = Counters.compiled + _CHECK_INTERVAL
+    if SignatureCache.initial_memory_maps is None:
+        SignatureCache.initial_memory_maps = _count_memory_maps()
+    reason = over_budget()
+    if reason is None or _raise_memory_limit():
         return
-    Kept.went = Kept.returned = 0
-    oldest, dropped = iter(_oldest_first()), 0
-    for group in iter(ft.partial(_taken, oldest), []):
+    SignatureCache.dropped_programs = 0
+    SignatureCache.recompiled_programs = 0
+    oldest = iter(_oldest_first())
+    dropped = 0
+    for group in iter(ft.partial(_next_group, oldest), []):
         for drop in group:
             drop()
         dropped += len(group)
-        if crowded(0.8) is None:
-            log.add(f"{dropped} compiled programs were dropped, the least recently used first: {why}")
+        if over_budget(0.8) is None:
+            log.add(f"{dropped} compiled programs were dropped, the least recently used first: {reason}")
             return
-    forget(why)
+    drop_all(reason)
 
 
-def _stretched():
-    """Whether it helps to allow more memory, where most of what was dropped is in use again."""
-    if not 2 * Kept.returned > Kept.went > 0 or Kept.stretch >= _MAX_STRETCH:
+def _raise_memory_limit() -> bool:
+    """Allows more memory if most of what was dropped is in use again; returns whether that is enough."""
+    if not 2 * SignatureCache.recompiled_programs > SignatureCache.dropped_programs > 0:
         return False
-    Kept.stretch *= 2
-    Kept.went = Kept.returned = 0
+    if SignatureCache.memory_factor >= _MAX_MEMORY_FACTOR:
+        return False
+    SignatureCache.memory_factor *= 2
+    SignatureCache.dropped_programs = 0
+    SignatureCache.recompiled_programs = 0
     log.add(
         "compiled programs that were dropped are in use again; "
-        f"they may take {Kept.stretch * settings.code_mb} MB from now on"
+        f"they may take {SignatureCache.memory_factor * settings.code_mb} MB from now on"
     )
-    return crowded() is None
+    return over_budget() is None
 
 
-def _taken(items):
-    return list(itertools.islice(items, _AT_ONCE))
+def _next_group(functions: Iterator[Callable[[], object]]) -> list[Callable[[], object]]:
+    return list(itertools.islice(functions, _GROUP_SIZE))
 
 
-def _oldest_first():
-    """What drops each compiled program, the least recently used first."""
-    found = [
-        *[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
-        *[
-            (once.used, once.drop_compiled)
-            for once in list(InterruptSafeCall.instances)
-            if once.used >= 0 and once.tier != "segment"
-        ],  # segments are among the programs
-        *[entry for by_use in Kept.by_use for entry in by_use()],
+def _oldest_first() -> list[Callable[[], object]]:
+    """The function that drops each compiled program, the least recently used first."""
+    entries: list[tuple[int, Callable[[], object]]] = [
+        (kernel.last_used, kernel.drop_compiled) for kernel in _kernels() if kernel.last_used >= 0
     ]
-    return [drop for _, drop in sorted(found, key=lambda each: each[0])]
+    for call in list(InterruptSafeCall.instances):
+        if call.used >= 0 and call.tier != "segment":  # compiled segments come from `list_functions`
+            entries.append((call.used, call.drop_compiled))
+    for list_programs in SignatureCache.list_functions:
+        entries += list_programs()
+    return [drop for _, drop in sorted(entries, key=_last_use)]
 
 
-def crowded(share=1.0):
-    """Why the compiled programs are too many: None, or a text. share: of the bounds, below
-    which they are not."""
-    maps, allowed = _maps(), _allowed_maps()
-    if maps > share * _SHARE * allowed:
+def _last_use(entry: tuple[int, Any]) -> int:
+    return entry[0]
+
+
+def over_budget(share: float = 1.0) -> str | None:
+    """Why the compiled programs are too many, as a text; None if they are not.
+
+    Args:
+        share: the part of the bounds that they may use.
+    """
+    maps = _count_memory_maps()
+    if maps > share * _MAP_SHARE * _allowed_memory_maps():
         return "the process has few memory maps left"
-    megabytes = max(
-        _EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()),
-        _MAP_MB * (maps - (Kept.maps or maps)),
-    )
-    if settings.code_mb and megabytes > share * Kept.stretch * settings.code_mb:
-        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}" + (
-            f" x {Kept.stretch}" if Kept.stretch > 1 else ""
-        )
+    executables = len(jax.devices()[0].client.live_executables())
+    new_maps = maps - (SignatureCache.initial_memory_maps or maps)
+    megabytes = max(_EXECUTABLE_MB * executables, _MAP_MB * new_maps)
+    if settings.code_mb and megabytes > share * SignatureCache.memory_factor * settings.code_mb:
+        factor = f" x {SignatureCache.memory_factor}" if SignatureCache.memory_factor > 1 else ""
+        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}{factor}"
     return None
 
 
-def _maps():
-    """The memory maps of the process; 0 where the system does not tell."""
+def _count_memory_maps() -> int:
+    """The memory maps of the process; 0 where the system has no list of them."""
     with contextlib.suppress(OSError):
         return Path("/proc/self/maps").read_bytes().count(b"\n")
     return 0
 
 
 @ft.cache
-def _allowed_maps():
+def _allowed_memory_maps() -> int:
     with contextlib.suppress(OSError, ValueError):
         return int(Path("/proc/sys/vm/max_map_count").read_bytes())
     return 1 << 62
 
 
-def forget(why):
+def drop_all(reason: str) -> None:
     """Drops all compiled code, that of the program's own `jax.jit` too."""
-    for clear in Kept.clear:
+    for clear in SignatureCache.clear_functions:
         clear()
     CacheEpoch.number += 1
     jax.clear_caches()
-    log.add(f"all compiled code was dropped: {why}")
+    log.add(f"all compiled code was dropped: {reason}")

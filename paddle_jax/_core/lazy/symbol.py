@@ -10,7 +10,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import aval_of
 
 # stand for a length that is not known; highly composite, so that reshapes and strides divide them
-PROBES = (5040, 10080)
+PROBE_LENGTHS = (5040, 10080)
 
 
 class SymbolError(TypeError, AttributeError):
@@ -72,7 +72,7 @@ class Symbol:
             return frame.lengths_of(self)
         if first is second:
             return first.shape
-        return lengths(self.avals) if frame.probe is None else self.avals[frame.probe].shape
+        return known_lengths(self.avals) if frame.probe is None else self.avals[frame.probe].shape
 
     @property
     def is_open(self):
@@ -100,36 +100,36 @@ class Symbol:
         raise SymbolError(f"{name} of a Variable")
 
 
-ABSTRACT = (jax.core.Tracer, Symbol)  # what a Tensor may hold whose value is not known
+ABSTRACT_TYPES = (jax.core.Tracer, Symbol)  # what a Tensor may hold whose value is not known
 
 
-def avals_of(shape, dtype):
+def probe_avals(shape, dtype):
     """The two avals of a shape with None or -1 for unknown lengths."""
     first, second = (
-        aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype)) for probe in PROBES
+        aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype))
+        for probe in PROBE_LENGTHS
     )
     return first, second
 
 
-def lengths(avals):
+def known_lengths(avals):
     """The lengths that a pair of avals stands for, -1 where unknown."""
     first, second = avals
     return tuple([a if a == b else -1 for a, b in zip(first.shape, second.shape, strict=True)])
 
 
-def joined(one, other):
+def common_avals(one, other):
     """The pair of avals that two pairs have in common, lengths that differ being unknown; None where dtypes
     or numbers of axes differ."""
     if one == other:
         return one
     if one[0].dtype != other[0].dtype or one[0].ndim != other[0].ndim:
         return None
-    return avals_of(
-        [n if n == m else -1 for n, m in zip(lengths(one), lengths(other), strict=True)], one[0].dtype
-    )
+    pairs = zip(known_lengths(one), known_lengths(other), strict=True)
+    return probe_avals([n if n == m else -1 for n, m in pairs], one[0].dtype)
 
 
-class Programs:
+class DefaultPrograms:
     """The default main and startup Program and the Scope, process-wide; None until asked for."""
 
     main, startup, scope = None, None, None

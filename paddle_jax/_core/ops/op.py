@@ -30,13 +30,13 @@ from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.kernels.lifted_attributes import NUMBER, Lifting
+from paddle_jax._core.kernels.lifted_attributes import NUMBER, AttributeLifting
 from paddle_jax._core.kernels.op_record import NONE, OWN
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.signature_cache import keeps
+from paddle_jax._core.lazy.signature_cache import register_owner
 from paddle_jax._core.ops.argument_errors import CAUGHT, told_mistake
 from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source
@@ -104,8 +104,8 @@ class Op:
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
         self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
         self.kernels, self.fast = {}, {}
-        self.lifting = Lifting(self)
-        keeps(self)
+        self.lifting = AttributeLifting(self)
+        register_owner(self)
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -133,8 +133,8 @@ class Op:
         """The kernel of a call and its operands, without the random key. Float attributes that change from
         call to call are among them."""
         kernel, ctx = self.kernel(layout, attrs), local.ctx
-        if self.jit and ctx.frame.eager and kernel.made_of is not None:
-            frozen = kernel.made_of[2]
+        if self.jit and ctx.frame.eager and kernel.declaration is not None:
+            frozen = kernel.declaration[2]
             lifted = self.lifting.look(layout, frozen)
             if lifted is not None:
                 numbers = [frozen[i] for i in lifted.where]
@@ -157,7 +157,7 @@ class Op:
             kernel = self.kernels[key] = Kernel(
                 self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff
             )
-            kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
+            kernel.declaration, kernel.constant_mask = (self, layout, frozen), self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel
 

@@ -50,7 +50,7 @@ def _in_child():
     jax.device_put = device_put.batched_device_put = refuse
 
 
-def start():
+def install():
     """Watches for forks. JAX's own warning, given at each of them whatever the child does, is
     not needed then."""
     if hasattr(os, "register_at_fork"):

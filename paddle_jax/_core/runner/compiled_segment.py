@@ -20,18 +20,18 @@ from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit, preserved_tracing
 from paddle_jax._core.kernels.kernel import has_loop
-from paddle_jax._core.kernels.kernel_gradients import linearized, pulled
+from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.positions import aval_at, needed, value_at
-from paddle_jax._core.lazy.reference_counts import free
+from paddle_jax._core.lazy.positions import aval_at, needed_ops, value_at
+from paddle_jax._core.lazy.reference_counts import is_unreferenced
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.lazy.signature_cache import register_cache, watch
+from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner import loop_rolling
 from paddle_jax._core.runner.explain import reason
-from paddle_jax._core.runner.tiering import repeats
+from paddle_jax._core.runner.tiering import runs_before_compiling
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16
@@ -66,7 +66,7 @@ def clear():
     _Cache.last = None
 
 
-def by_use():
+def programs_by_use():
     """(how many programs had been compiled when it was last used, what drops it) of each compiled segment."""
     return [
         (program.used, ft.partial(_Cache.programs.pop, key, None))
@@ -74,7 +74,7 @@ def by_use():
     ]
 
 
-register_cache(clear, by_use)
+register_cache(clear, programs_by_use)
 
 
 def program_for(ops, leaves, live, why, device):
@@ -121,8 +121,8 @@ def _new_program(key, leaves, why, device):
             )
         return None
     _Cache.variants[kernels] = made + 1
-    watch()
-    program = Program(key, leaves, why)
+    evict_if_due()
+    program = CompiledSegment(key, leaves, why)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
@@ -144,8 +144,8 @@ def _unfit(ops, live):
 def _least(key, mark, leaves, device):
     found = _Cache.least.get((mark, device, settings.interpreter))
     if found is None:
-        run = loop_rolling.find(*key[:2], [v.aval for v in leaves], key[2])
-        found = _Cache.least[mark, device, settings.interpreter] = repeats(key[0], device, run)
+        run = loop_rolling.find_repetition(*key[:2], [v.aval for v in leaves], key[2])
+        found = _Cache.least[mark, device, settings.interpreter] = runs_before_compiling(key[0], device, run)
     return found
 
 
@@ -154,7 +154,7 @@ def _kept_inside(ops, live):
     return {p for entry in ops for p in entry[1:] if p >= 0}.intersection(live)
 
 
-def drop(program, error):
+def drop_failed(program, error):
     """Forgets a program that failed; its segment runs op by op from now on until it has been
     met often again."""
     _Cache.programs.pop(program.key, None)
@@ -165,7 +165,7 @@ def drop(program, error):
     )
 
 
-class Program:
+class CompiledSegment:
     """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had
     been compiled when it was last used."""
 
@@ -182,7 +182,7 @@ class Program:
         self.avals = [v.aval for v in leaves]
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
-        options = compiler_options(sum(len(entry[0].traced.jaxpr.eqns) for entry in ops))
+        options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in ops))
         self.fn = interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
         self.once = InterruptSafeCall(self.fn, "segment")
 
@@ -202,23 +202,23 @@ class Program:
         def value_of(p):
             return value_at(p, leaves, env)
 
-        useful = [i for i, _ in needed(ops, live)]
+        useful = [i for i, _ in needed_ops(ops, live)]
         heads, tails = _shared_loops(ops, useful)
-        run = None if heads else loop_rolling.find(ops, live, self.avals, hosts)
+        run = None if heads else loop_rolling.find_repetition(ops, live, self.avals, hosts)
         for i in useful:
             if run is not None and run.start <= i < run.start + run.count * run.period:
                 if run.last not in env:
-                    loop_rolling.trace(run, ops, value_of, leaves.stacked, env)
+                    loop_rolling.trace_repetition(run, ops, value_of, leaves.stacked, env)
                 continue
             sig, *positions = ops[i]
             operands = [value_of(p) for p in positions]
             if i in heads:
-                env[i], pulls[i] = linearized(sig.kernel, heads[i], operands)
+                env[i], pulls[i] = linearize(sig.kernel, heads[i], operands)
             elif i in tails:
-                _, _, given, arity = sig.kernel.of
-                env[i] = pulled(env[tails[i]], pulls[tails[i]], given, operands[arity:])
+                _, _, given, arity = sig.kernel.derived_from
+                env[i] = pull_back(env[tails[i]], pulls[tails[i]], given, operands[arity:])
             else:
-                env[i] = sig.traced(*operands)
+                env[i] = sig.equations(*operands)
         return [value_of(p) for p in live]
 
     def structs(self, leaves):
@@ -268,7 +268,9 @@ class Program:
         may give their memory away."""
         leaves = seg.leaves
         donated = [
-            stored_jax_array(leaves[i]) if whole and free(leaves, i) else jnp.array(leaves[i].array)
+            stored_jax_array(leaves[i])
+            if whole and is_unreferenced(leaves, i)
+            else jnp.array(leaves[i].array)
             for i in self.donate
         ]
         kept = [
@@ -335,7 +337,12 @@ def _donatable(ops, leaves, live):
     found = []
     for i in range(len(leaves)):
         aval = leaves[i].aval
-        if aval.nbytes >= _DONATE and room[aval] and type(leaves[i].array) is not tuple and free(leaves, i):
+        if (
+            aval.nbytes >= _DONATE
+            and room[aval]
+            and type(leaves[i].array) is not tuple
+            and is_unreferenced(leaves, i)
+        ):
             room[aval] -= 1
             found.append(i)
     return tuple(found)
@@ -351,8 +358,8 @@ def _shared_loops(ops, useful):
     at = {(ops[i][0].kernel, ops[i][1:]): i for i in useful}
     heads, tails = {}, {}
     for j in useful:
-        of = ops[j][0].kernel.of
+        of = ops[j][0].kernel.derived_from
         i = None if of is None else at.get((of[0], ops[j][1 : 1 + of[3]]))
-        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].traced):
+        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].equations):
             heads[i], tails[j] = of[1], i
     return heads, tails

@@ -1,7 +1,7 @@
 """`paddle_jax.explain()`: what was compiled, how long it took and why, in plain words."""
 
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.lazy.positions import MASK
+from paddle_jax._core.lazy.positions import OP_MASK
 
 
 def reason(program, programs):
@@ -20,16 +20,16 @@ def reason(program, programs):
         at, old = next(
             (a[0], b[0]) for a, b in zip(ops, near[-1].key[0], strict=True) if a[0].kernel is not b[0].kernel
         )
-        return f"an attribute of {at.kernel.name} differs ({at.where}; before: {old.where})"
+        return f"an attribute of {at.kernel.name} differs ({at.user_line}; before: {old.user_line})"
     old_ops, old_live, old_hosts = same[-1].key
     for a, b in zip(ops, old_ops, strict=True):
         if a[0] is not b[0]:
-            return f"{a[0].kernel.name} got {_operands(a[0])}, before {_operands(b[0])} ({a[0].where})"
+            return f"{a[0].kernel.name} got {_operands(a[0])}, before {_operands(b[0])} ({a[0].user_line})"
     if set(live) != set(old_live):
         differing = ((set(live) - set(old_live), "still"), (set(old_live) - set(live), "no longer"))
-        results = [(ops[p & MASK][0], how) for places, how in differing for p in sorted(places)[:3]]
+        results = [(ops[p & OP_MASK][0], how) for places, how in differing for p in sorted(places)[:3]]
         return "; ".join(
-            [f"the result of {sig.kernel.name} ({sig.where}) is {how} referenced" for sig, how in results]
+            [f"the result of {sig.kernel.name} ({sig.user_line}) is {how} referenced" for sig, how in results]
         )
     if hosts != old_hosts:
         return "a Python number stands where an array stood, or the other way round"
@@ -37,7 +37,7 @@ def reason(program, programs):
 
 
 def _operands(sig):
-    return ", ".join(map(repr, sig.operands))
+    return ", ".join(map(repr, sig.operand_avals))
 
 
 class Explanation:

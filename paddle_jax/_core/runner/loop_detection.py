@@ -5,7 +5,7 @@ arbitrary length would give windows that differ from flush to flush; cutting aft
 loop's body the compiled unit.
 """
 
-from paddle_jax._core.lazy.segment import FIRST_LOOK
+from paddle_jax._core.lazy.segment import FIRST_LIMIT
 from paddle_jax._core.lazy.settings import settings
 
 REPEATS = 8  # periods that must be seen before a segment is taken for a loop
@@ -27,8 +27,8 @@ def cut_or_grow(seg, ctx):
         seg.run("the end of a period of a loop")
         return
     ctx.unit = None
-    if n < min(FIRST_LOOK, most):
-        seg.limit = min(FIRST_LOOK, most)
+    if n < min(FIRST_LIMIT, most):
+        seg.limit = min(FIRST_LIMIT, most)
         return
     window = n // 2 if n < most else n
     period = smallest_period(sigs, window, window // REPEATS if n < most else window // 2)

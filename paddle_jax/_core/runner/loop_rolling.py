@@ -11,14 +11,14 @@ import itertools
 
 import jax
 
-from paddle_jax._core.lazy.positions import MASK, OUTPUT, aval_at
+from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at
 
 _LONGEST = 512  # ops of a period
 _LEAST = 4  # repetitions
 
 
 @dataclasses.dataclass
-class Run:
+class RepeatedOps:
     """`count` periods of `period` ops from op `start` on. How an operand of an op of the period is found is
     in `sources`, per op and operand:
 
@@ -41,7 +41,7 @@ class Run:
         return self.start + (self.count - 1) * self.period
 
 
-def find(ops, live, avals, hosts):
+def find_repetition(ops, live, avals, hosts):
     """The Run of a segment that can be rolled up, or None. `avals` are those of the leaves, `hosts` tells how
     many host numbers or which constant stand for a leaf (None: an array)."""
     run = _repetition([entry[0] for entry in ops])
@@ -50,7 +50,7 @@ def find(ops, live, avals, hosts):
             return None
         if _understand(run, ops, avals, hosts) and _closed(run, ops, live):
             return run
-        run = Run(run.start + run.period, run.period, run.count - 1)
+        run = RepeatedOps(run.start + run.period, run.period, run.count - 1)
     return None
 
 
@@ -63,7 +63,7 @@ def _repetition(sigs):
                 continue
             count = (i - start) // period
             if count >= _LEAST and (best is None or count * period > best.count * best.period):
-                best = Run(start, period, count)
+                best = RepeatedOps(start, period, count)
             start = i - period + 1
     return best
 
@@ -82,7 +82,7 @@ def _understand(run, ops, avals, hosts):
 
 
 def _source(run, ops, positions, avals, hosts, known):
-    if len(set(positions)) == 1 and (positions[0] < 0 or positions[0] & MASK < run.start):
+    if len(set(positions)) == 1 and (positions[0] < 0 or positions[0] & OP_MASK < run.start):
         return ("fixed", positions[0])
     if all(p < 0 for p in positions):
         if (
@@ -93,7 +93,7 @@ def _source(run, ops, positions, avals, hosts, known):
         run.inputs.append([-1 - p for p in positions])
         return ("input", len(run.inputs) - 1)
     offsets = {
-        ((p & MASK) - run.start - j * run.period, p >> OUTPUT) if p >= 0 else None
+        ((p & OP_MASK) - run.start - j * run.period, p >> OUTPUT_SHIFT) if p >= 0 else None
         for j, p in enumerate(positions)
         if j
     }
@@ -102,13 +102,13 @@ def _source(run, ops, positions, avals, hosts, known):
     offset, output = offsets.pop()
     if 0 <= offset < run.period:
         first = positions[0]
-        same = first >= 0 and ((first & MASK) - run.start, first >> OUTPUT) == (offset, output)
+        same = first >= 0 and ((first & OP_MASK) - run.start, first >> OUTPUT_SHIFT) == (offset, output)
         return ("inside", offset, output) if same else None
     if not -run.period <= offset < 0:
         return None
     key = (offset + run.period, output, positions[0])
     if key not in known:
-        if positions[0] >= 0 and positions[0] & MASK >= run.start:
+        if positions[0] >= 0 and positions[0] & OP_MASK >= run.start:
             return None
         if aval_at(positions[0], avals, ops) is not aval_at(positions[1], avals, ops):
             return None
@@ -121,12 +121,12 @@ def _closed(run, ops, live):
     """Whether only results of the last period are asked for by others."""
     end = run.start + run.count * run.period
     inner = range(run.start, run.last)
-    if any(p & MASK in inner for p in live):
+    if any(p & OP_MASK in inner for p in live):
         return False
-    return not any(p >= 0 and p & MASK in inner for entry in ops[end:] for p in entry[1:])
+    return not any(p >= 0 and p & OP_MASK in inner for entry in ops[end:] for p in entry[1:])
 
 
-def trace(run, ops, value_of, stacked, env):
+def trace_repetition(run, ops, value_of, stacked, env):
     """Traces all periods; `value_of` gives what is outside by position, `stacked` leaves along a new axis.
     Puts the results of the last period into `env`."""
     init = [value_of(first) for _, _, first in run.carries]
@@ -140,7 +140,7 @@ def trace(run, ops, value_of, stacked, env):
         for k in range(run.period):
             entry = ops[run.start + k]
             operands = [_operand(source, results, carry, given, value_of) for source in run.sources[k]]
-            results[k] = entry[0].traced(*operands)
+            results[k] = entry[0].equations(*operands)
         return results
 
     def body(carry, given):

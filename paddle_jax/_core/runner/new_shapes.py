@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.runner.tiering import on_host, repeats
+from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
 
 _MAX_SHAPES = 1 << 12
 _UNKNOWN = 10  # calls before compiling, where the ops of a call cannot be counted
@@ -36,7 +36,7 @@ class NewShapes:
 
     def waits(self, shapes: Hashable) -> bool:
         """Whether a call with these shapes runs op by op; False: compile them. Counts the call."""
-        if local.ctx.segment is None or not on_host(default_device()):
+        if local.ctx.segment is None or not may_interpret(default_device()):
             return False
         with self.lock:
             count = self.calls.pop(shapes, 0) + 1
@@ -57,6 +57,6 @@ class NewShapes:
         result = call()
         if shapes not in self.worth:
             ops = segment.ops[start:] if ctx.segment is segment else None
-            worth = repeats(ops, default_device()) if ops else _UNKNOWN
+            worth = runs_before_compiling(ops, default_device()) if ops else _UNKNOWN
             self.worth[shapes] = min(worth, _MOST)
         return result

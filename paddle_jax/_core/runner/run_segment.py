@@ -18,15 +18,15 @@ from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, to_lazy
 from paddle_jax._core.lazy.lazy_array import lazy_from_numpy as on_host_value
-from paddle_jax._core.lazy.positions import MASK, needed, picked
+from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, select_result
 from paddle_jax._core.lazy.recording import run_pending
-from paddle_jax._core.lazy.reference_counts import wanted
-from paddle_jax._core.lazy.segment import ANY, FIRST_LOOK, Segment, idle, sig_of
+from paddle_jax._core.lazy.reference_counts import referenced_results
+from paddle_jax._core.lazy.segment import FIRST_LIMIT, UNDECIDED, Segment, signature_of, wait_until_idle
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
-from paddle_jax._core.runner.compiled_segment import drop, program_for
+from paddle_jax._core.runner.compiled_segment import drop_failed, program_for
 from paddle_jax._core.runner.loop_detection import cut_or_grow
-from paddle_jax._core.runner.tiering import interpreted, on_host
+from paddle_jax._core.runner.tiering import interpret, may_interpret
 
 
 def run_segment(seg, why):
@@ -48,8 +48,8 @@ def run_segment(seg, why):
             whole = not seg.busy
             ctx.segment = _next(ctx)
         else:
-            whole = idle(seg)
-        _run(seg, whole, why, ctx)
+            whole = wait_until_idle(seg)
+        _run_ops(seg, whole, why, ctx)
         if whole:
             seg.close()
 
@@ -62,19 +62,19 @@ def run_single_op(seg) -> bool:
     what a finalizer records or computes meanwhile stands beside it.
     """
     ctx = local.ctx
-    device = default_device() if seg.device is ANY else seg.device
+    device = default_device() if seg.device is UNDECIDED else seg.device
     if (
         ctx.segment is not seg
         or seg.busy
         or seg.running is not None
-        or not on_host(device)
+        or not may_interpret(device)
         or Verbose.wants("segment")
         or not repair_tracing()
     ):
         return False
     sig, *positions = seg.ops[0]
     with np.errstate(all="ignore"):
-        found = interpreted(sig, [materialize(seg.leaves[-1 - p]) for p in positions])
+        found = interpret(sig, [materialize(seg.leaves[-1 - p]) for p in positions])
     if found is None:
         return False
     for value in seg.results:
@@ -82,7 +82,7 @@ def run_single_op(seg) -> bool:
             if value.aval.nbytes >= _LARGE:
                 value.made = sig
             value.device = device
-            value.array = picked(found, value.pos)
+            value.array = select_result(found, value.pos)
     log.segments += 1
     if ctx.segment is seg:
         ctx.segment = _next(ctx)
@@ -91,9 +91,9 @@ def run_single_op(seg) -> bool:
     return True
 
 
-def interpreted_now(kernel, raws):
+def interpret_now(kernel, raws):
     """The results of a kernel as a list of Values, by the interpreter; None where it is to be compiled."""
-    if local.ctx.segment is None or not on_host(default_device()):
+    if local.ctx.segment is None or not may_interpret(default_device()):
         return None
     values = [raw if type(raw) is LazyArray else to_lazy(raw) for raw in raws]
     if None in values or not repair_tracing():
@@ -101,25 +101,25 @@ def interpreted_now(kernel, raws):
     operands = list(map(materialize, values))  # what was pending has a device now
     if any(v.device not in (default_device(), None, CONSTANT) for v in values):
         return None
-    sig = sig_of(kernel, tuple([v.aval for v in values]))
+    sig = signature_of(kernel, tuple([v.aval for v in values]))
     with np.errstate(all="ignore"):
-        found = interpreted(sig, operands)
+        found = interpret(sig, operands)
     if found is None:
         return None
-    return [on_host_value(array) for array in (found if sig.many else [found])]
+    return [on_host_value(array) for array in (found if sig.container else [found])]
 
 
 def _next(ctx):
     """The segment that comes after."""
-    return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint), settings.max_ops))
+    return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LIMIT, ctx.hint), settings.max_ops))
 
 
 _NOTHING = contextlib.nullcontext()
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 
 
-def _run(seg, whole, why, ctx):
-    values = wanted(seg.results)
+def _run_ops(seg, whole, why, ctx):
+    values = referenced_results(seg.results)
     if not values:
         return
     log.segments += 1
@@ -133,16 +133,16 @@ def _run(seg, whole, why, ctx):
     for value in values.values():
         value.device = seg.device
         if value.aval.nbytes >= _LARGE:
-            value.made = ops[value.pos & MASK][0]
-    device = default_device() if seg.device is ANY else seg.device
+            value.made = ops[value.pos & OP_MASK][0]
+    device = default_device() if seg.device is UNDECIDED else seg.device
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
         # the segment does not depend on a trace around it
         with np.errstate(all="ignore"), _NOTHING if clean else eager_evaluation():
-            run_each(ops, seg.leaves, values, on_host(device))
+            run_op_by_op(ops, seg.leaves, values, may_interpret(device))
     else:
         ctx.hint = len(ops) + 1
-    if seg.device is ANY or (type(seg.device) is frozenset and log.compiled_runs == hits):
+    if seg.device is UNDECIDED or (type(seg.device) is frozenset and log.compiled_runs == hits):
         for value in values.values():
             value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)
 
@@ -159,20 +159,22 @@ def _attempt(program, seg, whole, values):
             raise seg.error from None
         if is_unrelated_error(error):
             raise
-        drop(program, error)
+        drop_failed(program, error)
         return False
     return True
 
 
-def run_each(ops, leaves, values, host):
+def run_op_by_op(ops, leaves, values, host):
     """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or
     through the compiled kernels of the ops. One that fails leaves those before it."""
     at_hand, env = materialize if host else to_array, {}
-    for i, done in needed(ops, tuple(values)) if len(ops) > 1 else ((0, ()),):
+    for i, done in needed_ops(ops, tuple(values)) if len(ops) > 1 else ((0, ()),):
         sig, *positions = ops[i]
-        operands = [at_hand(leaves[-1 - p]) if p < 0 else picked(env[p & MASK], p) for p in positions]
+        operands = [
+            at_hand(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
+        ]
         try:
-            found = interpreted(sig, operands) if host else None
+            found = interpret(sig, operands) if host else None
             env[i] = compute(sig.kernel, list(map(put_if_large, operands))) if found is None else found
         except Exception as error:
             _give(env, values)
@@ -188,8 +190,8 @@ def run_each(ops, leaves, values, host):
 
 def _give(env, values):
     for p, value in values.items():
-        if p & MASK in env:
-            value.array = picked(env[p & MASK], p)
+        if p & OP_MASK in env:
+            value.array = select_result(env[p & OP_MASK], p)
 
 
 def _located(error, sig):
@@ -197,14 +199,12 @@ def _located(error, sig):
     statement wants its result now. The op's name is in its text already."""
     first, line, rest = str(error).partition("\n")
     now = user_line()
-    text = (
-        f"{first}; "
-        f"recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}"
-    )
+    wanted = "" if now in (sig.user_line, "?") else f", wanted at {now}"
+    text = f"{first}; recorded at {sig.user_line}{wanted}{line}{rest}"
     try:
         return type(error)(text)
     except TypeError:
-        error.add_note(f"recorded at {sig.where}")
+        error.add_note(f"recorded at {sig.user_line}")
         return error
 
 

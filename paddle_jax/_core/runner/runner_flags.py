@@ -8,7 +8,7 @@ from typing import Any
 
 from paddle_jax._core.base import flags, vlog
 from paddle_jax._core.base.memory_flags import refuse_if_device_in_use
-from paddle_jax._core.kernels.op_checks import announced, checked, watcher
+from paddle_jax._core.kernels.op_checks import op_executor, run_checked, run_logged
 from paddle_jax._core.lazy.recording import change_settings
 from paddle_jax._core.lazy.settings import MODES, settings
 
@@ -45,14 +45,14 @@ def _setter(attribute: str) -> Callable[[Any], None]:
 
 def _set_nan_check(value: bool) -> None:
     """Has each operation checked for NaN and infinity."""
-    change_settings(executor=watcher(value))
+    change_settings(executor=op_executor(value))
 
 
 def _update_executor() -> None:
     """Prints each operation, or ends that, after a change of the levels of messages."""
-    replaceable = (None, checked, announced)  # any other executor belongs to paddle.amp.debugging
+    replaceable = (None, run_checked, run_logged)  # any other executor belongs to paddle.amp.debugging
     if settings.executor in replaceable:
-        change_settings(executor=watcher(flags.value_of("check_nan_inf")))
+        change_settings(executor=op_executor(flags.value_of("check_nan_inf")))
 
 
 def _request_determinism() -> None:
@@ -81,7 +81,7 @@ def start() -> None:
         _request_determinism()
         changes["mode"] = "off"
     check_nan_inf = os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true")
-    changes["executor"] = watcher(check_nan_inf)
+    changes["executor"] = op_executor(check_nan_inf)
     change_settings(**changes)
 
 

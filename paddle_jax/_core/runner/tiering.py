@@ -20,7 +20,7 @@ _SHARE = 0.3  # of what compiling a segment costs: when interpreting it has take
 _RUNS = 2  # a segment is compiled when it is met for the second time at the earliest
 
 
-class Cold:
+class TierState:
     """What the interpreter knows of a Sig.
 
     plan: None when it is compiled. cost, compile_cost: estimated seconds of one run and of compiling it.
@@ -34,38 +34,38 @@ class Cold:
         self.cost, self.compile_cost = (_CALL, 0.05) if made is None else (made.cost, made.compile_cost)
 
 
-def cold(sig) -> Cold:
+def tier_state(sig) -> TierState:
     """What the interpreter knows of a Sig; its plan is made when it is first asked for."""
-    found = sig.cold
+    found = sig.tier_state
     if found is None:
-        found = sig.cold = Cold(_planned(sig))
+        found = sig.tier_state = TierState(_planned(sig))
     return found
 
 
 def _planned(sig):
-    avals = [*sig.operands, *(sig.out if sig.many else [sig.out])]
+    avals = [*sig.operand_avals, *(sig.out_avals if sig.container else [sig.out_avals])]
     if any(a.weak for a in avals):  # NumPy does not know JAX's weak types
         return _refused(sig, "a weakly typed operand or result")
     try:
-        return plan(sig.traced)
+        return plan(sig.equations)
     except Refusal as refusal:
         return _refused(sig, str(refusal))
 
 
 def _refused(sig, why):
     log.refusals[why] += 1
-    log.add(f"compiled at once: {sig.kernel.name} ({sig.where}): {why}")
+    log.add(f"compiled at once: {sig.kernel.name} ({sig.user_line}): {why}")
 
 
-def on_host(device) -> bool:
+def may_interpret(device) -> bool:
     """Whether what belongs on a device may be computed by NumPy."""
     return settings.interpreter and device is default_device() and device.platform == "cpu"
 
 
-def interpreted(sig, operands):
+def interpret(sig, operands):
     """The results of an op as NumPy arrays; None when it is to be compiled. The caller has
     NumPy's warnings off."""
-    found = sig.cold or cold(sig)
+    found = sig.tier_state or tier_state(sig)
     spent = found.spent + max(found.cost - _KERNEL, 0.0)
     if found.plan is None or spent > found.compile_cost:
         return None
@@ -78,16 +78,16 @@ def interpreted(sig, operands):
         return None
     found.spent = spent
     log.interpreted_ops += 1
-    return sig.traced.structured(out)
+    return sig.equations.structured(out)
 
 
-def repeats(ops, device, run=None) -> int:
+def runs_before_compiling(ops, device, run=None) -> int:
     """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what
     compiling will take. On an accelerator and on several devices at once, since compiling its ops one by
     one takes longer."""
-    if not on_host(device):
+    if not may_interpret(device):
         return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
-    known = [cold(entry[0]) for entry in ops]
+    known = [tier_state(entry[0]) for entry in ops]
     saved = sum(c.cost + _CALL for c in known) - _PROGRAM
     if run is not None:  # compiled as a loop: the first period, and the body
         known = known[: run.start + 2 * run.period] + known[run.start + run.count * run.period :]

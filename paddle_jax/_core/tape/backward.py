@@ -304,7 +304,7 @@ def _give_zeros(order, retain_graph):
     """Zeros for the leaves that results were computed from but do not change with."""
     for source, _ in _zero_grad_sources(order):
         if not isinstance(source, Tensor):
-            if not (retain_graph or source.kernel is None or source.kernel.of is None):
+            if not (retain_graph or source.kernel is None or source.kernel.derived_from is None):
                 # recorded gradients only: another result may still need what it was computed by
                 source.free()
             continue

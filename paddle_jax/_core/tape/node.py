@@ -5,11 +5,11 @@ import itertools
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD, execute
-from paddle_jax._core.kernels.kernel_gradients import pulled
+from paddle_jax._core.kernels.kernel_gradients import pull_back
 from paddle_jax._core.kernels.op_record import node_name
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.positions import MASK
+from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
@@ -63,7 +63,7 @@ class Node:
         """Notes where the operation that gave `out`, a raw result or several, was recorded."""
         first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
         if type(first) is LazyArray and first.array is None:
-            self.seg, self.pos = first.seg, first.pos & MASK
+            self.seg, self.pos = first.seg, first.pos & OP_MASK
         return self
 
     def __repr__(self):
@@ -130,7 +130,7 @@ class Node:
         frame = local.ctx.frame
         if frame.recording:
             return frame.call(kernel, [*self._operands(), *cts])
-        made = self.kernel.made_of
+        made = self.kernel.declaration
         if (
             made is not None
             and made[0].by_result is not None
@@ -145,7 +145,7 @@ class Node:
                 diff += (at,)
                 edges += (source_of(ct),)
             at += 1
-        flow, zero_grad_sources = kernel.flow(values), self.zero_grad_sources
+        flow, zero_grad_sources = kernel.gradient_mask(values), self.zero_grad_sources
         if any(not flow >> i & 1 for i in diff):
             zero_grad_sources = {
                 (id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1
@@ -190,7 +190,9 @@ class ResidualNode(Node):
         """As `Node.pull`; a gradient that is recorded, or of some operands only, is computed anew."""
         if create_graph or kept is not None or self.values is None:
             return super().pull(cts, create_graph, kept)
-        out = pulled(*self.made, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+        out = pull_back(
+            *self.made, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
+        )
         return out if type(out) is tuple else (out,)
 
     def free(self):

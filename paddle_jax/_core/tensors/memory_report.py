@@ -6,7 +6,7 @@ import gc
 from paddle_jax._core.base.caller_info import ENGINE
 from paddle_jax._core.base.out_of_memory import MemoryDetails, detail_providers, format_bytes
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.positions import MASK
+from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 
@@ -113,7 +113,9 @@ def _origin(tensor):
     pending = type(raw) is LazyArray and raw.array is None
     # none where a compiled step keeps several Tensors in one array
     ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()
-    made = ops[raw.pos & MASK][0] if pending and raw.pos & MASK < len(ops) else getattr(raw, "made", None)
+    made = (
+        ops[raw.pos & OP_MASK][0] if pending and raw.pos & OP_MASK < len(ops) else getattr(raw, "made", None)
+    )
     kernel = getattr(node, "kernel", None)
     op = getattr(kernel, "name", "") or (
         "a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name
@@ -129,7 +131,7 @@ def _origin(tensor):
     values = getattr(node, "values", None)
     if kernel is None or values is None:
         return op, "?"
-    return op, kernel.line_of([tuple(v.shape) for v in values])
+    return op, kernel.recorded_line([tuple(v.shape) for v in values])
 
 
 def _history(tensors, owned):

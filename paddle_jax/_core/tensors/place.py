@@ -7,12 +7,12 @@ import numpy as np
 from paddle_jax._core.lazy.devices import HOST, default_device
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.recording import run_pending
-from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_array
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 # what a Tensor may hold that is on no device yet
-_ANYWHERE = (*ABSTRACT, np.ndarray, np.generic, jax.ShapeDtypeStruct)
+_ANYWHERE = (*ABSTRACT_TYPES, np.ndarray, np.generic, jax.ShapeDtypeStruct)
 
 
 class Place:

@@ -8,7 +8,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
-from paddle_jax._core.kernels.value_checks import heard
+from paddle_jax._core.kernels.value_checks import after_checks
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, held, tensor_method
 
@@ -61,7 +61,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
 
 def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
-    value = heard(materialize(held(tensor)))
+    value = after_checks(materialize(held(tensor)))
     if isinstance(value, jax.core.Tracer):
         local.ctx.frame.on_print(tensor)
         return (

@@ -15,7 +15,7 @@ from paddle_jax._core.base.errors import ArgumentError, TracedValueError
 from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, are_known
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels.value_checks import heard
+from paddle_jax._core.kernels.value_checks import after_checks
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
@@ -99,7 +99,7 @@ class Tensor:
     def _value(self):
         """The concrete jax array: runs what is pending. For shape, dtype and handing the
         value on, use `_raw`."""
-        return heard(to_jax_array(held(self)))
+        return after_checks(to_jax_array(held(self)))
 
     @_value.setter
     def _value(self, value):
@@ -361,7 +361,7 @@ class Tensor:
         kind = own.get(type(self), type(self))
         return _unpickle, (
             kind,
-            to_numpy(heard(materialize(held(self)))),
+            to_numpy(after_checks(materialize(held(self)))),
             self.stop_gradient,
             self.persistable,
             self._name,
@@ -553,13 +553,13 @@ def on_host(tensor, op, instead=""):
         error = TracedValueError(op, instead)
         frame.on_refusal(error)
         raise error
-    return to_numpy(heard(value), op)
+    return to_numpy(after_checks(value), op)
 
 
 def elements(tensor):
     """The value as a NumPy array that nobody may write into, wherever it lies; for what is
     run eagerly only."""
-    return to_numpy(heard(materialize(held(tensor))))
+    return to_numpy(after_checks(materialize(held(tensor))))
 
 
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):

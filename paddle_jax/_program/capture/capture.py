@@ -31,8 +31,8 @@ from paddle_jax._core.execution.python_state import (
 )
 from paddle_jax._core.execution.trace import Trace, alike, is_tensor, taken_apart
 from paddle_jax._core.kernels.dependence import is_literal
-from paddle_jax._core.kernels.op_checks import checked, ride_results
-from paddle_jax._core.kernels.value_checks import joined
+from paddle_jax._core.kernels.op_checks import add_finite_check, run_checked
+from paddle_jax._core.kernels.value_checks import pack_checks
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
@@ -480,8 +480,8 @@ def _capture(run, function, n):
                 "register_hook is called on a Tensor inside the function; "
                 "register the hook outside, or call backward inside too"
             )
-        if run.executor is checked and run.checks is not None:
-            ride_results([*values, *new])
+        if run.executor is run_checked and run.checks is not None:
+            add_finite_check([*values, *new])
         _add_tables(run, captured, new)
         if run.checks:
             captured.changes.append(
@@ -492,7 +492,7 @@ def _capture(run, function, n):
                     checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks],
                 )
             )
-            new.append(joined(run.checks))
+            new.append(pack_checks(run.checks))
         captured.relations = relations(
             [c.target for c in captured.changes if c.kind == "value"], run.is_outside
         )

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax.interpreters import partial_eval
 
 from paddle_jax._core import numpy_backend
-from paddle_jax._core.kernels.value_checks import judge
+from paddle_jax._core.kernels.value_checks import raise_if_failed
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
 
@@ -123,7 +123,7 @@ class _Front:
     def __call__(self, tensors):
         arrays = [to_array(tensors[i]._raw) for i in self.places]
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
-            judge(self.plan(*map(to_numpy, arrays))[0], self.checks)
+            raise_if_failed(self.plan(*map(to_numpy, arrays))[0], self.checks)
             self.seen = arrays if all([isinstance(a, jax.Array) for a in arrays]) else ()
 
 

@@ -27,7 +27,7 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.module_protocol import AttributeStore
 from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.kernels.value_checks import Outcomes, arrived, judge, look
+from paddle_jax._core.kernels.value_checks import PendingChecks, enqueue_results, poll, raise_if_failed
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray, constant, is_zero
@@ -264,8 +264,8 @@ class Program:
     def __call__(self, tensors):
         """Runs it on operands that `operands` gave; returns what the function returns."""
         captured = self.captured
-        if Outcomes.waiting:
-            look(False)
+        if PendingChecks.queue:
+            poll(False)
         if self.differentiable:
             for tensor, shape in zip(tensors, self.shapes, strict=True):
                 if (tensor._raw.shape, tensor._raw.dtype) != shape:
@@ -280,7 +280,7 @@ class Program:
                 self.front(tensors)
             out = raws = self._run(tensors)
             if local.ctx.frame.executor is not None and (checks := Checks.of(captured)) is not None:
-                judge(raws[-1], checks.checks)  # now, as each operation is looked at
+                raise_if_failed(raws[-1], checks.checks)  # now, as each operation is looked at
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
             if place is not None:
@@ -456,7 +456,7 @@ class Program:
             elif change.kind == "rows":
                 note_program(out, tensors[target], raws[at])
             elif change.kind == "checks":
-                arrived(raws[at], change.checks)
+                enqueue_results(raws[at], change.checks)
             else:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
         linked_again(self.captured.relations)

@@ -3,7 +3,7 @@ small recursions."""
 
 import jax
 
-from paddle_jax._core.kernels.dependence import opened
+from paddle_jax._core.kernels.dependence import open_jaxpr
 
 _MANY = 300  # operations from which on it matters
 _FEW, _LARGE = 64, 4096  # elements: most results have at most the first number, none more than the second
@@ -31,7 +31,7 @@ def _sizes(jaxpr):
     """The numbers of elements of all results; of loops and branches, those inside."""
     for eqn in jaxpr.eqns:
         values = [v for p in eqn.params.values() for v in (p if isinstance(p, tuple | list) else (p,))]
-        inner = [opened(v)[0] for v in values if hasattr(v, "eqns")]
+        inner = [open_jaxpr(v)[0] for v in values if hasattr(v, "eqns")]
         for each in inner:
             yield from _sizes(each)
         if not inner:

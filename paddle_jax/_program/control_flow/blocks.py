@@ -14,7 +14,7 @@ from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.symbol import joined
+from paddle_jax._core.lazy.symbol import common_avals
 from paddle_jax._program.control_flow.checkpointed_while import Loop
 from paddle_jax._program.control_flow.cond import select
 from paddle_jax._program.control_flow.while_loop import repeat
@@ -143,7 +143,7 @@ def branched(index, regions, outputs):
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
     recorder = local.ctx.frame
-    join = ft.partial(recorder.join, answers=recorder.answers(index)) if recorder.symbolic else joined
+    join = ft.partial(recorder.join, answers=recorder.answers(index)) if recorder.symbolic else common_avals
     inferred = Inferred(tuple, [join(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
     return recorder.add(
         kernel,

@@ -12,9 +12,9 @@ from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.aval import INEXACT
-from paddle_jax._core.lazy.lengths import is_length, node_of, pair_of
-from paddle_jax._core.lazy.lengths import truth as lengths_truth
-from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, lengths
+from paddle_jax._core.lazy.lengths import expression_of, is_length, values_of
+from paddle_jax._core.lazy.lengths import to_bool as lengths_truth
+from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, known_lengths
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.effects import kernel_of
@@ -364,7 +364,7 @@ def joint(name, values):
         common = widened(leaves)
         if common is None:
             raise _unlike(name, leaves, "make shapes and dtypes the same in all", "dtype")
-        shape = lengths(common) if not local.ctx.frame.symbolic else common[0].shape
+        shape = known_lengths(common) if not local.ctx.frame.symbolic else common[0].shape
     for number in numbers:
         if not is_single(shape) or not fits(number, dtype):
             raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype", "dtype")
@@ -380,13 +380,13 @@ def fits(number, dtype):
     """Whether a number may become a Tensor of a dtype without losing anything but digits."""
     ranks = "b", "iu", "fV", "c"
     rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
-    kind = np.asarray(pair_of(number)[0]).dtype.kind
+    kind = np.asarray(values_of(number)[0]).dtype.kind
     return rank[kind] <= rank[dtype.kind] and (kind == "b") == (dtype.kind == "b")
 
 
 def number_dtype(numbers):
     """The dtype of a Tensor that stands for one of several Python numbers."""
-    kinds = {np.asarray(pair_of(n)).dtype.kind for n in numbers}
+    kinds = {np.asarray(values_of(n)).dtype.kind for n in numbers}
     if "f" in kinds and any(map(is_length, numbers)) and "c" not in kinds:
         return np.dtype(np.float64)
     if kinds == {"b"}:
@@ -410,7 +410,7 @@ def _unlike(name, values, advice, kind):
 
 def _equal(a, b):
     if is_length(a) or is_length(b):
-        return node_of(a) == node_of(b)
+        return expression_of(a) == expression_of(b)
     return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
 
 

@@ -28,7 +28,7 @@ def silent(kernel):
         results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
         return jax.tree.unflatten(jax.tree.structure(out), results)
 
-    _, kernel.fn, kernel.silent = kernel.run, quiet, True  # the compiled form is made of what prints
+    _, kernel.fn, kernel.omits_prints = kernel.run, quiet, True  # the compiled form is made of what prints
 
 
 def without_effects(jaxpr):

@@ -18,7 +18,7 @@ def item_at(container: Any, key: Any) -> Any:
     if isinstance(container, list | tuple) and container:
         if all(map(is_number, container)):
             return lengths.element(list(container), key)
-        place = lengths.chosen(key < 0, key + len(container), key)
+        place = lengths.select(key < 0, key + len(container), key)
         return _chosen(list(enumerate(container)), place)
     if isinstance(container, dict) and container and all(type(one) is int for one in container):
         return _chosen(list(container.items()), key)
@@ -45,7 +45,7 @@ def contains(container: Any, value: Any) -> Any:
 
 def lacks(container: Any, value: Any) -> Any:
     """`value not in container`."""
-    return lengths.negation(contains(container, value))
+    return lengths.logical_not(contains(container, value))
 
 
 def ordered(name: str, left: Any, right: Any) -> Any:

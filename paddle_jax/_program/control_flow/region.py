@@ -20,7 +20,7 @@ from paddle_jax._core.execution.python_state import stores_of
 from paddle_jax._core.execution.trace import Trace, constants_last, trace
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.symbol import ABSTRACT, joined
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, common_avals
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
@@ -87,7 +87,7 @@ def widened(values):
     frame = local.ctx.frame
     if not frame.symbolic and (not frame.recording or frame.probe is not None):
         return None
-    join = frame.join if frame.symbolic else joined
+    join = frame.join if frame.symbolic else common_avals
     pair = values[0].avals
     for value in values[1:]:
         pair = pair and join(pair, value.avals)
@@ -132,7 +132,7 @@ def lacking(tensor, name):
 
 def is_traced(value) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
-    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT) or is_length(value)
+    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT_TYPES) or is_length(value)
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -41,7 +41,7 @@ def _final(statement):
 
 def _condition(value):
     """A condition; of unknown lengths the answer as a bool, or as a LengthBool."""
-    return lengths.truth(value) if lengths.is_length(value) else value
+    return lengths.to_bool(value) if lengths.is_length(value) else value
 
 
 class Range:
@@ -148,7 +148,7 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
 def _is_opposite(name, value, test):
     """Whether a condition is the opposite of a variable."""
     if isinstance(test, lengths.LengthBool):
-        return isinstance(value, lengths.LengthBool) and lengths.negation(value).node == test.node
+        return isinstance(value, lengths.LengthBool) and lengths.logical_not(value).node == test.node
     return _is_mark(name, value) and getattr(test, "_not_of", None) is value
 
 
@@ -381,7 +381,7 @@ def tested(value):
 def not_(value):
     """`not value`."""
     if lengths.is_length(value):
-        return lengths.negation(lengths.truth(value))
+        return lengths.logical_not(lengths.to_bool(value))
     if not is_traced(value):
         return not value
     result = numeral(truth(value).logical_not())

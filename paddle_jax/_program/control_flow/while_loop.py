@@ -12,8 +12,8 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.aval import INEXACT
-from paddle_jax._core.lazy.lengths import is_length, node_of
-from paddle_jax._core.lazy.symbol import lengths
+from paddle_jax._core.lazy.lengths import expression_of, is_length
+from paddle_jax._core.lazy.symbol import known_lengths
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.checkpointed_while import Loop
@@ -99,7 +99,7 @@ class _Carried:
         self.stands_for_number = stands_for_number or isinstance(start, HostValue)
         self.start, self.stop, self.number, self.avals = start, stop, number, avals or avals_here(start)
         self.values = None  # of what stays a number: what it is before and after a step
-        self.shape = tuple(start._raw.shape) if avals is None else lengths(avals)
+        self.shape = tuple(start._raw.shape) if avals is None else known_lengths(avals)
         self.dtype = np.dtype(start._raw.dtype)
 
 
@@ -195,7 +195,7 @@ def _adapted(name, old, new):
 
 def _same_number(old, new):
     if is_length(old) or is_length(new):
-        return node_of(old) == node_of(new)
+        return expression_of(old) == expression_of(new)
     return type(new) is type(old) and (new == old or (new != new and old != old))
 
 

@@ -284,7 +284,7 @@ def _quantor(kind, joined):
             return kind(values)
         answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
         if lengths.is_length(answer):
-            return lengths.truth(answer)
+            return lengths.to_bool(answer)
         return truth(answer) if is_traced(answer) else bool(answer)
 
     return ask
@@ -406,7 +406,7 @@ def _over_list(function):
 _LENGTH_FUNCTIONS = {
     int: _length_number(lengths.to_int),
     float: _length_number(lengths.to_float),
-    bool: _length_number(lengths.truth),
+    bool: _length_number(lengths.to_bool),
     max: _length_extreme("max"),
     min: _length_extreme("min"),
     len: _length_of,

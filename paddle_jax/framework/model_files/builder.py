@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length, node_of
+from paddle_jax._core.lazy.lengths import Length, expression_of, has_lengths, is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import is_uniform
 from paddle_jax.framework.model_files.constant_folding import np_dtype
@@ -348,7 +348,7 @@ class Builder:
 
     def length(self, number):
         """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
-        return write_expression(self, node_of(number))
+        return write_expression(self, expression_of(number))
 
     def number(self, number, dtype, shape=()):
         """A tensor of one number, which may depend on the inputs."""

@@ -1,6 +1,6 @@
 """Parts that several rules for writing use: `w` is the Builder, x and y Values."""
 
-from paddle_jax._core.lazy.lengths import Length, is_length, node_of
+from paddle_jax._core.lazy.lengths import Length, expression_of, is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
 
@@ -47,7 +47,7 @@ def reshape(w, x, shape):
 
 def same_length(one, other):
     """Whether two lengths are the same for all inputs."""
-    return node_of(one) == node_of(other)
+    return expression_of(one) == expression_of(other)
 
 
 def same_shape(one, other):
@@ -89,7 +89,7 @@ def binary(w, name, x, y, out=None):
 
 def _broadcast(one, two):
     one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
-    return [b if node_of(a) == 1 else a for a, b in zip(one, two, strict=True)]
+    return [b if expression_of(a) == 1 else a for a, b in zip(one, two, strict=True)]
 
 
 def reduced(w, name, x, axes, keepdim, out, **attrs):

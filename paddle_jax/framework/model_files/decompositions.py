@@ -20,7 +20,7 @@ def decomposition_of(kernel, attrs, tensors):
         attrs: tuple of the attributes of the call, which may hold Lengths.
         tensors: list of the operands.
     """
-    op, layout, _ = kernel.made_of
+    op, layout, _ = kernel.declaration
     function = lowering_of(op.record.code).decompose
     if function is None or op.random:
         return None

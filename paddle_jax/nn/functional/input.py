@@ -6,9 +6,9 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.kernels.value_checks import heard, ride_between, traced
+from paddle_jax._core.kernels.value_checks import add_range_check, after_checks, traced_value
 from paddle_jax._core.lazy.lengths import to_int
-from paddle_jax._core.lazy.symbol import ABSTRACT
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tape.sparse_rows import note_lookup
@@ -19,10 +19,14 @@ from paddle_jax.tensor.axes import number
 def concrete(tensor):
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
     CPU), else None."""
-    value = heard(materialize(held(tensor)))
+    value = after_checks(materialize(held(tensor)))
     if isinstance(value, np.ndarray):
         return value
-    if not isinstance(value, jax.Array) or isinstance(value, ABSTRACT) or not value.is_fully_addressable:
+    if (
+        not isinstance(value, jax.Array)
+        or isinstance(value, ABSTRACT_TYPES)
+        or not value.is_fully_addressable
+    ):
         return None
     return to_numpy(value) if next(iter(value.devices())).platform == "cpu" else None
 
@@ -37,10 +41,10 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
             + (f" and {allowed}" if allowed is not None else "")
         )
 
-    value = traced(ids)
+    value = traced_value(ids)
     if value is not None:
         usual = value if allowed is None or 0 <= allowed < size else jnp.where(value == allowed, 0, value)
-        ride_between(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
+        add_range_check(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
         return
     array = concrete(ids)
     if array is None or array.size == 0:

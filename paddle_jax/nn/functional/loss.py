@@ -6,7 +6,12 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.kernels.value_checks import follow, followed, ride, traced
+from paddle_jax._core.kernels.value_checks import (
+    add_check,
+    can_enqueue_check,
+    enqueue_check,
+    traced_value,
+)
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
@@ -261,14 +266,14 @@ def _check_probabilities(*args, **kwargs):
     given = args[0] if args else kwargs.get("input")
     if not isinstance(given, Tensor):
         return
-    value = traced(given)
+    value = traced_value(given)
     if value is not None:
-        ride(_wrong(value).any(), (), _outside)
+        add_check(_wrong(value).any(), (), _outside)
     elif (found := at_hand(given)) is not None:
         if (wrong := _wrong(found)).any():
             raise ValueError(_NO_PROBABILITY.format(found[wrong].flat[0]))
-    elif followed(given):
-        follow(no_probability(given)._raw, _outside)
+    elif can_enqueue_check(given):
+        enqueue_check(no_probability(given)._raw, _outside)
 
 
 @guarded(_check_probabilities)

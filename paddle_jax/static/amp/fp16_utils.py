@@ -79,7 +79,7 @@ def cast_model_to_fp16(
     kept = set(lists.black_varnames or ())
 
     def lowered(op):
-        made = op.kernel.made_of is not None and (not use_fp16_guard or _GUARD in op.scope)
+        made = op.kernel.declaration is not None and (not use_fp16_guard or _GUARD in op.scope)
         return made and not any(s.name in kept for s in (*op.inputs, *op.outputs))
 
     before = {s: s.dtype for op in program.ops for s in (*op.inputs, *op.outputs)}
@@ -106,7 +106,7 @@ class _Rewriting:
         program = self.program
         for op in program.ops:
             op.inputs = self._inputs(op)
-            if op.kernel.made_of is not None:
+            if op.kernel.declaration is not None:
                 for out, pair in zip(op.outputs, infer(op.kernel, op.inputs).avals, strict=True):
                     out.avals = pair
             self.ops.append(op)
@@ -118,11 +118,11 @@ class _Rewriting:
     def _inputs(self, op):
         """The operands of an operation, cast; those of operations that are no single call keep the dtypes
         they were recorded with."""
-        if op.kernel.made_of is None:
+        if op.kernel.declaration is None:
             return [self._cast(s, self.before[s]) for s in op.inputs]
         if not self.lowered(op):
             return [self._cast(s, FLOAT32) for s in op.inputs]
-        made, _, attrs = op.kernel.made_of
+        made, _, attrs = op.kernel.declaration
         target, count = self.policy.target(
             made, [wrap(s.value if type(s.value) is LazyArray else s) for s in op.inputs], attrs
         )

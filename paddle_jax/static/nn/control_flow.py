@@ -2,7 +2,7 @@
 known, in Python."""
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.symbol import ABSTRACT, Symbol
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.blocks import branch, loop
 from paddle_jax._program.control_flow.cond import cond as cond_on_traced
@@ -13,7 +13,7 @@ from paddle_jax._program.variable import variable
 def _kind(tensor):
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
-    if not isinstance(raw, ABSTRACT):
+    if not isinstance(raw, ABSTRACT_TYPES):
         return "static" if local.ctx.frame.recording else "eager"
     return "static" if type(raw) is Symbol else "traced"
 

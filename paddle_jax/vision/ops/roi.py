@@ -10,7 +10,7 @@ from jax import lax
 
 from paddle_jax import nn
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.kernels.value_checks import ride, traced
+from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete, guarded
@@ -53,11 +53,11 @@ def _guard(name, exact=False):
     def check(x, boxes, boxes_num, *_, **__):
         if not isinstance(boxes_num, Tensor) or boxes_num.ndim != 1 or 0 in boxes_num.shape:
             return  # the op refuses these
-        count, value = boxes.shape[0], traced(boxes_num)
+        count, value = boxes.shape[0], traced_value(boxes_num)
         if value is not None:
             ends = jnp.cumsum(value)
             wrong = (ends.min() < 0) | (ends[-1] < count) | (exact and ends[-1] > count)
-            ride(wrong, (ends.min(), ends[-1]), lambda least, most: refusal(least, most, count))
+            add_check(wrong, (ends.min(), ends[-1]), lambda least, most: refusal(least, most, count))
         elif (known := concrete(boxes_num)) is not None:
             ends = np.cumsum(known)
             if ends.min() < 0 or ends[-1] < count or (exact and ends[-1] > count):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.lazy.lengths import has_lengths, node_of
+from paddle_jax._core.lazy.lengths import expression_of, has_lengths
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -140,7 +140,7 @@ def _joined(w, x, pads, value):
             shape = [*x.shape[:axis], length, *x.shape[axis + 1 :]]
             if length is None:
                 parts.append(x)
-            elif node_of(length) != 0:
+            elif expression_of(length) != 0:
                 parts.append(
                     w.op(
                         "full_with_tensor",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.lazy.lengths import chosen, extreme, is_length
+from paddle_jax._core.lazy.lengths import extreme, is_length, select
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import (
@@ -191,7 +191,7 @@ def _range_of(start, count, step, length):
     forward = start, _at_least_zero(last + 1)
     backward = _at_least_zero(last), start - 1 - length  # negative bounds count from the end
     answer = step > 0
-    return tuple([chosen(answer, one, other) for one, other in zip(forward, backward, strict=True)])
+    return tuple([select(answer, one, other) for one, other in zip(forward, backward, strict=True)])
 
 
 def _at_least_zero(number):
