@@ -1,6 +1,10 @@
 """PaddlePaddle's Python API on JAX. Names, arguments and results are Paddle 3.3's; see docs/architecture.md
 for how it works."""
 
+from paddle_jax import _launch
+
+_launch.run_when_asked()  # the launcher runs without the rest of the package
+
 from paddle_jax import _config as _config  # noqa: I001  configures jax before anything else is imported
 
 from paddle_jax.alias import install_as_paddle

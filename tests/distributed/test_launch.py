@@ -177,7 +177,7 @@ def test_spawn(what):
 def test_wrong_arguments(args, text, capsys):
     import socket
 
-    from paddle_jax.distributed.launch import arguments
+    from paddle_jax._launch import arguments
 
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(SystemExit) as error:
         names = {"script": __file__, "port": server.getsockname()[1]}
@@ -186,12 +186,14 @@ def test_wrong_arguments(args, text, capsys):
 
 
 def test_arguments(monkeypatch):
-    from paddle_jax.distributed.launch import arguments, pod
+    from paddle_jax._launch import arguments, pod
+    from paddle_jax._launch.rendezvous import Meeting
 
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     given = arguments.parsed(["--devices", "4,5,6,7", "--nproc_per_node", "2", __file__, "--x", "1"])
     assert given.training_script_args == ["--x", "1"] and given.nnodes == 1
-    assert [told["FLAGS_selected_gpus"] for told in pod.variables(given, 0)] == ["4,5", "6,7"]
+    own = pod.described(given, pod.alone(given), 0)
+    assert [each["FLAGS_selected_gpus"] for each in own] == ["4,5", "6,7"]
     several = arguments.parsed(
         [
             "--nnodes",
@@ -207,8 +209,15 @@ def test_arguments(monkeypatch):
             __file__,
         ]
     )
-    assert [told["PADDLE_TRAINER_ID"] for told in pod.variables(several, 0)] == ["2", "3"]
-    assert len(several.notes) == 2 and arguments.parsed([__file__]).nproc == 1
+    meeting = Meeting(1, 2, [f"10.0.0.{i // 2}:{7000 + i}" for i in range(4)], "10.0.0.0:6999")
+    own = pod.described(several, meeting, 0)
+    assert [each["PADDLE_TRAINER_ID"] for each in own] == ["2", "3"]
+    assert [each["PADDLE_CURRENT_ENDPOINT"] for each in own] == ["10.0.0.1:7002", "10.0.0.1:7003"]
+    assert {each["PADDLE_MASTER"] for each in own} == {"10.0.0.0:6999"}
+    assert (
+        own[0]["PADDLE_TRAINER_ENDPOINTS"] == ",".join(meeting.endpoints) and own[0]["PADDLE_NNODES"] == "2"
+    )
+    assert len(several.notes) == 1 and arguments.parsed([__file__]).nproc == 1
     listed = arguments.parsed(["--ips", "10.0.0.1,127.0.0.1", "--host", "127.0.0.1", __file__])
     assert (listed.nnodes, listed.rank, listed.master) == (2, 1, "10.0.0.1:6070")
 

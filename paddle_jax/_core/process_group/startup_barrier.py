@@ -16,8 +16,8 @@ from jax._src import distributed, xla_bridge  # JAX has no public way to be told
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.interrupt_safe import run_shielded
 from paddle_jax._core.process_group import failure_detector
+from paddle_jax._launch.variables import MARK
 
-MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
 # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
 _CONNECTING = 300.0
 _SILENCE = 100  # seconds without a sign of life after which JAX takes a process for dead

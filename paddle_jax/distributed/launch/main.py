@@ -2,13 +2,14 @@
 
 import sys
 
+from paddle_jax import _paths
+from paddle_jax._launch import job
 
-def launch(argv=None) -> int:
+
+def launch(argv: list[str] | None = None) -> int:
     """Starts a program as several processes; returns the exit status, that of the first process that failed.
 
     Args:
         argv: list of str. Default: the arguments of the command line, sys.argv[1:].
     """
-    from paddle_jax.distributed.launch import job
-
-    return job.run(sys.argv[1:] if argv is None else argv)
+    return job.run(sys.argv[1:] if argv is None else argv, alias=_paths.Paths.root == "paddle")

@@ -1,6 +1,6 @@
 """Helpers of programs that start processes."""
 
-from paddle_jax.distributed.launch.pod import free_ports
+from paddle_jax._launch.ports import free_ports
 
 
 def find_free_ports(num):

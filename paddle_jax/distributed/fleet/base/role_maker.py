@@ -1,5 +1,7 @@
 """Who a process is in its program."""
 
+import os
+
 from paddle_jax._core.base import launch_variables
 
 __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
@@ -87,9 +89,46 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     def __init__(self, is_collective=False, **kwargs):
         alone = ["127.0.0.1:6170"] if is_collective else []
         endpoints = launch_variables.endpoints() if launch_variables.endpoints()[0] else alone
-        super().__init__(
-            is_collective, Role.WORKER, launch_variables.rank(), launch_variables.size(), endpoints
+        servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
+        role = _training_role() if servers else Role.WORKER
+        number = _place_of_server(servers) if role == Role.SERVER else launch_variables.rank()
+        super().__init__(is_collective, role, number, launch_variables.size(), endpoints, servers)
+
+
+def _listed(name):
+    """A list of addresses from the environment."""
+    return [each for each in os.environ.get(name, "").split(",") if each]
+
+
+def _training_role():
+    """What this process does in a job with parameter servers.
+
+    Raises:
+        ValueError: TRAINING_ROLE is missing, or names no role.
+    """
+    name = os.environ.get("TRAINING_ROLE")
+    roles = {"TRAINER": Role.WORKER, "PSERVER": Role.SERVER, "HETER_TRAINER": Role.HETER_WORKER}
+    if name not in roles:
+        raise ValueError(
+            f"TRAINING_ROLE: got {name!r} in the environment; with PADDLE_PSERVERS_IP_PORT_LIST it must be "
+            f"one of {', '.join(roles)}"
         )
+    return roles[name]
+
+
+def _place_of_server(servers):
+    """The place of this server in the list of all.
+
+    Raises:
+        ValueError: POD_IP or PADDLE_PORT is missing, or they name none of them.
+    """
+    for name in ("POD_IP", "PADDLE_PORT"):
+        if not os.environ.get(name):
+            raise ValueError(f"Can not find {name}: a parameter server needs it in its environment")
+    own = f"{os.environ['POD_IP']}:{os.environ['PADDLE_PORT']}"
+    if own not in servers:
+        raise ValueError(f"POD_IP and PADDLE_PORT: got {own}; PADDLE_PSERVERS_IP_PORT_LIST has {servers}")
+    return servers.index(own)
 
 
 class UserDefinedRoleMaker(RoleMakerBase):

@@ -7,6 +7,9 @@ import shutil
 import socket
 from pathlib import Path
 
+from paddle_jax._launch import variables
+from paddle_jax._launch.ports import is_free
+
 _IGNORED = (
     "legacy",
     "sort_ip",
@@ -16,7 +19,6 @@ _IGNORED = (
     "auto_tuner_json",
     "gloo_port",
     "with_gloo",
-    "elastic_timeout",
 )
 _SERVERS = ("servers", "trainers", "trainer_num", "server_num")
 
@@ -34,9 +36,9 @@ def parsed(argv):
         help="processes on this machine; default: one for each accelerator, else 1",
     )
     text("--devices", "--gpus", "--npus", "--xpus", help="numbers of the accelerators to use, such as 0,1")
-    text("--nnodes", default="1", help="number of machines; default 1")
-    text("--master", help="host:port at which the processes meet; needed for several machines")
-    text("--rank", type=int, default=-1, help="number of this machine, from 0; needed for several machines")
+    text("--nnodes", default="1", help="number of machines, or N:M for N to M of them; default 1")
+    text("--master", help="host:port at which launchers meet; needed for several machines")
+    text("--rank", type=int, default=-1, help="number of this machine, from 0; default: in order of arrival")
     text("--ips", help="addresses of all machines, instead of --nnodes, --master and --rank")
     text("--host", help="address of this machine")
     text(
@@ -59,12 +61,27 @@ def parsed(argv):
         default=-1,
         help="1: start all processes again when one fails; default -1: end",
     )
-    for name in (*_IGNORED, *_SERVERS):
+    text(
+        "--elastic_timeout",
+        type=float,
+        default=30,
+        help="seconds to wait for up to M machines once N have come; default 30",
+    )
+    for name in _IGNORED:
         text(f"--{name}", help=argparse.SUPPRESS)
+    text("--servers", help=argparse.SUPPRESS)
+    text("--server_num", help=argparse.SUPPRESS)
+    text("--trainers", "--workers", help=argparse.SUPPRESS)
+    text("--trainer_num", "--worker_num", help=argparse.SUPPRESS)
     text("training_script", help="a Python file, or a command")
     text("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
+    environment = variables.defaults()
+    master = environment.pop("master", None)
+    parser.set_defaults(**environment)
     found = parser.parse_args(argv)
-    _settle(parser, found)
+    if found.nnodes != "1":
+        found.master = found.master or master  # for one machine it is the address of another job
+    _complete(parser, found)
     return found
 
 
@@ -74,7 +91,7 @@ _EPILOG = (
 )
 
 
-def _settle(parser, found):
+def _complete(parser, found):
     """Fills in what follows from what was given, and refuses what cannot work."""
     if found.run_mode != "collective" or any(getattr(found, name) for name in _SERVERS):
         parser.error("parameter servers are not there; run the program with --run_mode collective")
@@ -85,16 +102,10 @@ def _settle(parser, found):
     ]
     if found.ips:
         hosts = found.ips.split(",")
-        found.nnodes, found.master = str(len(hosts)), found.master or f"{hosts[0]}:{found.start_port}"
+        found.nnodes = str(len(hosts))
+        found.master = found.master or f"{hosts[0]}:{found.start_port}"
         found.rank = found.rank if found.rank >= 0 else _place(parser, hosts, found.host)
-    first, _, last = found.nnodes.partition(":")
-    if not first.isdigit() or int(first) < 1:
-        parser.error(f"--nnodes: got {found.nnodes!r}; it must be a positive number")
-    if last and last != first:
-        found.notes.append(
-            f"--nnodes {found.nnodes}: the number of machines does not change here; {first} are used"
-        )
-    found.nnodes = int(first)
+    _count_machines(parser, found)
     found.devices = _devices(parser, found.devices)
     found.nproc = found.nproc_per_node if found.nproc_per_node is not None else len(found.devices) or 1
     if found.nproc < 1:
@@ -104,12 +115,6 @@ def _settle(parser, found):
             f"--nproc_per_node: got {found.nproc} for the {len(found.devices)} accelerators "
             f"{found.devices}; it must divide their number"
         )
-    if found.nnodes > 1 and (not found.master or not 0 <= found.rank < found.nnodes):
-        parser.error(
-            "several machines need --master host:port, the same on all, and --rank 0 to "
-            f"{found.nnodes - 1}, another on each"
-        )
-    found.rank = max(found.rank, 0)
     _script(parser, found)
     _meeting_place(parser, found)
     cores = os.cpu_count() or 1
@@ -117,6 +122,25 @@ def _settle(parser, found):
         found.notes.append(
             f"{found.nproc} processes share {cores} cores: they will wait for each other; fewer are faster"
         )
+
+
+def _count_machines(parser, found):
+    """Reads --nnodes, N or N:M, as `least` and `most`."""
+    first, _, last = found.nnodes.partition(":")
+    last = last or first
+    if not first.isdigit() or not last.isdigit() or not 1 <= int(first) <= int(last):
+        parser.error(f"--nnodes: got {found.nnodes!r}; it must be a positive number N, or N:M with N <= M")
+    found.nodes_text = found.nnodes
+    found.least = int(first)
+    found.most = int(last)
+    found.nnodes = found.least
+    if found.most > 1 and (not found.master or found.rank >= found.most):
+        parser.error(
+            "several machines need --master host:port, the same on all; --rank may say 0 to "
+            f"{found.most - 1}, another on each"
+        )
+    if found.most == 1:
+        found.rank = max(found.rank, 0)
 
 
 def _place(parser, hosts, host):
@@ -173,17 +197,7 @@ def _meeting_place(parser, found):
         socket.getaddrinfo(host, int(port))
     except OSError as error:
         parser.error(f"--master: {host} is not known on this machine ({error}); give its address")
-    if found.rank == 0 and not _free(int(port)):
+    if found.most == 1 and not is_free(int(port)):
         parser.error(
             f"--master: port {port} of this machine is in use; name another one, or end what listens there"
         )
-
-
-def _free(port):
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("", port))
-        except OSError:
-            return False
-    return True

@@ -5,15 +5,15 @@ import ctypes
 import os
 import queue
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
-from paddle_jax import _paths
-from paddle_jax._core.process_group.startup_barrier import MARK
+from paddle_jax._launch import variables
+from paddle_jax._launch.ports import free_ports
+from paddle_jax._launch.rendezvous import Meeting
 
 GRACE = 3.0  # seconds between asking a process to end and ending it
 _MOMENT = 1.0  # seconds that the others have to say what they have seen of a failure
@@ -22,46 +22,39 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def free_ports(count):
-    """Ports that nobody listens on."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
+def alone(given) -> Meeting:
+    """The addresses of the processes of a job on this machine alone."""
+    host = given.host or "127.0.0.1"
+    coordinator, *ports = free_ports(given.nproc + 1)
+    master = given.master or f"127.0.0.1:{coordinator}"
+    return Meeting(given.rank, 1, [f"{host}:{port}" for port in ports], master)
 
 
-def variables(given, restart):
-    """What each process is told in its environment, as a list of dicts."""
-    size, ports = given.nnodes * given.nproc, free_ports(given.nproc + 1)
-    master = given.master or f"127.0.0.1:{ports[0]}"
-    host = given.host or ("127.0.0.1" if given.nnodes == 1 else socket.gethostname())
-    here = [f"{host}:{port}" for port in ports[1:]]
+def described(given, meeting: Meeting, restart: int) -> list[dict[str, str]]:
+    """The variables that the launcher sets for each process of this machine."""
+    size = len(meeting.endpoints)
+    first = meeting.rank * given.nproc
     common = {
-        "PADDLE_MASTER": master,
+        "PADDLE_MASTER": meeting.coordinator,
         "PADDLE_GLOBAL_SIZE": size,
         "PADDLE_TRAINERS_NUM": size,
+        "PADDLE_TRAINER_ENDPOINTS": ",".join(meeting.endpoints),
         "PADDLE_LOCAL_SIZE": given.nproc,
-        "PADDLE_NNODES": given.nnodes,
+        "PADDLE_NNODES": meeting.nodes,
         "PADDLE_LOG_DIR": Path(given.log_dir).resolve(),
         "PADDLE_RESTART_COUNT": restart,
         "PADDLE_JOB_ID": given.job_id,
-        "POD_NAME": f"pod{given.rank}",
+        "POD_NAME": f"pod{meeting.rank}",
     }
-    if given.nnodes == 1:
-        common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(here)
     found, share = [], len(given.devices) // given.nproc
     for i in range(given.nproc):
-        rank = given.rank * given.nproc + i
+        rank = first + i
         own = {
             "PADDLE_TRAINER_ID": rank,
             "PADDLE_GLOBAL_RANK": rank,
             "PADDLE_LOCAL_RANK": i,
             "PADDLE_RANK_IN_NODE": i,
-            "PADDLE_CURRENT_ENDPOINT": here[i],
+            "PADDLE_CURRENT_ENDPOINT": meeting.endpoints[rank],
         }
         if share:
             own["FLAGS_selected_gpus"] = ",".join(map(str, given.devices[i * share : (i + 1) * share]))
@@ -77,15 +70,28 @@ def command(given):
     if not given.is_python:
         return rest
     # `import paddle` means the same in the processes as here
-    alias = ["-m", "paddle_jax"] if _paths.Paths.root == "paddle" else []
+    alias = ["-m", "paddle_jax"] if given.alias else []
     return [sys.executable, "-u", *alias, *rest]
 
 
 class Pod:
-    """The running processes; each has a process group of its own, which ends as a whole."""
+    """The running processes; each has a process group of its own, which ends as a whole.
 
-    def __init__(self, given, restart=0):
-        self.given, self.ended, self.codes = given, queue.SimpleQueue(), {}
+    Attributes:
+        given: arguments of the launcher.
+        ended: (number, exit status) of processes that have ended.
+        codes: {number: exit status} of those that were noticed.
+        removed: variables of another job that the processes do not get.
+        logs: their log files.
+        starts: where what they write now begins in these files.
+        processes: the processes.
+    """
+
+    def __init__(self, given, meeting, restart=0):
+        self.given = given
+        self.ended = queue.SimpleQueue()
+        self.codes = {}
+        self.removed = []
         folder = Path(given.log_dir)
         folder.mkdir(parents=True, exist_ok=True)
         self.logs = [folder / f"workerlog.{i}" for i in range(given.nproc)]
@@ -95,17 +101,16 @@ class Pod:
         ]
         self.processes = []
         try:
-            for i, told in enumerate(variables(given, restart)):
-                self._start(i, told, folder)
+            for i, own in enumerate(described(given, meeting, restart)):
+                self._start(i, own, folder)
         except BaseException:
             self.end()
             raise
 
-    def _start(self, i, told, folder):
-        environment = {name: value for name, value in os.environ.items() if name != MARK} | told
-        (folder / f"envlog.{i}").write_text(
-            "".join(f"{name}={value}\n" for name, value in sorted(told.items()))
-        )
+    def _start(self, i, own, folder):
+        environment, self.removed = variables.inherited(own)
+        text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
+        (folder / f"envlog.{i}").write_text(text)
         with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
             # no other thread of the launcher holds locks
             process = subprocess.Popen(
@@ -150,7 +155,7 @@ class Pod:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def settle(self):
+    def await_others(self):
         """Gives the processes that are left a moment to end by themselves."""
         limit = time.monotonic() + _MOMENT
         while time.monotonic() < limit and not self.done():

@@ -7,16 +7,24 @@ import sys
 import time
 from pathlib import Path
 
-from paddle_jax.distributed.launch import arguments
-from paddle_jax.distributed.launch.pod import Pod
+from paddle_jax._launch import arguments, rendezvous
+from paddle_jax._launch.pod import Pod, alone
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAUSE = 0.1  # seconds between two looks at the log of the first process
+_FIRST_START = 300.0  # seconds in which all machines must have come
 
 
-def run(argv) -> int:
-    """Runs the launcher with some arguments; returns the exit status."""
-    job = _Job(arguments.parsed(argv))
+def run(argv: list[str], alias: bool = False) -> int:
+    """Runs the launcher; returns the exit status.
+
+    Args:
+        argv: its arguments.
+        alias: whether `import paddle` in the program gives paddle_jax.
+    """
+    given = arguments.parsed(argv)
+    given.alias = alias
+    job = _Job(given)
     try:
         return job.run()
     except _Stopped as stopped:
@@ -25,6 +33,9 @@ def run(argv) -> int:
             job.pod.end(stopped.number)
             job.show()
         return 128 + stopped.number
+    except rendezvous.RendezvousError as error:
+        job.say("ERROR", str(error))
+        return 1
 
 
 class _Stopped(BaseException):
@@ -40,7 +51,8 @@ class _Job:
     def __init__(self, given):
         self.given, self.pod, self.shown = given, None, 0
         Path(given.log_dir).mkdir(parents=True, exist_ok=True)
-        self.log = Path(given.log_dir) / f"{given.job_id}.pod{given.rank}.log"
+        self.meeting = None
+        self.log = Path(given.log_dir) / f"{given.job_id}.pod{max(given.rank, 0)}.log"
         for note in given.notes:
             self.say("WARNING", note)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -64,7 +76,8 @@ class _Job:
 
     def run(self):
         """Runs the processes, again if they fail and may be; returns the exit status."""
-        again = self.given.max_restart if self.given.elastic_level >= 1 and self.given.nnodes == 1 else 0
+        self.meeting = self._meet()
+        again = self.given.max_restart if self.given.elastic_level >= 1 and self.given.most == 1 else 0
         for restart in range(again + 1):
             code = self._once(restart)
             if code == 0 or restart == again:
@@ -76,8 +89,27 @@ class _Job:
             )
         return code
 
+    def _meet(self):
+        """The ranks and addresses of all machines; this one alone needs to ask nobody."""
+        given = self.given
+        if given.most == 1:
+            return alone(given)
+        host, _, port = given.master.rpartition(":")
+        patience = given.elastic_timeout if given.least < given.most else float("inf")
+        place = rendezvous.Place(host, int(port), given.least, given.most, _FIRST_START, patience)
+        described = rendezvous.description(given)
+        meeting = rendezvous.meet(place, described, lambda line: self.say("INFO", line))
+        self.log = Path(given.log_dir) / f"{given.job_id}.pod{meeting.rank}.log"
+        self.say("INFO", f"is machine {meeting.rank} of {meeting.nodes}; processes: {meeting.endpoints}")
+        return meeting
+
     def _once(self, restart):
-        self.pod = pod = Pod(self.given, restart)
+        self.pod = pod = Pod(self.given, self.meeting, restart)
+        if pod.removed and not restart:
+            self.say(
+                "WARNING",
+                f"{', '.join(pod.removed)}: they describe another job; the processes do not get them",
+            )
         self.shown = pod.starts[0]
         ids = ", ".join(str(process.pid) for process in pod.processes)
         self.say(
@@ -95,10 +127,10 @@ class _Job:
 
     def _failed(self, i, code):
         """Ends the others, and says what is known."""
-        self.pod.settle()
+        self.pod.await_others()
         self.pod.end()
         self.show()
-        rank = self.given.rank * self.given.nproc + i
+        rank = self.meeting.rank * self.given.nproc + i
         how = f"with exit status {code}" if code > 0 else f"by signal {signal.Signals(-code).name}"
         self.say(
             "ERROR",

@@ -1,0 +1,168 @@
+"""Launchers of several machines meet, or end with both sides' values; variables of other jobs."""
+
+import threading
+import time
+
+import pytest
+
+from paddle_jax._launch import arguments, variables
+from paddle_jax._launch.rendezvous import Place, RendezvousError, meet
+from paddle_jax.distributed import fleet
+from tests.distributed import pairs
+
+
+def described(number, **changes):
+    """What a launcher on a machine tells the others."""
+    return {
+        "rank": -1,
+        "nnodes": "2",
+        "nproc": 2,
+        "host": "127.0.0.1",
+        "ports": [7000 + 10 * number, 7001 + 10 * number],
+        "coordinator": 7009 + 10 * number,
+        "version": "1",
+        "python": "3.11",
+        "script": "abc",
+        "job": "default",
+        "pid": number,
+        "token": "",
+    } | changes
+
+
+def met(*launchers, least=None, most=None, seconds=5.0, patience=float("inf")):
+    """What launchers that come at once are told: a Meeting or the text of an error each."""
+    count = len(launchers)
+    place = Place("127.0.0.1", pairs.free_port(), least or count, most or count, seconds, patience)
+    results = [None] * count
+
+    def launcher(number):
+        try:
+            results[number] = meet(place, launchers[number], lambda line: None)
+        except RendezvousError as error:
+            results[number] = str(error)
+
+    threads = [threading.Thread(target=launcher, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.05)  # the first one opens the store
+    for thread in threads:
+        thread.join(20)
+    return results
+
+
+def test_ranks_follow_the_order_of_arrival():
+    found = met(described(0), described(1), described(2))
+    assert [one.rank for one in found] == [0, 1, 2]
+    assert {one.coordinator for one in found} == {"127.0.0.1:7009"}
+    assert all(one.endpoints == found[0].endpoints and one.nodes == 3 for one in found)
+    assert found[0].endpoints == [f"127.0.0.1:{7000 + 10 * i + j}" for i in range(3) for j in range(2)]
+
+
+def test_given_ranks_are_kept():
+    found = met(described(0, rank=2), described(1), described(2, rank=0))
+    assert [one.rank for one in found] == [2, 1, 0]
+    assert found[0].coordinator == "127.0.0.1:7029"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"nproc": 1}, ["--nproc_per_node", "has 2", "has 1"]),
+        ({"nnodes": "3"}, ["--nnodes", "has 2", "has 3"]),
+        ({"version": "2"}, ["the version of paddle_jax", "has 1", "has 2"]),
+        ({"script": "xyz"}, ["training script", "abc", "xyz"]),
+        ({"rank": 0}, ["--rank 0 was given on", "process 0", "process 1"]),
+        ({"rank": 5}, ["--rank", "has 5", "below 2"]),
+        ({"token": "secret"}, ["PADDLE_JOB_TOKEN"]),
+    ],
+)
+def test_what_does_not_agree_is_refused_on_both_sides(changes, words):
+    started = time.monotonic()
+    found = met(described(0), described(1, **changes))
+    assert time.monotonic() - started < 10
+    assert found[0] == found[1]
+    assert all(word in found[0] for word in words), found[0]
+
+
+def test_machines_that_do_not_come():
+    (found,) = met(described(0), least=2, most=2, seconds=0.5)
+    assert "1 of 2 machines have come within" in found and "process 0" in found
+
+
+def test_nobody_at_the_address():
+    place = Place("192.0.2.1", 9, 2, 2, 0.5, 1.0)  # an address for documentation: nobody has it
+    with pytest.raises(RendezvousError, match="no launcher answers at 192.0.2.1:9"):
+        meet(place, described(0), lambda line: None)
+
+
+def test_fewer_machines_than_may_come():
+    found = met(described(0), described(1), least=1, most=3, patience=0.5)
+    assert [one.rank for one in found] == [0, 1] and found[0].nodes == 2
+
+
+def test_one_machine_too_many():
+    found = met(described(0), described(1), described(2), least=2, most=2)
+    assert [one.rank for one in found[:2]] == [0, 1]
+    assert isinstance(found[2], str) and ("too many" in found[2] or "no launcher answers" in found[2])
+
+
+def test_variables_of_another_job(monkeypatch):
+    others = ["MASTER_ADDR", "MASTER_PORT", "PADDLE_PSERVERS_IP_PORT_LIST", "RANK", "TRAINING_ROLE"]
+    for name in [*others, "PADDLE_PG_TIMEOUT", "PADDLE_TRAINER_ID", "PADDLE_JOB_ID"]:
+        monkeypatch.setenv(name, "5")
+    environment, removed = variables.inherited({"PADDLE_TRAINER_ID": "0"})
+    assert removed == others
+    assert environment["PADDLE_TRAINER_ID"] == "0" and environment["PADDLE_PG_TIMEOUT"] == "5"
+    assert not set(others) & set(environment) and "PADDLE_JOB_ID" not in environment
+
+
+def test_defaults_from_the_environment(monkeypatch, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("")
+    for name, value in {
+        "PADDLE_NPROC_PER_NODE": "3",
+        "PADDLE_JOB_ID": "mine",
+        "PADDLE_LOG_DIR": "logs",
+        "PADDLE_MAX_RESTART": "7",
+        "PADDLE_MASTER": "10.255.255.1:1",
+        "POD_IP": "127.0.0.1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    found = arguments.parsed(["--job_id", "given", str(script)])
+    assert (found.nproc, found.job_id, found.log_dir, found.max_restart) == (3, "given", "logs", 7)
+    assert found.host == "127.0.0.1" and found.master is None  # one machine: it is another job's
+    several = arguments.parsed(["--nnodes", "2:4", str(script)])
+    assert (several.master, several.least, several.most) == ("10.255.255.1:1", 2, 4)
+    assert several.rank == -1
+
+
+@pytest.mark.parametrize("words", [["--worker_num", "2"], ["--workers", "127.0.0.1:1"], ["--nnodes", "3:2"]])
+def test_refused_options(words, tmp_path, capsys):
+    (tmp_path / "train.py").write_text("")
+    with pytest.raises(SystemExit):
+        arguments.parsed([*words, str(tmp_path / "train.py")])
+    text = capsys.readouterr().err
+    assert "parameter servers are not there" in text or "N:M" in text
+
+
+def test_a_parameter_server_does_not_train(monkeypatch):
+    for name, value in {
+        "PADDLE_PSERVERS_IP_PORT_LIST": "127.0.0.1:6170,127.0.0.1:6171",
+        "TRAINING_ROLE": "PSERVER",
+        "POD_IP": "127.0.0.1",
+        "PADDLE_PORT": "6171",
+    }.items():
+        monkeypatch.setenv(name, value)
+    role = fleet.PaddleCloudRoleMaker()
+    assert role._is_server() and role._server_index() == 1 and role._server_num() == 2
+    with pytest.raises(NotImplementedError, match="there are no parameter servers here"):
+        fleet.init(is_collective=False)
+    monkeypatch.setenv("PADDLE_PORT", "1")
+    with pytest.raises(ValueError, match="127.0.0.1:1"):
+        fleet.init(is_collective=False)
+    monkeypatch.delenv("POD_IP")
+    with pytest.raises(ValueError, match="Can not find POD_IP"):
+        fleet.init(is_collective=False)
+    monkeypatch.setenv("TRAINING_ROLE", "COOK")
+    with pytest.raises(ValueError, match="TRAINING_ROLE: got 'COOK'"):
+        fleet.init(is_collective=False)
