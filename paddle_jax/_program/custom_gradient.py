@@ -8,7 +8,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._program.control_flow.region import Leaf, Region, flat, write_back
+from paddle_jax._program.control_flow.region import Leaf, Region, flatten, write_back
 from paddle_jax._program.evaluate import evaluate, value_of
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.variable import variable
@@ -38,14 +38,14 @@ def record_with_gradient(where, forward_fn, inputs, backward_fn):
     forward part made."""
     recorder = local.ctx.frame
     forward, backward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)]), None
-    leaves, tree = flat(forward.value)
+    leaves, tree = flatten(forward.value)
     results = [x for x in leaves if isinstance(x, Leaf)]
     if not results:
         raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
     block = forward.block
     if backward_fn is not None:
         pulled = Region(backward_fn, results)
-        count = len([x for x in flat(pulled.value)[0] if x is not None])
+        count = len([x for x in flatten(pulled.value)[0] if x is not None])
         if count != len(inputs):
             raise ValueError(
                 f"{where}: backward_fn returns {count} gradients; there are {len(inputs)} inputs"
@@ -69,8 +69,8 @@ def record_with_gradient(where, forward_fn, inputs, backward_fn):
     flows = backward_fn is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
     variables = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
     for change in forward.changes.values():
-        write_back(change, variables[change.leaf.at])
-    return jax.tree.unflatten(tree, [variables[x.at] if isinstance(x, Leaf) else x for x in leaves])
+        write_back(change, variables[change.leaf.index])
+    return jax.tree.unflatten(tree, [variables[x.index] if isinstance(x, Leaf) else x for x in leaves])
 
 
 def _with_gradient(block, backward, outside, count):

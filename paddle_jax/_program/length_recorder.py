@@ -242,7 +242,7 @@ class LengthRecorder(Recorder):
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=value))
         return variable(symbol, True, self.kind)
 
-    def condition(self, answer):
+    def condition_tensor(self, answer):
         """A Variable of a LengthBool."""
         return self.tensor_of(answer, np.bool_)
 
@@ -446,12 +446,21 @@ class LengthRecorder(Recorder):
 
     # branches and loops -------------------------------------------------------------------------------------
 
-    def answers(self, tensor):
+    def condition_values(self, tensor):
         """The two answers to a condition, as far as they are known; else True and False."""
         pairs = self._values_of(self.symbol(tensor))
         return (True, False) if pairs is None else tuple([bool(np.all(one)) for one in pairs])
 
-    def join(self, yes, no, answers=(True, False)):
+    def joined_avals(self, pairs):
+        common = pairs[0]
+        for pair in pairs[1:]:
+            common = common and self._joined(common, pair)
+        return common
+
+    def branch_avals(self, index, yes, no):
+        return self._joined(yes, no, self.condition_values(index))
+
+    def _joined(self, yes, no, answers=(True, False)):
         """The avals of a result that has these avals in the branches; None where they do not fit."""
         if yes[0].dtype != no[0].dtype or yes[0].ndim != no[0].ndim:
             return None
@@ -463,7 +472,7 @@ class LengthRecorder(Recorder):
         pair = tuple([aval_of(tuple(shape), yes[0].dtype) for shape in shapes])
         return pair if pair[0] != pair[1] else (pair[0], pair[0])
 
-    def widen(self, before, after):
+    def widened_avals(self, before, after):
         """The avals of what a loop carries: lengths that a step changes vary."""
         if before[0].dtype != after[0].dtype or before[0].ndim != after[0].ndim:
             return None

@@ -23,7 +23,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT, aval_of
 from paddle_jax._core.lazy.recording import configure_context, run_pending
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.lazy.symbol import Symbol, SymbolError, probe_avals
+from paddle_jax._core.lazy.symbol import Symbol, SymbolError, common_avals, probe_avals
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
@@ -184,6 +184,32 @@ class Recorder(Frame):
             return None  # a function of dynamic mode is recorded: its Parameters hold arrays
         return declare_parameter(self.program, shape, dtype, name, trainable, fill)
 
+    def run_region(self, region, inputs, carried, indexed, snapshot):
+        region.record(self, inputs, carried, indexed)
+
+    def set_changed(self, tensor, new, has_gradient):
+        self.on_assign(tensor)
+        tensor._raw = new._raw
+        tensor.stop_gradient = new.stop_gradient and tensor.stop_gradient
+
+    def symbol_avals(self, tensor):
+        return self.symbol(tensor).avals
+
+    def joined_avals(self, pairs):
+        if self.probe is not None:
+            return None  # the recording is for certain lengths
+        common = pairs[0]
+        for pair in pairs[1:]:
+            common = common and common_avals(common, pair)
+        return common
+
+    def branch_avals(self, index, yes, no):
+        """The avals of a result of a branch, from those in both blocks."""
+        return common_avals(yes, no)
+
+    def restart_names(self, counts):
+        unique_name.restore_counts(counts)
+
     # what other Frames do -----------------------------------------------------------------------------------
 
     def next_random_key(self, generator):
@@ -233,15 +259,15 @@ class Recorder(Frame):
         self.blocks[-1].inputs.append(Symbol(avals, "block", self.program))
         return variable(self.blocks[-1].inputs[-1], stop, self.kind)
 
-    def take(self, tensor, value, stop):
-        """Gives a Tensor the value that comes into a block."""
+    def bind_input(self, tensor, value, stop_gradient):
+        """Gives a Tensor the value of an input of a block."""
         tensor._raw = value._raw
 
-    def result(self, tensor):
+    def last_value(self, tensor):
         """What a Tensor holds at the end of a block."""
         return self.symbol(tensor)
 
-    def changes(self):
+    def changed_tensors(self):
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
         has changed."""
         mine = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
@@ -293,7 +319,7 @@ class Recorder(Frame):
         finally:
             self.converted = before
 
-    def tried(self, get):
+    def run_and_undo(self, get):
         """What `get()` gives, with what it records taken back."""
         with self.noting():
             mark = self.mark()

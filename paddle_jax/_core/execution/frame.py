@@ -137,6 +137,46 @@ class Frame:
         """The results of a loop on a Tensor; see `emit_cond`."""
         return compiled()
 
+    def run_region(self, region, inputs, carried, indexed, snapshot):
+        """Runs the code of a branch or loop (`_program/control_flow/region.py`)."""
+        region.trace(inputs, carried, indexed, snapshot)
+
+    def set_changed(self, tensor, new, has_gradient):
+        """Gives a Tensor the value that a branch or loop left it with."""
+        if has_gradient:
+            tensor._adopt(new)
+        else:
+            tensor._rebind(new._raw)
+
+    def symbol_avals(self, tensor):
+        """The avals of a Tensor's Symbol; None where no Program is recorded."""
+        return
+
+    def joined_avals(self, pairs):
+        """The avals that Symbols of different lengths have in common; None where lengths must be the same."""
+        return
+
+    def loop(self, code, steps=0):
+        """Called before a loop of converted code: [code of its body, steps, whether how many is known only
+        when the program runs]."""
+        return [None, 0, False]
+
+    def run_and_undo(self, get):
+        """What `get()` gives, without the operations that it records."""
+        return get()
+
+    def restart_names(self, counts):
+        """Called before code runs once more. counts: of names, before its first run."""
+
+    def on_undefined(self, tensor, name):
+        """Called for the result of a branch that stands for a variable which may have no value."""
+
+    def on_uncertain_result(self, result, tensor):
+        """Called for the result of a branch or loop that may be a Tensor from outside."""
+
+    def on_python_number(self, tensor):
+        """Called for a Tensor that stands for a number of Python."""
+
     def custom_gradient(self, layer, forward, inputs, taped):
         """The result of a PyLayer.
 
@@ -263,6 +303,8 @@ for _name in (
     "on_reseed",
     "on_stream_read",
     "on_refusal",
+    "on_uncertain_result",
+    "on_python_number",
 ):
     setattr(InnerFrame, _name, _left_to_outer(_name))
 

@@ -137,6 +137,18 @@ class Capture(Trace):
             self.defined(tensors)
         return super().call(kernel, tensors)
 
+    def on_undefined(self, tensor, name):
+        if not self.once:  # a function that need not be compiled whole runs eagerly then
+            self.lacking[id(tensor)] = tensor, name
+
+    def on_uncertain_result(self, result, tensor):
+        if self.is_outside(tensor):
+            self.doubtful[id(result)] = result
+
+    def on_python_number(self, tensor):
+        if not self.once:
+            self.numbers[id(tensor)] = tensor
+
     def defined(self, tensors):
         """The Tensors; refuses those of variables that no value may have been given to."""
         for tensor in tensors:

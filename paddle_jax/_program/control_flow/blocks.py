@@ -2,7 +2,6 @@
 Region of converted code is, and the whole is one operation."""
 
 import contextlib
-import functools as ft
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +13,6 @@ from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.symbol import common_avals
 from paddle_jax._program.control_flow.checkpointed_while import Loop
 from paddle_jax._program.control_flow.cond import select
 from paddle_jax._program.control_flow.while_loop import repeat
@@ -143,14 +141,14 @@ def branched(index, regions, outputs):
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
     recorder = local.ctx.frame
-    join = ft.partial(recorder.join, answers=recorder.answers(index)) if recorder.symbolic else common_avals
-    inferred = Inferred(tuple, [join(a.avals, b.avals) for a, b in pairs], uneven or yes.host or no.host)
+    avals = [recorder.branch_avals(index, a.avals, b.avals) for a, b in pairs]
+    inferred = Inferred(tuple, avals, uneven or yes.host or no.host)
     return recorder.add(
         kernel,
         [recorder.symbol(index), *outside],
         (True, *_stops((yes, no), outside)),
         inferred,
-        [out.stop for out in outputs],
+        [out.stop_gradient for out in outputs],
     )
 
 
@@ -191,7 +189,7 @@ def looped(tensors, stops, tested, step, picks):
     starts, given = [recorder.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
     new = [_chosen(step, pick, t._raw.shape, t._raw.dtype) for pick, t in zip(picks, tensors, strict=True)]
     testing, stepping = tested.block, step.block
-    testing.results, stepping.results = [tested.results[tested.value.at]], new
+    testing.results, stepping.results = [tested.results[tested.value.index]], new
     pairs = [s.avals for s in stepping.inputs]
     uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
     outside = list(dict.fromkeys([*testing.outside(), *stepping.outside()]))

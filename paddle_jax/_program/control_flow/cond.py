@@ -1,6 +1,10 @@
 """`cond` and `switch` on traced Tensors: one operation on the tape, whatever its branches read."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,21 +28,19 @@ from paddle_jax._program.control_flow.region import (
     Leaf,
     Mismatch,
     Operands,
+    Pick,
     Region,
     Undefined,
-    array_at,
-    doubt,
-    finished,
-    flat,
+    flatten,
     is_traced,
-    lacking,
-    place_of,
-    widened,
+    pick_of,
+    picked_array,
+    without_gradient,
     write_back,
 )
 
 
-def cond(pred, true_fn, false_fn):
+def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """Calls one of two functions without arguments. Where `pred` is traced both are compiled, and
     one of them runs.
 
@@ -61,7 +63,7 @@ def cond(pred, true_fn, false_fn):
     return select(truth(pred), [false_fn, true_fn])
 
 
-def switch(index, functions):
+def switch(index: Any, functions: list[Callable[[], Any]]) -> Any:
     """Calls one of several functions without arguments, the last one for an index out of range. As
     `cond` otherwise.
 
@@ -88,12 +90,12 @@ def switch(index, functions):
     )
 
 
-def truth(value):
+def truth(value: Any) -> Tensor:
     """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes. Of
     a Tensor that stands for a number, whether it is not 0."""
     if is_length(value):
         answer = lengths_truth(value)
-        return local.ctx.frame.condition(answer) if is_length(answer) else as_tensor(answer)
+        return local.ctx.frame.condition_tensor(answer) if is_length(answer) else as_tensor(answer)
     if value._raw.size != 1:
         raise ValueError(
             f"if or while: the condition is a tensor of shape {list(value.shape)}; "
@@ -110,53 +112,63 @@ def truth(value):
     return value > 0
 
 
-def select(index, codes, names=None, roots=(), explicit=False):
-    """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts
-    of what they return (a tuple) are called in messages. explicit: as Paddle's `cond` is told: what a code
-    raises is raised, what they return has as many leaves, and numbers are of one kind."""
+def select(
+    index: Tensor,
+    codes: Sequence[Callable[[], Any]],
+    names: Sequence[str] | None = None,
+    roots: Sequence[Any] = (),
+    explicit: bool = False,
+) -> Any:
+    """Runs `codes[index]()`.
+
+    Args:
+        index: traced Tensor without axes, bool for two codes.
+        codes: list of functions.
+        names: how the parts of what they return (a tuple) are called in messages. Default: they return one
+            value.
+        roots: functions through which the codes may reach Python objects.
+        explicit: whether the rules of Paddle's `cond` hold: what a code raises is raised, what they return
+            has as many leaves, and numbers are of one kind.
+    Returns:
+        What the code returned; a list for `names`.
+    """
     generator = default_generator()
-    start, roots = generator._offset, [() if explicit else (*roots, code) for code in codes]
-    regions, raised = _regions(codes, roots, explicit)
+    start = generator._offset
+    roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
+    regions, raised = _run_branches(codes, roots_of_codes, explicit)
     if raised:
-        return _without(index, codes, raised)
-    changes = [change for region in regions for change in region.changes.items()]
-    watched = list({key: change.tensor for key, change in changes}.values())
-    regions = [
-        region if region.watch(watched) else Region(code, watched=watched, roots=reached)
-        for region, code, reached in zip(regions, codes, roots, strict=True)
-    ]
+        return _select_without(index, codes, raised)
+    watched = _changed_tensors(regions)
+    for k, region in enumerate(regions):
+        if not region.watch(watched):
+            regions[k] = Region(codes[k], watched=watched, roots=roots_of_codes[k])
     generator._offset = start + max(region.drawn for region in regions)
-    joined = Joined(len(regions), explicit)
+    joined = BranchJoin(len(regions), explicit)
+    values_of_branches = [region.value for region in regions]
     if names is None:
-        out = joined.join("the result", [region.value for region in regions])
+        values = [joined.join("the result", values_of_branches)]
     else:
-        out = [
-            joined.join(name, values)
-            for name, *values in zip(names, *[region.value for region in regions], strict=True)
-        ]
+        values = [joined.join(name, column) for name, *column in zip(names, *values_of_branches, strict=True)]
     changes = []
     for tensor in watched:
         versions = [region.changes[id(tensor)] for region in regions]
-        changes.append((versions, joined.tensor(tensor.name, [c.leaf for c in versions])))
-    if joined.outputs or any(region.effects for region in regions):
-        results = _run(index, regions, joined)
-    else:
-        results = []
-    for output, result in zip(joined.outputs, results, strict=False):
-        for tensor in output.perhaps:
-            doubt(result, tensor)
-    if local.ctx.frame.symbolic:
-        joined.answers = local.ctx.frame.answers(index)
-    for versions, at in changes:
-        versions[0].adopts = any(c.adopts for c in versions)
-        write_back(versions[0], results[at.at])
-    return joined.fill(out, results) if names is None else [joined.fill(value, results) for value in out]
+        changes.append((versions, joined.add_output(tensor.name, [change.leaf for change in versions])))
+    results = _emit(index, regions, joined)
+    for versions, output in changes:
+        versions[0].has_gradient = any(change.has_gradient for change in versions)
+        write_back(versions[0], results[output.index])
+    filled = [joined.fill(value, results) for value in values]
+    return filled[0] if names is None else filled
 
 
-def _regions(codes, roots, explicit):
+def _run_branches(
+    codes: Sequence[Callable[[], Any]], roots: Sequence[Sequence[Any]], explicit: bool
+) -> tuple[list[Any], dict[int, Exception]]:
     """(the Region of each code, {number: exception} of those that raise)."""
-    regions, raised = [None] * len(codes), {}
-    for k in (1, 0) if len(codes) == 2 else range(len(codes)):  # as an `if` is read
+    regions: list[Any] = [None] * len(codes)
+    raised: dict[int, Exception] = {}
+    order = (1, 0) if len(codes) == 2 else range(len(codes))  # of an `if` the body comes first
+    for k in order:
         try:
             regions[k] = Region(codes[k], roots=roots[k])
         except (Unsupported, SymbolError, NoValueError, *TRACING):
@@ -168,53 +180,67 @@ def _regions(codes, roots, explicit):
     return regions, raised
 
 
-class Tries:
-    """open: whether the run is in a `try` with handlers."""
+def _changed_tensors(regions: Sequence[Region]) -> list[Tensor]:
+    """The Tensors from outside that one of the Regions changes, each once."""
+    changed = {key: change.tensor for region in regions for key, change in region.changes.items()}
+    return list(changed.values())
 
-    open = False
+
+class TryState:
+    """The state of the run with regard to `try` statements.
+
+    Attributes:
+        in_try: bool, whether it is in a `try` with handlers.
+    """
+
+    in_try = False
 
 
-def _without(index, codes, raised):
+def _select_without(index: Tensor, codes: Sequence[Callable[[], Any]], raised: dict[int, Exception]) -> Any:
     """As `select` where codes raise: an exception if one of them is chosen."""
     if len(raised) == len(codes):
         raise raised[0]
     for k, error in raised.items():
-        if Tries.open or len(codes) != 2:
+        if TryState.in_try or len(codes) != 2:
             raise Unsupported(
                 f"a branch of a condition on a tensor raises {type(error).__name__}: "
                 f"{error}, which a `try` might catch"
             ) from error
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
-    return next(code for k, code in enumerate(codes) if k not in raised)()
+    remaining = next(code for k, code in enumerate(codes) if k not in raised)
+    return remaining()
 
 
-def _run(index, regions, joined):
-    def compiled():
-        return _compiled(index, regions, joined)
+def _emit(index: Tensor, regions: Sequence[Region], joined: BranchJoin) -> list[Tensor]:
+    """Adds the operation of the branches; its results."""
+    results: list[Tensor] = []
+    frame = local.ctx.frame
+    if joined.outputs or any(region.effects for region in regions):
 
-    return local.ctx.frame.emit_cond(compiled, index, regions, joined.outputs)
+        def compiled() -> list[Tensor]:
+            return _compiled(index, regions, joined.outputs)
+
+        results = frame.emit_cond(compiled, index, regions, joined.outputs)
+    for output, result in zip(joined.outputs, results, strict=False):
+        for tensor in output.possible_sources:
+            frame.on_uncertain_result(result, tensor)
+    if frame.symbolic:
+        joined.answers = frame.condition_values(index)
+    return results
 
 
-def _compiled(index, regions, joined):
+def _compiled(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]) -> list[Tensor]:
     """The results of the operation inside a trace."""
     operands = Operands([index])
-    places = [operands.places_of(region.outside) for region in regions]
-    outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]
-    wanted = [[out.picks[k] for out in joined.outputs] for k in range(len(regions))]
+    operand_indices = [operands.indices_of(region.outside) for region in regions]
 
-    def make():
-        def branch(region, at, picks):
-            def chosen(arrays):
-                results = region.fn(np.uint32(0), *[arrays[i] for i in at])
-                return tuple(
-                    [array_at(pick, results, out) for pick, out in zip(picks, joined.outputs, strict=True)]
-                )
+    def make() -> Callable[..., Any]:
+        branches = [
+            _branch(region.fn, indices, k, outputs)
+            for k, (region, indices) in enumerate(zip(regions, operand_indices, strict=True))
+        ]
 
-            return chosen
-
-        branches = [branch(*each) for each in zip(regions, places, wanted, strict=True)]
-
-        def fn(index, *arrays):
+        def fn(index: jax.Array, *arrays: jax.Array) -> Any:
             arrays = (index, *arrays)
             if len(branches) == 2:
                 return jax.lax.cond(index.astype(bool), branches[1], branches[0], arrays)
@@ -222,161 +248,212 @@ def _compiled(index, regions, joined):
 
         return fn
 
-    key = (tuple([region.key for region in regions]), tuple(places), repr(outputs))
+    types = [(output.picks, output.shape, output.dtype) for output in outputs]
+    key = (tuple([region.key for region in regions]), tuple(operand_indices), repr(types))
     kernel = kernel_of("cond", key, make, any(region.effects for region in regions))
     results = run(kernel, operands.tensors)
-    return [finished(t, out.stop) for t, out in zip(results, joined.outputs, strict=True)]
+    return [
+        without_gradient(tensor, output.stop_gradient)
+        for tensor, output in zip(results, outputs, strict=True)
+    ]
+
+
+def _branch(
+    fn: Callable[..., Any], operand_indices: tuple[int, ...], k: int, outputs: Sequence[Output]
+) -> Callable[..., Any]:
+    """The function of branch number k, of the arrays of all operands."""
+
+    def branch(arrays: Sequence[jax.Array]) -> tuple[jax.Array, ...]:
+        results = fn(np.uint32(0), *[arrays[i] for i in operand_indices])
+        return tuple([picked_array(output.picks[k], results, output) for output in outputs])
+
+    return branch
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Output:
-    """A result of the operation."""
+    """A result of the operation.
 
-    at: int  # its place among the results
-    picks: tuple  # for each branch the place among its arrays, or (number,)
-    shape: tuple
+    Attributes:
+        index: int, its position among the results.
+        picks: tuple, for each branch the position among its results, or (number,).
+        shape: tuple of ints.
+        dtype: NumPy dtype.
+        stop_gradient: bool, whether no gradient flows through it.
+        undefined_name: str, the name of a variable that is undefined after some branch, or "".
+        is_python_number: bool, whether it is an int, or a bool, of Python in all branches.
+        numbers: tuple of the numbers in all branches, where it is one in all.
+        is_host_value: bool, whether it is a number, or stands for one, in all branches.
+        possible_sources: list of the Tensors from outside that it is in some of the branches.
+    """
+
+    index: int
+    picks: tuple[Pick, ...]
+    shape: tuple[int, ...]
     dtype: np.dtype
-    stop: bool  # whether no gradient flows through it
-    lacking: str  # the name of a variable that is undefined after some branch, or ""
-    number: bool  # whether it is an int, or a bool, of Python in all branches
-    values: tuple = ()  # the numbers in all branches, where it is one in all
-    stands_for_number: bool = False  # whether it is a number, or stands for one, in all branches
-    # Tensors outside that it is in some of the branches
-    perhaps: list = dataclasses.field(default_factory=list)
+    stop_gradient: bool
+    undefined_name: str
+    is_python_number: bool
+    numbers: tuple = ()
+    is_host_value: bool = False
+    possible_sources: list[Tensor] = dataclasses.field(default_factory=list)
 
 
-class Joined:
-    """Makes one value of those that several branches gave: what is the same in all stays, Tensors and numbers
-    become results of the operation."""
+class BranchJoin:
+    """Makes one value of those that several branches gave.
 
-    def __init__(self, count, explicit=False):
-        self.count, self.explicit, self.outputs = count, explicit, []
-        self.answers = True, False  # where lengths are unknown, the two answers to the condition
+    What is the same in all of them stays. Tensors and numbers become results of the operation.
 
-    def fill(self, value, tensors):
+    Attributes:
+        count: int, the number of branches.
+        explicit: bool, see `select`.
+        outputs: list of Outputs.
+        answers: the two answers to the condition where lengths are unknown.
+    """
+
+    def __init__(self, count: int, explicit: bool = False) -> None:
+        self.count = count
+        self.explicit = explicit
+        self.outputs: list[Output] = []
+        self.answers = (True, False)
+
+    def fill(self, value: Any, tensors: Sequence[Tensor]) -> Any:
         """The joined value with the Tensors of the operation."""
-        leaves, tree = flat(value)
+        leaves, tree = flatten(value)
         for x in leaves:
-            if isinstance(x, Output) and x.number:
-                numeral(tensors[x.at])
-            if isinstance(x, Output) and x.stands_for_number:
-                as_host_value(tensors[x.at])
-            if isinstance(x, Output) and x.lacking:
-                lacking(tensors[x.at], x.lacking)
+            if isinstance(x, Output):
+                _mark(x, tensors[x.index])
         return jax.tree.unflatten(tree, [self._result(x, tensors) for x in leaves])
 
-    def _result(self, leaf, tensors):
+    def _result(self, leaf: Any, tensors: Sequence[Tensor]) -> Any:
         if not isinstance(leaf, Output):
             return leaf
-        if local.ctx.frame.symbolic and len(leaf.values) == 2:
-            no, yes = leaf.values
-            return local.ctx.frame.number_from(tensors[leaf.at], yes, no, self.answers)
-        return tensors[leaf.at]
+        tensor = tensors[leaf.index]
+        if local.ctx.frame.symbolic and len(leaf.numbers) == 2:
+            no, yes = leaf.numbers
+            return local.ctx.frame.number_from(tensor, yes, no, self.answers)
+        return tensor
 
-    def join(self, name, values):
+    def join(self, name: str, values: Sequence[Any]) -> Any:
         """The joined value, with Outputs."""
-        known = [v for v in values if not isinstance(v, Undefined)]
-        if not known:
+        defined = [v for v in values if not isinstance(v, Undefined)]
+        if not defined:
             return values[0]
-        trees = [flat(v) for v in known]
-        if any(
-            [
-                tree.num_leaves != trees[0][1].num_leaves if self.explicit else tree != trees[0][1]
-                for _, tree in trees
-            ]
-        ):
-            raise _unlike(name, known, "make it the same kind of thing in all", "structure")
-        missing = [isinstance(v, Undefined) for v in values]
-        if any(missing) and ("." in name or "[" in name):
+        flat = [flatten(v) for v in defined]
+        trees = [tree for _, tree in flat]
+        if any(self._is_other_structure(tree, trees[0]) for tree in trees):
+            raise _mismatch(name, defined, "make it the same kind of thing in all", "structure")
+        is_missing = [isinstance(v, Undefined) for v in values]
+        if any(is_missing) and ("." in name or "[" in name):
             raise Unsupported(
                 f"{name} exists after one branch of a condition on a tensor only; set it in all"
             )
         leaves = []
-        for column in zip(*[leaves for leaves, _ in trees], strict=True):
-            column = iter(column)
+        for column in zip(*[leaves for leaves, _ in flat], strict=True):
+            rest: Iterator[Any] = iter(column)
             leaves.append(
-                self.leaf(name, [values[k] if missing[k] else next(column) for k in range(self.count)])
+                self.join_leaf(name, [values[k] if is_missing[k] else next(rest) for k in range(self.count)])
             )
-        return jax.tree.unflatten(trees[-1][1], leaves)
+        return jax.tree.unflatten(trees[-1], leaves)
 
-    def leaf(self, name, values):
+    def _is_other_structure(self, tree: Any, first: Any) -> bool:
+        return tree.num_leaves != first.num_leaves if self.explicit else tree != first
+
+    def join_leaf(self, name: str, values: Sequence[Any]) -> Any:
         """The joined leaf."""
-        known = [v for v in values if not isinstance(v, Undefined)]
-        first = known[0]
+        defined = [v for v in values if not isinstance(v, Undefined)]
+        first = defined[0]
         if isinstance(first, Leaf):
-            same = None if self.explicit else first.ref()
-            if (
-                same is not None
-                and len(known) == self.count
-                and all(isinstance(v, Leaf) and v.ref() is same for v in known)
-            ):
-                return same
-        elif all(v is first or _equal(v, first) for v in known):
+            tensor = None if self.explicit else first.outside()
+            if tensor is not None and self._is_everywhere(tensor, defined):
+                return tensor
+        elif all(v is first or _equal(v, first) for v in defined):
             return first
         elif name.endswith(".stop_gradient"):
-            raise _unlike(name, known, "set it outside", "type")
-        if all(isinstance(v, Leaf) or is_number(v) for v in known):
-            output = self.tensor(name, values)
-            output.perhaps = [v.ref() for v in known if isinstance(v, Leaf) and v.ref() is not None]
+            raise _mismatch(name, defined, "set it outside", "type")
+        if all(isinstance(v, Leaf) or is_number(v) for v in defined):
+            output = self.add_output(name, values)
+            sources = [v.outside() for v in defined if isinstance(v, Leaf)]
+            output.possible_sources = [tensor for tensor in sources if tensor is not None]
             return output
-        raise _unlike(name, known, "make it a Tensor in all", "structure" if None in known else "type")
+        raise _mismatch(name, defined, "make it a Tensor in all", "structure" if None in defined else "type")
 
-    def tensor(self, name, values):
-        """The joined leaf where it is a Tensor or number in all branches that define it."""
-        known = [v for v in values if not isinstance(v, Undefined)]
-        if self.explicit and len({np.asarray(v).dtype.kind for v in known if not isinstance(v, Leaf)}) > 1:
-            raise _unlike(name, known, "make it one kind of number in all", "type")
-        shape, dtype = joint(name, known)
-        picks = [(blank(dtype),) if isinstance(v, Undefined) else place_of(v, dtype) for v in values]
-        stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
-        lacks = "" if len(known) == len(values) else name
-        number = not lacks and {type(v) for v in known} in ({bool}, {int})
-        plain = not self.explicit and all(map(is_number, values))
-        self.outputs.append(
-            Output(
-                len(self.outputs),
-                tuple(picks),
-                shape,
-                dtype,
-                stop,
-                lacks,
-                number,
-                tuple(values) if plain else (),
-                all(is_number(v) or v.number for v in known),
-            )
+    def _is_everywhere(self, tensor: Tensor, defined: Sequence[Any]) -> bool:
+        """Whether all branches give this Tensor from outside."""
+        return len(defined) == self.count and all(
+            isinstance(v, Leaf) and v.outside() is tensor for v in defined
         )
-        return self.outputs[-1]
+
+    def add_output(self, name: str, values: Sequence[Any]) -> Output:
+        """The joined leaf where it is a Tensor or number in all branches that define it."""
+        defined = [v for v in values if not isinstance(v, Undefined)]
+        kinds = {np.asarray(v).dtype.kind for v in defined if not isinstance(v, Leaf)}
+        if self.explicit and len(kinds) > 1:
+            raise _mismatch(name, defined, "make it one kind of number in all", "type")
+        shape, dtype = common_type(name, defined)
+        picks = [(undefined_fill(dtype),) if isinstance(v, Undefined) else pick_of(v, dtype) for v in values]
+        is_undefined_somewhere = len(defined) < len(values)
+        are_numbers = not self.explicit and all(map(is_number, values))
+        output = Output(
+            index=len(self.outputs),
+            picks=tuple(picks),
+            shape=shape,
+            dtype=dtype,
+            stop_gradient=dtype.kind not in INEXACT
+            or all(v.stop_gradient for v in values if isinstance(v, Leaf)),
+            undefined_name=name if is_undefined_somewhere else "",
+            is_python_number=not is_undefined_somewhere and {type(v) for v in defined} in ({bool}, {int}),
+            numbers=tuple(values) if are_numbers else (),
+            is_host_value=all(is_number(v) or v.is_host_value for v in defined),
+        )
+        self.outputs.append(output)
+        return output
 
 
-def blank(dtype):
-    """What a name that is undefined holds: not a number, where there is such a thing."""
-    return np.nan if dtype.kind in INEXACT else False if dtype.kind == "b" else 0
+def _mark(output: Output, tensor: Tensor) -> None:
+    """Notes what a result stands for in Python."""
+    if output.is_python_number:
+        numeral(tensor)
+    if output.is_host_value:
+        as_host_value(tensor)
+    if output.undefined_name:
+        local.ctx.frame.on_undefined(tensor, output.undefined_name)
 
 
-def joint(name, values):
+def undefined_fill(dtype: np.dtype) -> Any:
+    """What the result for an undefined name holds: NaN, where there is such a thing."""
+    if dtype.kind in INEXACT:
+        return np.nan
+    return False if dtype.kind == "b" else 0
+
+
+def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.dtype]:
     """The common (shape, dtype) of Leafs and numbers."""
     leaves = [v for v in values if isinstance(v, Leaf)]
     numbers = [v for v in values if not isinstance(v, Leaf)]
     if not leaves:
         return (), number_dtype(numbers)
-    shape, dtype = leaves[0].shape, leaves[0].dtype
+    shape = leaves[0].shape
+    dtype = leaves[0].dtype
     if any(v.shape != shape or v.dtype != dtype for v in leaves):
-        common = widened(leaves)
-        if common is None:
-            raise _unlike(name, leaves, "make shapes and dtypes the same in all", "dtype")
-        shape = known_lengths(common) if not local.ctx.frame.symbolic else common[0].shape
+        frame = local.ctx.frame
+        avals = frame.joined_avals([leaf.avals for leaf in leaves])
+        if avals is None:
+            raise _mismatch(name, leaves, "make shapes and dtypes the same in all", "dtype")
+        shape = avals[0].shape if frame.symbolic else known_lengths(avals)
     for number in numbers:
-        if not is_single(shape) or not fits(number, dtype):
-            raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype", "dtype")
+        if not is_single(shape) or not number_fits(number, dtype):
+            advice = "make it a Tensor of that shape and dtype"
+            raise _mismatch(name, [number, leaves[0]], advice, "dtype")
     return shape, dtype
 
 
-def is_single(shape):
+def is_single(shape: Sequence[int]) -> bool:
     """Whether an array of a shape is known to have one element."""
     return all(n == 1 for n in shape)
 
 
-def fits(number, dtype):
+def number_fits(number: Any, dtype: np.dtype) -> bool:
     """Whether a number may become a Tensor of a dtype without losing anything but digits."""
     ranks = "b", "iu", "fV", "c"
     rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
@@ -384,7 +461,7 @@ def fits(number, dtype):
     return rank[kind] <= rank[dtype.kind] and (kind == "b") == (dtype.kind == "b")
 
 
-def number_dtype(numbers):
+def number_dtype(numbers: Sequence[Any]) -> np.dtype:
     """The dtype of a Tensor that stands for one of several Python numbers."""
     kinds = {np.asarray(values_of(n)).dtype.kind for n in numbers}
     if "f" in kinds and any(map(is_length, numbers)) and "c" not in kinds:
@@ -396,40 +473,40 @@ def number_dtype(numbers):
             f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition "
             "on a tensor; use numbers of one kind"
         )
-    return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
+    if "c" in kinds:
+        return np.dtype(np.complex64)
+    return np.dtype(dtypes.default().np if "f" in kinds else np.int64)
 
 
-def _unlike(name, values, advice, kind):
+def _mismatch(name: str, values: Sequence[Any], advice: str, kind: str) -> Mismatch:
     """The refusal to join values of a variable."""
     return Mismatch(
-        f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
+        f"{name} is {' and '.join(sorted({description(v) for v in values}))} in the branches of "
         f"a condition on a tensor; {advice}",
         kind,
     )
 
 
-def _equal(a, b):
+def _equal(a: Any, b: Any) -> bool:
     if is_length(a) or is_length(b):
         return expression_of(a) == expression_of(b)
     return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
 
 
-def described(value):
+def description(value: Any) -> str:
     """A value in words."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"a Tensor of {np.dtype(value.dtype).name}{list(value.shape)}"
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)}"
-    return (
-        f"the number {value!r}"
-        if is_number(value)
-        else repr(value)
-        if value is None or isinstance(value, str)
-        else f"a {type(value).__name__}"
-    )
+    if is_number(value):
+        return f"the number {value!r}"
+    if value is None or isinstance(value, str):
+        return repr(value)
+    return f"a {type(value).__name__}"
 
 
-def as_tensor(value):
+def as_tensor(value: Any) -> Tensor:
     """A Tensor, or the Tensor of a number."""
     if is_length(value):
         return local.ctx.frame.tensor_of(value, number_dtype([value]))

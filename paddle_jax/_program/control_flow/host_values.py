@@ -37,9 +37,7 @@ def _class_of(kind):
 def numeral(tensor):
     """A Tensor that stands for a number of Python; where a function that need not be compiled whole gives it
     back, it becomes one."""
-    capture = local.ctx.frame.capture
-    if capture is not None and not capture.once:
-        capture.numbers[id(tensor)] = tensor
+    local.ctx.frame.on_python_number(tensor)
     return as_host_value(tensor)
 
 

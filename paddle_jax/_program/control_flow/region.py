@@ -1,12 +1,16 @@
-"""A piece of Paddle code (a branch, a loop's body or test) as a pure function of arrays, or as a block of a
-Program that is recorded.
+"""A piece of Paddle code as a pure function of arrays, or as a block of a Program.
 
-A `Region` runs code once and keeps what is needed to make an operation of it: what it returned with a `Leaf`
-in place of every Tensor, which Tensors outside it reads and which it changes in place.
+The piece is a branch of a condition, or the test or body of a loop. A `Region` runs it once and keeps what an
+operation of it needs: the value that it returned, with a `Leaf` in place of every Tensor, and which Tensors
+from outside it reads and which it changes in place.
 """
+
+from __future__ import annotations
 
 import dataclasses
 import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -16,35 +20,45 @@ from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.base.uninitialized import Uninitialized
-from paddle_jax._core.execution.python_state import stores_of
+from paddle_jax._core.execution.python_state import Snapshot, stores_of
 from paddle_jax._core.execution.trace import Trace, constants_last, trace
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.lazy.lengths import is_length
-from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, common_avals
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
 from paddle_jax._program.capture.capture import refuse_doubtful
 from paddle_jax._program.control_flow.effects import without_effects
 from paddle_jax._program.control_flow.host_values import HostValue
-from paddle_jax._program.control_flow.side_effects import Objects
+from paddle_jax._program.control_flow.side_effects import UnchangedObjects
+
+if TYPE_CHECKING:
+    from paddle_jax._program.control_flow.blocks import Block
+
+# a result of a Region: its position, or (number,)
+Pick = int | tuple[Any]
 
 
 class Undefined:
-    """The value of a name that has none. Reading it raises UnboundLocalError, as Python does."""
+    """The value of a name that has none. Reading it raises UnboundLocalError, as Python does.
+
+    Attributes:
+        name: str, how the variable is called in the message.
+    """
 
     __slots__ = ("name",)
 
-    def __init__(self, name="the variable"):
+    def __init__(self, name: str = "the variable") -> None:
         self.name = name
 
-    def read(self):
+    def read(self) -> Any:
         """Raises."""
         raise UnboundLocalError(
             f"cannot access local variable '{self.name}' where it is not associated with a value"
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<undefined {self.name}>"
 
 
@@ -55,126 +69,122 @@ class Unreturned(Undefined):
 
 
 class Mismatch(Unsupported):
-    """Values that cannot be joined. kind: "structure", "type" or "dtype" (number of axes included), in which
-    they differ."""
+    """Values that cannot be joined.
 
-    def __init__(self, text, kind):
+    Attributes:
+        kind: str, in which they differ: "structure", "type" or "dtype" (number of axes included).
+    """
+
+    def __init__(self, text: str, kind: str) -> None:
         super().__init__(text)
         self.kind = kind
 
 
 class Leaf:
-    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. avals: where a
-    Program is recorded, those of its Symbol. ref: the Tensor itself, if it is from outside. number: whether
-    it stands for a value on the host."""
+    """A Tensor in the value that code returned.
 
-    __slots__ = ("at", "avals", "dtype", "number", "ref", "shape", "stop")
+    Attributes:
+        index: int, its position among the results of the Region.
+        shape: tuple of ints.
+        dtype: NumPy dtype.
+        stop_gradient: bool, that of the Tensor.
+        avals: where a Program is recorded, the avals of its Symbol, else None.
+        outside: weak reference to the Tensor, which is alive afterwards if the Tensor is from outside.
+        is_host_value: bool, whether it stands for a value on the host.
+    """
 
-    def __init__(self, at, tensor):
-        self.at, self.shape, self.dtype, self.stop = (
-            at,
-            tuple(tensor._raw.shape),
-            np.dtype(tensor._raw.dtype),
-            tensor.stop_gradient,
-        )
-        self.avals, self.ref = avals_here(tensor), weakref.ref(tensor)
-        self.number = isinstance(tensor, HostValue)
+    __slots__ = ("avals", "dtype", "index", "is_host_value", "outside", "shape", "stop_gradient")
 
-
-def widened(values):
-    """The avals that Leafs of different lengths have in common; None where lengths must be the same: in a
-    trace, and in a recording that is for certain lengths."""
-    frame = local.ctx.frame
-    if not frame.symbolic and (not frame.recording or frame.probe is not None):
-        return None
-    join = frame.join if frame.symbolic else common_avals
-    pair = values[0].avals
-    for value in values[1:]:
-        pair = pair and join(pair, value.avals)
-    return pair
+    def __init__(self, index: int, tensor: Tensor) -> None:
+        self.index = index
+        self.shape = tuple(tensor._raw.shape)
+        self.dtype = np.dtype(tensor._raw.dtype)
+        self.stop_gradient = tensor.stop_gradient
+        self.avals = local.ctx.frame.symbol_avals(tensor)
+        self.outside = weakref.ref(tensor)
+        self.is_host_value = isinstance(tensor, HostValue)
 
 
-def avals_here(tensor):
-    """The avals of a Tensor's Symbol where a Program is recorded; else None."""
-    frame = local.ctx.frame
-    return frame.symbol(tensor).avals if frame.recording else None
-
-
-def flat(value):
+def flatten(value: Any) -> tuple[list, Any]:
     """(leaves, structure) of nested lists, tuples and dicts; everything else counts as a leaf."""
     return jax.tree.flatten(value, is_leaf=lambda x: not isinstance(x, list | tuple | dict))
 
 
-def place_of(value, dtype):
-    """Where among the arrays of a Region a leaf is: the place of a Leaf; (number,) for a number, as one of
-    that dtype."""
+def pick_of(value: Any, dtype: np.dtype) -> Pick:
+    """Where a leaf is among the results of a Region; (number,) for a number, as one of that dtype."""
     if is_length(value):
         return (value,)
-    return value.at if isinstance(value, Leaf) else (np.asarray(value).astype(dtype).item(),)
+    if isinstance(value, Leaf):
+        return value.index
+    return (np.asarray(value).astype(dtype).item(),)
 
 
-def array_at(place, arrays, like):
-    """The array at a place that `place_of` gave, of the shape and dtype of another."""
-    return (
-        jnp.full(like.shape, place[0], like.dtype)
-        if isinstance(place, tuple)
-        else arrays[place].astype(like.dtype)
-    )
+def picked_array(pick: Pick, arrays: Sequence[jax.Array], like: Any) -> jax.Array:
+    """The array that a Pick names, with the shape and dtype of another one."""
+    if isinstance(pick, tuple):
+        return jnp.full(like.shape, pick[0], like.dtype)
+    return arrays[pick].astype(like.dtype)
 
 
-def lacking(tensor, name):
-    """Notes a variable that has no value after some branch: where its value is needed, a function that need
-    not be compiled whole runs eagerly, which tells."""
-    frame = local.ctx.frame
-    if frame.capture is frame and not frame.once:
-        frame.lacking[id(tensor)] = tensor, name
-
-
-def is_traced(value) -> bool:
+def is_traced(value: Any) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
     return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT_TYPES) or is_length(value)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Change:
-    """A Tensor outside that code changes in place."""
+    """A Tensor from outside that code changes in place.
+
+    Attributes:
+        tensor: the Tensor.
+        has_gradient: bool, whether gradients flow to the new value.
+        leaf: Leaf, the new value.
+    """
 
     tensor: Tensor
-    adopts: bool  # whether gradients flow to the new value
-    leaf: Leaf  # the new value
+    has_gradient: bool
+    leaf: Leaf
 
 
 class RegionTrace(Trace):
     """The run of a branch or loop body inside a trace.
 
-    grads: {id: (Tensor, its `grad` before)} of Tensors whose `grad` was looked at. snapshot: None, or where
-    is noted what it changes of Python's objects; older: ids of the objects that the run around it has made
-    before; noted: those in the snapshot, by id. level: JAX's trace.
+    Attributes:
+        grads: dict from ids to (Tensor, its `grad` before), of Tensors whose `grad` was read.
+        input_node: Node of the inputs: they are no leaves, so they may be changed in place.
+        snapshot: Snapshot of the Python objects that the run changes, or None.
+        older: ids of the objects that the run around it made before.
+        noted: dict of the objects in the snapshot, by id.
+        level: JAX's trace.
     """
 
     region = True
 
-    def __init__(self, index=None):
+    def __init__(self, index: Any = None) -> None:
         super().__init__(index)
-        # of what comes in: it is no leaf, so it may be changed in place
-        self.grads, self.origin = {}, Node(ADD, (), (), (), 1)
-        self.snapshot, self.older, self.noted, self.level = None, (), {}, None
+        self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self.input_node = Node(ADD, (), (), (), 1)
+        self.snapshot: Snapshot | None = None
+        self.older: Any = ()
+        self.noted: dict[int, Any] = {}
+        self.level: Any = None
 
-    def begin(self, snapshot):
+    def begin(self, snapshot: Snapshot) -> None:
         """Notes in a Snapshot what the code changes of Python's objects."""
-        self.snapshot, self.level = snapshot, trace_ctx.trace
+        self.snapshot = snapshot
+        self.level = trace_ctx.trace
         self.older = () if Observing.observer is None else frozenset(Observing.observer.created)
 
-    def steps(self):
+    def steps(self) -> tuple[list, list]:
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
         ctx = local.ctx
         return [(setattr, ctx, "frame", self.nest_in(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
 
-    def on_grad_access(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         self.grads.setdefault(id(tensor), (tensor, tensor._grad))
         super().on_grad_access(tensor, accumulates)
 
-    def on_assign(self, tensor, shares=True):
+    def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
         if type(tensor._raw) is Uninitialized:
             raise Unsupported(
                 "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
@@ -182,58 +192,48 @@ class RegionTrace(Trace):
         refuse_doubtful(tensor, self.capture)
         super().on_assign(tensor)
 
-    def on_layer_change(self, layer):
+    def on_layer_change(self, layer: Any) -> None:
         self._note_content(layer)
         super().on_layer_change(layer)
 
-    def on_object_change(self, thing):
+    def on_object_change(self, thing: Any) -> None:
         self._note_content(thing)
         super().on_object_change(thing)
 
-    def _note_content(self, thing):
+    def _note_content(self, thing: Any) -> None:
         """Notes what an object or container holds, unless this run has made it."""
         observer = Observing.observer
-        mine = observer is not None and id(thing) in observer.created and id(thing) not in self.older
-        if self.snapshot is not None and not mine and id(thing) not in self.noted:
-            self.noted[id(thing)] = thing
-            for store in stores_of(thing):
-                pairs = (
-                    store.items()
-                    if isinstance(store, dict)
-                    else enumerate(store)
-                    if isinstance(store, list)
-                    else ()
-                )
-                carried = [
-                    key
-                    for key, value in pairs
-                    if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level
-                ]
-                # what the conversion knows, it puts back
-                self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
+        is_own = observer is not None and id(thing) in observer.created and id(thing) not in self.older
+        if self.snapshot is None or is_own or id(thing) in self.noted:
+            return
+        self.noted[id(thing)] = thing
+        for store in stores_of(thing):
+            # the conversion knows the Tensors of this trace, and puts them back
+            carried = [key for key, value in _items(store) if self._is_of_trace(value)]
+            self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
 
-    def on_hook(self, tensor):
+    def _is_of_trace(self, value: Any) -> bool:
+        return isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level
+
+    def on_hook(self, tensor: Tensor) -> None:
         raise Unsupported(
             "register_hook is called inside a compiled branch or loop, where it would never "
             "run; register the hook outside"
         )
 
-    def take(self, tensor, value, stop):
-        """Gives a Tensor a value that comes in."""
-        tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = (
-            value._raw,
-            None if stop else self.origin,
-            0,
-            stop,
-        )
+    def bind_input(self, tensor: Tensor, value: Tensor, stop_gradient: bool) -> None:
+        """Gives a Tensor the value of an input."""
+        tensor._raw = value._raw
+        tensor._node = None if stop_gradient else self.input_node
+        tensor._idx = 0
+        tensor.stop_gradient = stop_gradient
 
-    def result(self, tensor):
+    def last_value(self, tensor: Tensor) -> Tensor:
         """What a Tensor holds at the end."""
         return wrap(self.operands([tensor])[0], tensor.stop_gradient)
 
-    def changes(self):
-        """(Tensor, whether gradients flow to its new value) of Tensors from outside that
-        have been changed."""
+    def changed_tensors(self) -> Iterator[tuple[Tensor, bool]]:
+        """(Tensor, whether gradients flow to its new value) of Tensors from outside that are changed."""
         for tensor, before in self.grads.values():
             if tensor._grad is not before:
                 raise Unsupported(
@@ -241,58 +241,93 @@ class RegionTrace(Trace):
                     "call backward outside of it"
                 )
         for tensor, (raw, node, *_) in self.undo_log.changed():
-            if not (isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace):
-                yield (
-                    tensor,
-                    (
-                        tensor._node is not None
-                        and tensor._node is not node
-                        and tensor._node is not self.origin
-                    ),
-                )
+            if isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace:
+                continue  # made by the code
+            yield tensor, tensor._node not in (None, node, self.input_node)
 
-    def undo_changes(self):
+    def undo_changes(self) -> list:
         for tensor, before in self.grads.values():
             tensor._grad = before
         return super().undo_changes()
 
 
-class Region:
-    """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients given by
-    Leafs: in a trace, or recorded into a block where a Program is recorded.
+def _items(store: Any) -> Iterable[tuple[Any, Any]]:
+    """The keys and values of a dict or list."""
+    if isinstance(store, dict):
+        return store.items()
+    return enumerate(store) if isinstance(store, list) else ()
 
-    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. drawn: how many random
-    numbers it drew. effects: whether it prints or asserts. In a trace: fn: `(*inputs, *carried, index,
-    *outside) -> arrays`, one per Leaf; outside: the Tensors outside that it reads; key: equal for equal
-    programs. Recorded: block, and results: the Symbols that the Leafs stand for.
+
+class Region:
+    """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients of Leafs.
+
+    It runs in a trace, or is recorded into a block where a Program is recorded.
+
+    Attributes:
+        value: what the code returned, with Leafs.
+        changes: dict from ids to the Changes of Tensors from outside.
+        drawn: int, how many random numbers it drew.
+        effects: bool, whether it prints or asserts.
+        fn: in a trace, `(*inputs, *carried, index, *outside) -> arrays`, one per Leaf.
+        outside: in a trace, list of the Tensors from outside that it reads.
+        key: in a trace, equal for equal programs.
+        block: Block that it is recorded into; None in a trace.
+        results: list of the Symbols that the Leafs stand for, where it is recorded.
     """
 
-    drawn, effects, results = 0, False, ()
+    def __init__(
+        self,
+        code: Callable[..., Any],
+        inputs: Sequence[Any] = (),
+        watched: Sequence[Tensor] = (),
+        carried: Sequence[tuple[Tensor, bool]] = (),
+        indexed: bool = False,
+        roots: Sequence[Any] = (),
+    ) -> None:
+        """Runs the code.
 
-    def __init__(self, code, inputs=(), watched=(), carried=(), indexed=False, roots=()):
-        """watched: Tensors whose last values are results even where the code does not change them. carried:
-        (Tensor, stop_gradient) for Tensors outside whose first values are inputs and last values results.
-        indexed: the code runs many times, with random numbers of its own each time. roots: functions through
-        which the code may reach Python objects, which it must not change."""
-        self.changes, self.code, self.watched = {}, code, [*watched, *[t for t, _ in carried]]
-        with Objects(roots) as objects:
-            if local.ctx.frame.recording:
-                self._record(inputs[indexed:], carried, [None] * indexed)
-            else:
-                self._trace(inputs, carried, indexed, objects.snapshot)
-        del self.code, self.watched
+        Args:
+            code: function of the inputs.
+            inputs: Leafs, or what has their attributes.
+            watched: Tensors whose last values are results even where the code does not change them.
+            carried: (Tensor, stop_gradient) for Tensors from outside whose first values are inputs and last
+                values results.
+            indexed: whether the code runs many times, with random numbers of its own each time.
+            roots: functions through which the code may reach Python objects, which it must not change.
+        """
+        self.value: Any = None
+        self.changes: dict[int, Change] = {}
+        self.drawn = 0
+        self.effects = False
+        self.fn: Any = None
+        self.outside: list[Tensor] = []
+        self.key: Any = None
+        self.block: Block | None = None
+        self.results: list[Symbol] = []
+        self._code = code
+        self._watched = [*watched, *[t for t, _ in carried]]
+        with UnchangedObjects(roots) as objects:
+            local.ctx.frame.run_region(self, inputs, carried, indexed, objects.snapshot)
+        del self._code, self._watched
 
-    def _trace(self, inputs, carried, indexed, snapshot):
+    def trace(
+        self,
+        inputs: Sequence[Any],
+        carried: Sequence[tuple[Tensor, bool]],
+        indexed: bool,
+        snapshot: Snapshot,
+    ) -> None:
+        """Runs the code in a JAX trace."""
         generator = default_generator()
         start = generator._offset
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
 
-        def run(*tensors):
+        def run(*tensors: Tensor) -> list:
             frame = local.ctx.frame
             frame.begin(snapshot)
             for tensor, leaf in zip(tensors, inputs, strict=False):
-                frame.take(tensor, tensor, leaf.stop)
+                frame.bind_input(tensor, tensor, leaf.stop_gradient)
             return self._run(frame, tensors[: len(inputs)], carried, tensors[len(inputs) :])
 
         try:
@@ -300,98 +335,100 @@ class Region:
             self.drawn = generator._offset - start
         finally:
             generator._offset = start
-        self.fn, self.outside, self.key = program.fn, program.taken, program.key
+        self.fn = program.fn
+        self.outside = program.taken
+        self.key = program.key
         self.effects = bool(program.fn.jaxpr.effects)
 
-    def _record(self, inputs, carried, counter):
-        recorder = local.ctx.frame
-        with recorder.block() as self.block:
-            mine = [recorder.block_input(leaf.avals, leaf.stop) for leaf in inputs]
-            mine += [recorder.block_input(avals_here(tensor), stop) for tensor, stop in carried]
-            self.results = self._run(recorder, [*counter, *mine[: len(inputs)]], carried, mine[len(inputs) :])
-            self.block.results = self.results
+    def record(
+        self, recorder: Any, inputs: Sequence[Any], carried: Sequence[tuple[Tensor, bool]], indexed: bool
+    ) -> None:
+        """Records the code into a block. An index is not recorded: the first input is None then."""
+        with recorder.block() as block:
+            variables = [recorder.block_input(x.avals, x.stop_gradient) for x in inputs[indexed:]]
+            first_values = [
+                recorder.block_input(recorder.symbol_avals(tensor), stop) for tensor, stop in carried
+            ]
+            self.results = self._run(recorder, [*[None] * indexed, *variables], carried, first_values)
+            block.results = self.results
+        self.block = block
 
-    def _run(self, frame, inputs, carried, values):
-        """Runs the code; what the Leafs stand for."""
-        results = []
+    def _run(
+        self,
+        frame: Any,
+        inputs: Sequence[Any],
+        carried: Sequence[tuple[Tensor, bool]],
+        first_values: Sequence[Tensor],
+    ) -> list:
+        """Runs the code; returns what the Leafs stand for."""
+        results: list = []
 
-        def leaf(tensor):
-            results.append(frame.result(tensor))
+        def leaf(tensor: Tensor) -> Leaf:
+            results.append(frame.last_value(tensor))
             return Leaf(len(results) - 1, tensor)
 
-        for (tensor, stop), value in zip(carried, values, strict=False):
+        for (tensor, stop), value in zip(carried, first_values, strict=False):
             frame.on_assign(tensor)
-            frame.take(tensor, value, stop)
-        leaves, tree = flat(self.code(*inputs))
+            frame.bind_input(tensor, value, stop)
+        leaves, tree = flatten(self._code(*inputs))
         self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
-        for tensor, adopts in frame.changes():
-            self.changes[id(tensor)] = Change(tensor, adopts, leaf(tensor))
-        for tensor in self.watched:
+        for tensor, has_gradient in frame.changed_tensors():
+            self.changes[id(tensor)] = Change(tensor, has_gradient, leaf(tensor))
+        for tensor in self._watched:
             if id(tensor) not in self.changes:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
         return results
 
-    def watch(self, tensors):
-        """Whether the last values of Tensors outside are among the results, or can still become such."""
-        more = [tensor for tensor in tensors if id(tensor) not in self.changes]
-        if more and not local.ctx.frame.recording:
+    def watch(self, tensors: Sequence[Tensor]) -> bool:
+        """Whether the last values of Tensors from outside are among the results, or can still become such."""
+        missing = [tensor for tensor in tensors if id(tensor) not in self.changes]
+        if missing and self.block is None:
             return False
-        for tensor in more:
+        for tensor in missing:
             self.changes[id(tensor)] = Change(tensor, False, Leaf(len(self.results), tensor))
             self.results.append(local.ctx.frame.symbol(tensor))
         return True
 
-    def quiet(self):
+    def quiet(self) -> Callable[..., Any]:
         """`fn` without its prints and checks, for computing it again."""
         return constants_last(without_effects(self.fn.jaxpr))
 
 
 class Operands:
-    """The Tensors that an operation made of several Regions reads, each once."""
+    """The Tensors that an operation made of several Regions reads, each once.
 
-    def __init__(self, tensors):
-        self.tensors, self.places = list(tensors), {}
-        for at, tensor in enumerate(self.tensors):
-            self.places.setdefault(self._key(tensor), at)
+    Attributes:
+        tensors: list of the Tensors.
+    """
 
-    def places_of(self, tensors):
-        """Where given Tensors are among the operands; those that are not there yet are added."""
-        return tuple([self._place(t) for t in tensors])
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        self.tensors = list(tensors)
+        self._indices: dict[tuple, int] = {}
+        for index, tensor in enumerate(self.tensors):
+            self._indices.setdefault(self._key(tensor), index)
 
-    def _place(self, tensor):
+    def indices_of(self, tensors: Iterable[Tensor]) -> tuple[int, ...]:
+        """The positions of Tensors among the operands; those that are missing are added."""
+        return tuple([self._index_of(t) for t in tensors])
+
+    def _index_of(self, tensor: Tensor) -> int:
         key = self._key(tensor)
-        if key not in self.places:
-            self.places[key] = len(self.tensors)
+        if key not in self._indices:
+            self._indices[key] = len(self.tensors)
             self.tensors.append(tensor)
-        return self.places[key]
+        return self._indices[key]
 
     @staticmethod
-    def _key(tensor):
+    def _key(tensor: Tensor) -> tuple:
         source = tensor if tensor._node is None else tensor._node
         return (id(tensor._raw), tensor.stop_gradient, 0 if tensor.stop_gradient else id(source), tensor._idx)
 
 
-def finished(tensor, stop):
-    """A result of an operation: one that no gradient flows through is a plain value, though the
-    operation has gradients."""
+def without_gradient(tensor: Tensor, stop: bool) -> Tensor:
+    """A result of an operation; with `stop` a plain value, though the operation has gradients."""
     return wrap(inside(tensor)) if stop else tensor
 
 
-def doubt(result, tensor):
-    """Notes that a result of a branch or loop is, in some cases, a Tensor from outside the
-    function itself."""
-    capture = local.ctx.frame.capture
-    if capture is not None and capture.is_outside(tensor):
-        capture.doubtful[id(result)] = result
-
-
-def write_back(change, new):
-    """Gives a Tensor outside the value that a branch or loop left it with."""
-    if local.ctx.frame.recording:
-        local.ctx.frame.on_assign(change.tensor)
-        change.tensor._raw = new._raw
-        change.tensor.stop_gradient = new.stop_gradient and change.tensor.stop_gradient
-    elif change.adopts:
-        change.tensor._adopt(new)
-    else:
-        change.tensor._rebind(new._raw)
+def write_back(change: Change, new: Tensor) -> None:
+    """Gives a Tensor from outside the value that a branch or loop left it with."""
+    local.ctx.frame.set_changed(change.tensor, new, change.has_gradient)

@@ -35,9 +35,15 @@ _NOT_USERS = (
 )
 
 
-class Objects:
-    """The lists, dicts, sets, objects and variables of enclosing functions that functions can reach,
-    with what they held."""
+class UnchangedObjects:
+    """The Python objects that functions can reach, with their contents at the beginning.
+
+    These are lists, dicts, sets, other objects, and variables of enclosing functions.
+
+    Attributes:
+        snapshot: Snapshot of the contents.
+        seen: set of the ids of the objects.
+    """
 
     def __init__(self, functions):
         self.snapshot, self.seen = Snapshot(), set()

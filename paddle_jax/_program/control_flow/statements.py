@@ -12,7 +12,7 @@ from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._program.control_flow.cond import Tries, cond, select, truth
+from paddle_jax._program.control_flow.cond import TryState, cond, select, truth
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
 from paddle_jax._program.control_flow.region import Undefined, is_traced
@@ -178,7 +178,7 @@ def _is_same_answer(value, test):
 def while_stmt(test, body, get_state, set_state, names, opts):
     """`while`."""
     frame = local.ctx.frame
-    steps = frame.loop(body.__code__) if frame.recording else [None, 0, False]
+    steps = frame.loop(body.__code__)
     while True:
         answer = _condition(test())
         if is_traced(answer) or steps[2]:
@@ -202,7 +202,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     )
     variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
-    last = frame.tried(test) if frame.recording else test()
+    last = frame.run_and_undo(test)
     variables.put(
         tuple(
             [
@@ -426,7 +426,7 @@ def ld(value):
 
 def guarded():
     """The body of a `try` with handlers."""
-    return swapped_attributes(Tries, open=True)
+    return swapped_attributes(TryState, in_try=True)
 
 
 def put_attribute(owner, name, value):

@@ -1,7 +1,11 @@
 """`while_loop` on traced Tensors: one operation on the tape, with gradients of any order in reverse."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,36 +23,35 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.checkpointed_while import Loop
 from paddle_jax._program.control_flow.cond import (
     as_tensor,
-    blank,
-    described,
-    fits,
+    description,
     is_single,
     number_dtype,
+    number_fits,
     truth,
+    undefined_fill,
 )
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number
 from paddle_jax._program.control_flow.region import (
+    Change,
     Leaf,
     Mismatch,
     Operands,
+    Pick,
     Region,
     Undefined,
-    array_at,
-    avals_here,
-    doubt,
-    finished,
-    flat,
+    flatten,
     is_traced,
-    place_of,
-    widened,
+    pick_of,
+    picked_array,
+    without_gradient,
     write_back,
 )
 
-_PASSES = 8
+_MAX_PASSES = 8  # runs of the body until the types of the state stay the same
 
 
-def while_loop(test, body, state):
+def while_loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list:
     """Repeats `state = body(*state)` as long as `test(*state)` holds. Where the answer is traced, the
     loop is compiled.
 
@@ -88,102 +91,133 @@ def while_loop(test, body, state):
 
 
 class _Carried:
-    """A part of the state that changes from step to step: at first the Tensor `start`, always of its shape
-    and dtype, with this stop_gradient. number: (the number it was before the loop,), or False. avals: where a
-    Program is recorded, those of all steps, which may differ in their lengths. stands_for_number: whether it
-    is a number, or a Tensor that stands for one, in all steps."""
+    """A part of the state that changes from step to step.
 
-    __slots__ = ("avals", "dtype", "number", "shape", "stands_for_number", "start", "stop", "values")
+    Attributes:
+        start: Tensor, the value before the loop.
+        stop_gradient: bool, in all steps.
+        number: tuple of the number that it was before the loop, or ().
+        avals: where a Program is recorded, those of all steps, which may differ in their lengths.
+        is_host_value: bool, whether it is a number, or stands for one, in all steps.
+        numbers: of what stays a number: (before, after a step), else None.
+        shape: tuple of ints, in all steps.
+        dtype: NumPy dtype, in all steps.
+    """
 
-    def __init__(self, start, stop, number=False, avals=None, stands_for_number=False):
-        self.stands_for_number = stands_for_number or isinstance(start, HostValue)
-        self.start, self.stop, self.number, self.avals = start, stop, number, avals or avals_here(start)
-        self.values = None  # of what stays a number: what it is before and after a step
+    __slots__ = ("avals", "dtype", "is_host_value", "number", "numbers", "shape", "start", "stop_gradient")
+
+    def __init__(
+        self,
+        start: Tensor,
+        stop_gradient: bool,
+        number: tuple = (),
+        avals: Any = None,
+        is_host_value: bool = False,
+    ) -> None:
+        self.start = start
+        self.stop_gradient = stop_gradient
+        self.number = number
+        self.avals = avals or local.ctx.frame.symbol_avals(start)
+        self.is_host_value = is_host_value or isinstance(start, HostValue)
+        self.numbers: tuple | None = None
         self.shape = tuple(start._raw.shape) if avals is None else known_lengths(avals)
         self.dtype = np.dtype(start._raw.dtype)
 
+    def changed(self, **changes: Any) -> _Carried:
+        """A copy with another `stop_gradient` or other `avals`."""
+        settings = {
+            "stop_gradient": self.stop_gradient,
+            "number": self.number,
+            "avals": self.avals,
+            "is_host_value": self.is_host_value,
+        }
+        return _Carried(self.start, **(settings | changes))
+
 
 class State:
-    """The variables of a loop: what stays, and what changes (a _Carried in its place)."""
+    """The variables of a loop: what stays, and a _Carried for what changes.
 
-    def __init__(self, values, names, explicit=False):
+    Attributes:
+        names: list of str, how the variables are called in messages.
+        columns: list of (leaves, structure) of each variable.
+    """
+
+    def __init__(self, values: Sequence[Any], names: Sequence[str], explicit: bool = False) -> None:
         """explicit: all Tensors count as changing."""
-        self.names, self.columns = names, []
+        self.names = names
+        self.columns: list[tuple[list, Any]] = []
         for value in values:
-            leaves, tree = flat(value)
+            leaves, tree = flatten(value)
             if explicit:
                 leaves = [_Carried(x, x.stop_gradient) if isinstance(x, Tensor) else x for x in leaves]
             self.columns.append((leaves, tree))
 
-    def carried(self):
-        """The _Carrieds, in order."""
+    def carried(self) -> list[_Carried]:
+        """The parts that change, in order."""
         return [x for leaves, _ in self.columns for x in leaves if isinstance(x, _Carried)]
 
-    def filled(self, tensors):
-        """The values with given Tensors for what changes."""
-        tensors = iter(tensors)
-        return [
-            jax.tree.unflatten(
-                tree, [_current(x, next(tensors)) if isinstance(x, _Carried) else x for x in leaves]
-            )
-            for leaves, tree in self.columns
-        ]
+    def fill(self, tensors: Sequence[Tensor]) -> list:
+        """The values with Tensors for what changes."""
+        rest = iter(tensors)
+        values = []
+        for leaves, tree in self.columns:
+            filled = [_current(x, next(rest)) if isinstance(x, _Carried) else x for x in leaves]
+            values.append(jax.tree.unflatten(tree, filled))
+        return values
 
-    def adapt(self, values):
-        """Takes over what a step has shown to change; whether there was anything new."""
-        more = False
+    def adapt(self, values: Sequence[Any]) -> bool:
+        """Takes over what a step has shown to change; returns whether there was anything new."""
+        is_changed = False
         for k, (value, name) in enumerate(zip(values, self.names, strict=True)):
-            leaves, tree = self.columns[k]
-            new, new_tree = flat(value)
-            if isinstance(leaves[0] if leaves else None, Undefined) and not (
-                new and isinstance(new[0], Undefined)
-            ):
-                self.columns[k] = (
-                    [_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new],
-                    new_tree,
-                )
-                more = True
-                continue
-            if tree != new_tree:
-                raise Mismatch(
-                    f"{name} changes its structure in a loop over a tensor; "
-                    "give it all its items before the loop",
-                    "structure",
-                )
-            pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
-            self.columns[k] = [leaf for leaf, _ in pairs], tree
-            more |= any(changed for _, changed in pairs)
-        return more
+            is_changed |= self._adapt_variable(k, name, value)
+        return is_changed
+
+    def _adapt_variable(self, k: int, name: str, value: Any) -> bool:
+        leaves, tree = self.columns[k]
+        new_leaves, new_tree = flatten(value)
+        was_undefined = bool(leaves) and isinstance(leaves[0], Undefined)
+        if was_undefined and not (new_leaves and isinstance(new_leaves[0], Undefined)):
+            self.columns[k] = [_first_defined(x) for x in new_leaves], new_tree
+            return True
+        if tree != new_tree:
+            raise Mismatch(
+                f"{name} changes its structure in a loop over a tensor; "
+                "give it all its items before the loop",
+                "structure",
+            )
+        pairs = [_adapt_leaf(name, old, new) for old, new in zip(leaves, new_leaves, strict=True)]
+        self.columns[k] = [leaf for leaf, _ in pairs], tree
+        return any(is_changed for _, is_changed in pairs)
 
 
-def _current(carried, tensor):
+def _current(carried: _Carried, tensor: Tensor) -> Any:
     """What stands for a part of the state in a step: the Tensor, or the Length that a number is."""
     frame = local.ctx.frame
-    if frame.symbolic and carried.values is not None:
-        return frame.number_from(tensor, *carried.values)
-    return as_host_value(tensor) if carried.stands_for_number else tensor
+    if frame.symbolic and carried.numbers is not None:
+        return frame.number_from(tensor, *carried.numbers)
+    return as_host_value(tensor) if carried.is_host_value else tensor
 
 
-def _undefined(new):
-    """For a name that the first step defines."""
-    shape, dtype, stop = (
-        (new.shape, new.dtype, new.stop) if isinstance(new, Leaf) else ((), number_dtype([new]), True)
-    )
-    return _Carried(
-        wrap(jnp.full(shape, blank(dtype), dtype)), stop, stands_for_number=is_number(new) or new.number
-    )
+def _first_defined(new: Any) -> Any:
+    """The part of the state for a name that the first step defines."""
+    if isinstance(new, Leaf):
+        start = wrap(jnp.full(new.shape, undefined_fill(new.dtype), new.dtype))
+        return _Carried(start, new.stop_gradient, is_host_value=new.is_host_value)
+    if is_number(new):
+        dtype = number_dtype([new])
+        return _Carried(wrap(jnp.full((), undefined_fill(dtype), dtype)), True, is_host_value=True)
+    return new
 
 
-def _adapted(name, old, new):
-    """(what to take for a leaf of the state that a step makes `new` of, whether that is something
-    else than before)."""
+def _adapt_leaf(name: str, old: Any, new: Any) -> tuple[Any, bool]:
+    """(the part of the state for a leaf that a step turns from `old` into `new`, whether it is changed)."""
     if isinstance(old, Tensor):
-        if isinstance(new, Leaf) and new.ref() is old:
+        if isinstance(new, Leaf) and new.outside() is old:
             return old, False
-        stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop)
-        return _adapted(name, _Carried(old, stop), new)[0], True
+        stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop_gradient)
+        return _adapt_leaf(name, _Carried(old, stop), new)[0], True
     if isinstance(old, _Carried):
-        return _again(name, old, new)
+        return _adapt_carried(name, old, new)
     if is_number(old):
         if not isinstance(new, Leaf) and _same_number(old, new):
             return old, False
@@ -193,210 +227,293 @@ def _adapted(name, old, new):
     raise _changing(name, old, new, "start with a Tensor of the right shape")
 
 
-def _same_number(old, new):
+def _same_number(old: Any, new: Any) -> bool:
     if is_length(old) or is_length(new):
         return expression_of(old) == expression_of(new)
     return type(new) is type(old) and (new == old or (new != new and old != old))
 
 
-def _again(name, old, new):
-    """`_adapted` for what is known to change."""
-    if old.stands_for_number and isinstance(new, Leaf) and not new.number:
-        old.stands_for_number = False
-        return old, True
-    if isinstance(new, Leaf) and old.values is not None:
-        old.values = None  # it becomes a Tensor
-        return old, True
+def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
+    """`_adapt_leaf` for a leaf that is known to change."""
     if not isinstance(new, Leaf):
-        if not is_number(new) or not fits(new, old.dtype) or not is_single(old.shape):
+        if not is_number(new) or not number_fits(new, old.dtype) or not is_single(old.shape):
             raise _changing(name, old, new, "keep it a Tensor")
         return old, False
-    wider = local.ctx.frame.widen(old.avals, new.avals) if local.ctx.frame.symbolic else widened([old, new])
-    if wider not in (None, old.avals):
-        return _Carried(old.start, old.stop and new.stop, old.number, wider, old.stands_for_number), True
-    if wider is None and (new.shape != old.shape or new.dtype != old.dtype):
-        if (
-            old.number
-            and is_single(new.shape)
-            and fits(old.number[0], new.dtype)
-            and np.can_cast(old.dtype, new.dtype, "same_kind")
-        ):
-            return _from_number(name, old.number[0], new), True
-        raise _changing(name, old, new, "start with the shape and dtype it ends with")
-    if old.stop and not new.stop:
-        return _Carried(old.start, False, old.number, old.avals, old.stands_for_number), True
+    if old.is_host_value and not new.is_host_value:
+        old.is_host_value = False
+        return old, True
+    if old.numbers is not None:
+        old.numbers = None  # it becomes a Tensor
+        return old, True
+    frame = local.ctx.frame
+    if frame.symbolic:
+        avals = frame.widened_avals(old.avals, new.avals)
+    else:
+        avals = frame.joined_avals([old.avals, new.avals])
+    if avals not in (None, old.avals):
+        return old.changed(stop_gradient=old.stop_gradient and new.stop_gradient, avals=avals), True
+    if avals is None and (new.shape != old.shape or new.dtype != old.dtype):
+        if not _may_start_as(old, new):
+            raise _changing(name, old, new, "start with the shape and dtype it ends with")
+        return _from_number(name, old.number[0], new), True
+    if old.stop_gradient and not new.stop_gradient:
+        return old.changed(stop_gradient=False), True
     return old, False
 
 
-def _from_number(name, old, new):
-    """What to take for a number that a step makes another number or a Tensor of."""
+def _may_start_as(old: _Carried, new: Leaf) -> bool:
+    """Whether the number that a part was before the loop may start in the dtype that a step gives."""
+    return (
+        bool(old.number)
+        and is_single(new.shape)
+        and number_fits(old.number[0], new.dtype)
+        and np.can_cast(old.dtype, new.dtype, "same_kind")
+    )
+
+
+def _from_number(name: str, old: Any, new: Any) -> _Carried:
+    """The part of the state for a number that a step turns into another number or a Tensor."""
     if name.endswith(".stop_gradient"):
         raise _changing(name, old, new, "set it outside")
     if is_number(new):
         dtype = number_dtype([old, new])
         if not local.ctx.frame.symbolic:
-            return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,), stands_for_number=True)
-        found = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,), stands_for_number=True)
-        found.values = old, new
-        return found
+            return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,), is_host_value=True)
+        carried = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,), is_host_value=True)
+        carried.numbers = (old, new)
+        return carried
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
-    if not is_single(new.shape) or not fits(old, new.dtype):
+    if not is_single(new.shape) or not number_fits(old, new.dtype):
         raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
-    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.stop, (old,), stands_for_number=new.number)
+    start = wrap(jnp.full(new.shape, old, new.dtype))
+    return _Carried(start, new.stop_gradient, (old,), is_host_value=new.is_host_value)
 
 
-def _changing(name, old, new, advice):
+def _changing(name: str, old: Any, new: Any, advice: str) -> Mismatch:
     return Mismatch(
-        f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
+        f"{name} is {description(old)} before and {description(new)} after a step of a loop over "
         f"a tensor; {advice}",
         "type",
     )
 
 
-def repeat(test, body, values, names, length=None, roots=(), explicit=False):
-    """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values.
-    `step` is a Tensor that counts from 0. explicit: all Tensors among the values count as changing."""
-    generator, named = default_generator(), unique_name.save_counts()
-    start, state, changing = generator._offset, State(values, names, explicit), {}
-    counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
-    for _ in range(_PASSES):
-        generator._offset = start
-        if local.ctx.frame.recording:
-            unique_name.restore_counts(named)  # what each pass makes has the names of the first
-        inputs = [counter, *state.carried()]
-        shared = {
-            "inputs": inputs,
-            "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts) for c in changing.values()],
-            "indexed": True,
-        }
-        tested = None
-        if length is None:
-            tested = Region(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
-            generator._offset = start + tested.drawn
-            if any(id(c.tensor) not in changing for c in tested.changes.values()):
-                raise Unsupported(
-                    "the condition of a loop over a tensor changes a Tensor in place; change it in the loop"
-                )
-        step = Region(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
-        new = [c for key, c in step.changes.items() if key not in changing]
-        more = state.adapt(step.value)
-        more |= _softened(changing, step.changes)
-        if not explicit and any(id(c.start) in step.changes for c in state.carried()):
-            raise Unsupported(
-                "a loop over a tensor changes a Tensor in place and then gives its name to "
-                "another one; take a clone() before the loop"
-            )
-        if not new and not more:
-            break
-        changing.update((id(c.tensor), c) for c in new)
-    else:
+@dataclasses.dataclass(slots=True)
+class _Loop:
+    """A loop while its body is run until the types of its state stay the same.
+
+    Attributes:
+        test: function of the values, gives whether there is a step; None for a number of steps.
+        body: function of the values and the number of the step, gives the next values.
+        state: State.
+        changing: dict from ids to Changes of Tensors that the body changes in place.
+        length: int, the number of steps; None for a test.
+        roots: functions through which test and body may reach Python objects.
+        explicit: whether all Tensors among the values count as changing.
+    """
+
+    test: Callable[..., Any] | None
+    body: Callable[..., Any]
+    state: State
+    length: int | None
+    roots: Sequence[Any]
+    explicit: bool
+    changing: dict[int, Change] = dataclasses.field(default_factory=dict)
+
+    def run_until_stable(self) -> tuple[Region | None, Region]:
+        """The Regions of test and body in the last run."""
+        generator = default_generator()
+        start = generator._offset
+        frame = local.ctx.frame
+        name_counts = unique_name.save_counts()
+        counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
+        for _ in range(_MAX_PASSES):
+            generator._offset = start
+            frame.restart_names(name_counts)  # what each pass makes has the names of the first
+            inputs = [counter, *self.state.carried()]
+            tested = None if self.length is not None else self._run_test(inputs)
+            if tested is not None:
+                generator._offset = start + tested.drawn
+            step = self._region(lambda count, *now: self.body(self.state.fill(now), count), inputs)
+            if not self._adapt(step):
+                generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
+                return tested, step
         raise Unsupported(
             "the variables of a loop over a tensor do not settle; "
             "keep their shapes and dtypes the same from step to step"
         )
-    generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
-    results = _run(state, changing, tested, step, length)
-    out = state.filled(results[: len(results) - len(changing)])
-    for carried, result in zip(state.carried(), results, strict=False):
-        doubt(result, carried.start)
-    for change, new in zip(changing.values(), results[len(results) - len(changing) :], strict=True):
-        write_back(change, new)
-    return out
 
+    def _region(self, code: Callable[..., Any], inputs: Sequence[_Carried]) -> Region:
+        carried = [(c.tensor, c.tensor.stop_gradient and not c.has_gradient) for c in self.changing.values()]
+        return Region(code, inputs=inputs, carried=carried, indexed=True, roots=self.roots)
 
-def _answer(value):
-    return truth(as_tensor(value))
-
-
-def _softened(changing, changes):
-    """Lets gradients flow through Tensors that got a recorded value in a step."""
-    more = False
-    for key, change in changing.items():
-        now = changes[key]
-        if now.leaf.shape != tuple(change.tensor._raw.shape) or now.leaf.dtype != change.tensor._raw.dtype:
+    def _run_test(self, inputs: Sequence[_Carried]) -> Region:
+        test = self.test
+        if test is None:
+            raise ValueError("a loop needs a test, or a number of steps")
+        tested = self._region(lambda _, *now: truth(as_tensor(test(self.state.fill(now)))), inputs)
+        if any(id(c.tensor) not in self.changing for c in tested.changes.values()):
             raise Unsupported(
-                f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor"
+                "the condition of a loop over a tensor changes a Tensor in place; change it in the loop"
             )
-        if now.adopts and not change.adopts:
-            change.adopts, more = True, True
-    return more
+        return tested
+
+    def _adapt(self, step: Region) -> bool:
+        """Takes over what a step has shown to change; returns whether there was anything new."""
+        new = [change for key, change in step.changes.items() if key not in self.changing]
+        is_changed = self.state.adapt(step.value)
+        is_changed |= self._let_gradients_flow(step.changes)
+        if not self.explicit and any(id(c.start) in step.changes for c in self.state.carried()):
+            raise Unsupported(
+                "a loop over a tensor changes a Tensor in place and then gives its name to "
+                "another one; take a clone() before the loop"
+            )
+        self.changing.update((id(change.tensor), change) for change in new)
+        return bool(new) or is_changed
+
+    def _let_gradients_flow(self, changes: dict[int, Change]) -> bool:
+        """Lets gradients flow through Tensors that got a recorded value in a step."""
+        is_changed = False
+        for key, change in self.changing.items():
+            now = changes[key]
+            raw = change.tensor._raw
+            if now.leaf.shape != tuple(raw.shape) or now.leaf.dtype != raw.dtype:
+                raise Unsupported(
+                    f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor"
+                )
+            if now.has_gradient and not change.has_gradient:
+                change.has_gradient = True
+                is_changed = True
+        return is_changed
 
 
-def _run(state, changing, tested, step, length):
-    """The operation. Its arrays are what is carried, then the Tensors changed in place."""
-    carried = state.carried()
-    tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
-    stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
-    picks = _picks(state, step, changing)
+def repeat(
+    test: Callable[..., Any] | None,
+    body: Callable[..., Any],
+    values: Sequence[Any],
+    names: Sequence[str],
+    length: int | None = None,
+    roots: Sequence[Any] = (),
+    explicit: bool = False,
+) -> list:
+    """Runs `values = body(values, step)` while `test(values)`, or `length` times.
 
-    def compiled():
-        return _compiled(tensors, stops, tested, step, picks, length)
+    Args:
+        test: function of the values; None for `length`.
+        body: function of the values and of a Tensor that counts the steps from 0.
+        values: list of the first values.
+        names: list of str, how the values are called in messages.
+        length: int, the number of steps. Default: as long as the test holds.
+        roots: functions through which test and body may reach Python objects.
+        explicit: whether all Tensors among the values count as changing.
+    Returns:
+        list of the last values.
+    """
+    loop = _Loop(test, body, State(values, names, explicit), length, roots, explicit)
+    tested, step = loop.run_until_stable()
+    results = _emit(loop, tested, step)
+    carried_count = len(results) - len(loop.changing)
+    last_values = loop.state.fill(results[:carried_count])
+    frame = local.ctx.frame
+    for carried, result in zip(loop.state.carried(), results, strict=False):
+        frame.on_uncertain_result(result, carried.start)
+    for change, new in zip(loop.changing.values(), results[carried_count:], strict=True):
+        write_back(change, new)
+    return last_values
+
+
+def _emit(loop: _Loop, tested: Region | None, step: Region) -> list[Tensor]:
+    """Adds the operation. Its arrays are what is carried, then the Tensors changed in place."""
+    carried = loop.state.carried()
+    changes = loop.changing.values()
+    tensors = [c.start for c in carried] + [c.tensor for c in changes]
+    stops = [c.stop_gradient for c in carried]
+    stops += [not c.has_gradient and c.tensor.stop_gradient for c in changes]
+    picks = _picks(loop.state, step, loop.changing)
+
+    def compiled() -> list[Tensor]:
+        return _compiled(tensors, stops, tested, step, picks, loop.length)
 
     return local.ctx.frame.emit_while(compiled, tensors, stops, tested, step, picks)
 
 
-def _compiled(tensors, stops, tested, step, picks, length):
+def _compiled(
+    tensors: Sequence[Tensor],
+    stops: Sequence[bool],
+    tested: Region | None,
+    step: Region,
+    picks: list[Pick],
+    length: int | None,
+) -> list[Tensor]:
     """The results of the operation inside a trace."""
     operands = Operands([])
     plan = _Plan(
-        start=operands.places_of(tensors),
-        test=() if tested is None else operands.places_of(tested.outside),
-        step=operands.places_of(step.outside),
+        start=operands.indices_of(tensors),
+        test=() if tested is None else operands.indices_of(tested.outside),
+        step=operands.indices_of(step.outside),
         picks=picks,
-        carried=tuple(map(_flows, tensors, stops)),
-        read=tuple([_flows(t, t.stop_gradient) for t in operands.tensors]),
+        carried=tuple(map(_has_gradient, tensors, stops)),
+        read=tuple([_has_gradient(t, t.stop_gradient) for t in operands.tensors]),
         length=length,
     )
     backward = local.ctx.grad and any(plan.read)
-    programs = None if tested is None else (tested.key, tested.value.at), step.key
+    test_key = None if tested is None else (tested.key, tested.value.index)
     kernel = kernel_of(
         "while",
-        (*programs, backward, *plan.key()),
+        (test_key, step.key, backward, *plan.key()),
         lambda: _looping(plan, tested, step, backward),
         step.effects,
     )
     results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
-    return [finished(t, stop) for t, stop in zip(results, stops, strict=True)]
+    return [without_gradient(tensor, stop) for tensor, stop in zip(results, stops, strict=True)]
 
 
-def _flows(tensor, stop):
-    return not stop and np.dtype(tensor._raw.dtype).kind in INEXACT
+def _has_gradient(tensor: Tensor, stop_gradient: bool) -> bool:
+    return not stop_gradient and np.dtype(tensor._raw.dtype).kind in INEXACT
 
 
 @dataclasses.dataclass
 class _Plan:
-    """How the arrays of a loop's operation belong together. Places are positions among its operands."""
+    """How the arrays of a loop's operation belong together, as positions among its operands.
 
-    start: tuple  # places of what the loop starts with
-    test: tuple  # places of what the test reads from outside
-    step: tuple  # places of what the step reads from outside
-    picks: list  # which result of the step becomes which of the carried arrays
-    carried: tuple  # for each carried array, whether gradients flow through it
-    read: tuple  # for each operand, whether gradients flow to it
-    length: int | None  # the number of steps; None: until the test fails
+    Attributes:
+        start: positions of what the loop starts with.
+        test: positions of what the test reads from outside.
+        step: positions of what the step reads from outside.
+        picks: which result of the step becomes which of the carried arrays.
+        carried: for each carried array, whether gradients flow through it.
+        read: for each operand, whether gradients flow to it.
+        length: the number of steps; None: until the test fails.
+    """
 
-    def key(self):
+    start: tuple[int, ...]
+    test: tuple[int, ...]
+    step: tuple[int, ...]
+    picks: list[Pick]
+    carried: tuple[bool, ...]
+    read: tuple[bool, ...]
+    length: int | None
+
+    def key(self) -> tuple:
         return self.length, self.start, self.test, self.step, repr(self.picks), self.carried, self.read
 
 
-def _looping(plan, tested, step, backward):
+def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -> Callable[..., Any]:
     """The function of the operation, of its operands' arrays. backward: with a gradient in reverse."""
 
-    def test(i, carry, fixed):
-        return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.test])[tested.value.at]
+    def test(i: Any, carry: Any, fixed: Any) -> Any:
+        outside = [fixed[k] for k in plan.test]
+        return tested.fn(i.astype(np.int64), *carry, i, *outside)[tested.value.index]
 
-    def advance(i, carry, fixed, quiet=False):
-        results = (step.quiet() if quiet else step.fn)(
-            i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step]
-        )
-        return tuple([array_at(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
+    def advance(i: Any, carry: Any, fixed: Any, quiet: bool = False) -> tuple:
+        fn = step.quiet() if quiet else step.fn
+        results = fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
+        return tuple([picked_array(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
-    loop = Loop(
-        test, advance, plan.carried, plan.read, ft.partial(advance, quiet=True) if step.effects else advance
-    )
+    quiet_advance = ft.partial(advance, quiet=True) if step.effects else advance
+    loop = Loop(test, advance, plan.carried, plan.read, quiet_advance)
 
-    def looping(*arrays):
+    def looping(*arrays: jax.Array) -> Any:
         carry = tuple([arrays[k] for k in plan.start])
         if plan.length is not None:
             steps = jnp.arange(plan.length, dtype=np.uint32)
@@ -406,11 +523,11 @@ def _looping(plan, tested, step, backward):
     return looping
 
 
-def _picks(state, step, changing):
-    """Where a step's arrays have the next values of what is carried; (number,) for a number."""
+def _picks(state: State, step: Region, changing: dict[int, Change]) -> list[Pick]:
+    """Where the results of a step have the next values of what is carried; (number,) for a number."""
     picks = []
     for (leaves, _), value in zip(state.columns, step.value, strict=True):
-        for old, new in zip(leaves, flat(value)[0], strict=True):
+        for old, new in zip(leaves, flatten(value)[0], strict=True):
             if isinstance(old, _Carried):
-                picks.append(place_of(new, old.dtype))
-    return picks + [step.changes[key].leaf.at for key in changing]
+                picks.append(pick_of(new, old.dtype))
+    return picks + [step.changes[key].leaf.index for key in changing]
