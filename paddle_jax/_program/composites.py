@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
-from paddle_jax._core.execution.python_state import mapped, tensors_in
+from paddle_jax._core.execution.python_state import map_tensors, tensors_in
 from paddle_jax._core.execution.trace import Trace
 from paddle_jax._core.lazy.segment import FIRST_LIMIT, Segment
 from paddle_jax._core.lazy.settings import settings
@@ -60,7 +60,7 @@ class OpaqueCall:
         base = arrays[-2:] if self.random else None
         given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=False)]
         rest = iter(given)
-        args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
+        args, kwargs = map_tensors((self.args, self.kwargs), lambda _: next(rest))
         trace = _Draws(base)
         with computing(self.amp), trace:
             try:
@@ -69,20 +69,20 @@ class OpaqueCall:
                 self.draws = trace.taken()
             results = [*tensors_in(out), *[given[i] for i in self.writes]]
             found, self.free = [to_array(t._raw) for t in results], [t.stop_gradient for t in results]
-            self.layout = mapped(out, lambda _: _Slot())
+            self.layout = map_tensors(out, lambda _: _Slot())
         return tuple(map(jnp.asarray, found))
 
     def on_tensors(self, tensors):
         """The results as Tensors, with their place on the tape."""
         rest = iter(tensors)
-        args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
+        args, kwargs = map_tensors((self.args, self.kwargs), lambda _: next(rest))
         out = self.public(*args, **kwargs)
         return tuple([*tensors_in(out), *[tensors[i] for i in self.writes]])
 
     def rebuild(self, found):
         """What the function returned, with the given Tensors."""
         rest = iter(found)
-        return mapped(self.layout, lambda _: next(rest), _Slot)
+        return map_tensors(self.layout, lambda _: next(rest), _Slot)
 
 
 class _Slot:
@@ -132,7 +132,7 @@ def same(one, other):
         ):
             return False
         known.update(zip(b.outputs, a.outputs, strict=True))
-    plain = [mapped(o, lambda t: None) for o in (out, out2)]
+    plain = [map_tensors(o, lambda t: None) for o in (out, out2)]
     results = zip(tensors_in(out), tensors_in(out2), strict=True)
     try:
         if not bool(plain[0] == plain[1]):

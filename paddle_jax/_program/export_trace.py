@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
-from paddle_jax._core.execution.python_state import sequence_of, tensors_in
+from paddle_jax._core.execution.python_state import make_sequence, tensors_in
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
@@ -237,7 +237,7 @@ def _with_tensors(recorder, value):
 def _argument(value, recorder, probes, inputs):
     """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
     if isinstance(value, list | tuple):
-        return sequence_of(type(value), [_argument(v, recorder, probes, inputs) for v in value])
+        return make_sequence(type(value), [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
         items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
         return {key: items[key] for key in value}

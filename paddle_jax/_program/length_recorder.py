@@ -9,7 +9,7 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.execution.python_state import mapped, tensors_in
+from paddle_jax._core.execution.python_state import map_tensors, tensors_in
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError
@@ -270,7 +270,7 @@ class LengthRecorder(Recorder):
         if isinstance(op, Op) and self.holds((args, kwargs)):
             rule = ExportRules.composite_rule(op.record)
         results = None if rule is None else rule(self.add_opaque, *args, **kwargs)
-        return mapped(op.fn(*args, **kwargs), self.lift) if results is None else results
+        return map_tensors(op.fn(*args, **kwargs), self.lift) if results is None else results
 
     def add_opaque(self, operation, tensors, results, **settings):
         """Records an operation of Paddle.

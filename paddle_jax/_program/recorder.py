@@ -17,7 +17,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
-from paddle_jax._core.execution.python_state import mapped, tensors_in
+from paddle_jax._core.execution.python_state import map_tensors, tensors_in
 from paddle_jax._core.execution.undo_log import ValueLog
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT, aval_of
@@ -350,7 +350,7 @@ class Recorder(Frame):
         with self.noting(keep=True):
             mark = self.mark()
             try:
-                return mapped(op.fn(*args, **kwargs), self.lift)
+                return map_tensors(op.fn(*args, **kwargs), self.lift)
             except (SymbolError, TracedValueError, TypeError, ValueError):
                 self.back(mark)  # a value is needed: as a whole, or it is an error there too
                 return self.record_opaque(op.name, op.fn, args, kwargs, public=_public(op))
@@ -394,7 +394,7 @@ class Recorder(Frame):
             for tensor, raw, _ in changed:
                 self.on_assign(tensor)
                 tensor._raw = raw
-            return mapped(out, self.lift)
+            return map_tensors(out, self.lift)
         changed = [t for t, _, _ in runs[0][3]] if runs else ()
         return self.record_opaque(op.name, op.fn, args, kwargs, changed, _public(op))
 
@@ -513,13 +513,13 @@ def record(function, input_specs, named=None):
         try:
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
-            given, named = mapped((list(input_specs), named or {}), taken, Tensor | InputSpec)
+            given, named = map_tensors((list(input_specs), named or {}), taken, Tensor | InputSpec)
             out = recorder.control_flow(
                 (given, named),
                 lambda: function(*given, **named),
                 lambda: ft.partial(convert(function), *given, **named),
             )
-            out = mapped(
+            out = map_tensors(
                 out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient)
             )
         finally:

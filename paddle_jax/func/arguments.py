@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.execution import dispatch as dispatch_point
-from paddle_jax._core.execution.trace import is_tensor, kernel_for, trace
+from paddle_jax._core.execution.trace import cached_kernel, is_tensor, trace
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
@@ -90,7 +90,7 @@ def is_inexact(tensor):
 def dispatch(name, traced, make, key, tensors):
     """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the
     Tensors it gives."""
-    kernel = kernel_for(name, (key, traced.key), lambda: make(traced.fn))
+    kernel = cached_kernel(name, (key, traced.key), lambda: make(traced.fn))
     return list(dispatch_point.run(kernel, [*tensors, *traced.taken]))
 
 

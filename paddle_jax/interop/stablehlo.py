@@ -23,7 +23,7 @@ from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
-from paddle_jax.jit.function import place
+from paddle_jax.jit.function import user_line_of
 from paddle_jax.jit.io import evaluating
 from paddle_jax.nn.layer.layers import Layer
 
@@ -158,7 +158,7 @@ def _exported(layer, kinds, inputs, platforms):
         text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0][:300]
         raise ValueError(
             f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
-            f"or for a value: {text} ({place(error, getattr(layer, 'forward', layer))}); "
+            f"or for a value: {text} ({user_line_of(error, getattr(layer, 'forward', layer))}); "
             "give that length as a number in input_spec"
         ) from error
 

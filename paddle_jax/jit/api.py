@@ -4,7 +4,7 @@ import inspect
 
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.rewrite.call_policy import ignore
-from paddle_jax.jit.function import StaticFunction, Switch
+from paddle_jax.jit.function import CompileSwitch, StaticFunction
 from paddle_jax.nn.layer.layers import Layer
 
 _BACKENDS = ("CINN", None)
@@ -124,7 +124,7 @@ def enable_to_static(enable_to_static_bool):
     Example:
         >>> paddle.jit.enable_to_static(True)
     """
-    Switch.on = bool(enable_to_static_bool)
+    CompileSwitch.on = bool(enable_to_static_bool)
 
 
 def ignore_module(modules):

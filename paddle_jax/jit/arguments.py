@@ -7,10 +7,10 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.execution.python_state import sequence_of
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_trace import by_key
-from paddle_jax._program.guards.call_signature import described
+from paddle_jax._program.guards.call_signature import specs_of_signature
 from paddle_jax._program.input_spec import InputSpec
 
 
@@ -46,7 +46,7 @@ class Arguments:
 
         def take(spec, path, at):
             if isinstance(spec, list | tuple):
-                return sequence_of(type(spec), [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
+                return make_sequence(type(spec), [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)])
             if isinstance(spec, dict):
                 arguments = {key: take(spec[key], str(key), at) for key in by_key(spec)}
                 return {key: arguments[key] for key in spec}
@@ -101,7 +101,7 @@ def arguments_of(plain, specs, latest=None, who="jit.save"):
 
 def _of_call(key, plain):
     """The Arguments of a compiled function's last call, from its signature."""
-    positional, named = described(key)
+    positional, named = specs_of_signature(key)
     signature = inspect.signature(plain)
     arguments, order = Arguments.bound(signature.bind(*positional, **named)), list(signature.parameters)
     arguments.places = [

@@ -4,7 +4,7 @@ import inspect
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.guards.call_signature import key_of
+from paddle_jax._program.guards.call_signature import value_key
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorder import record
@@ -89,7 +89,7 @@ def _key(value):
         return type(value), *map(_key, value)
     if isinstance(value, dict):
         return dict, *[(key, _key(item)) for key, item in value.items()]
-    return key_of(value)
+    return value_key(value)
 
 
 def _flat(value):

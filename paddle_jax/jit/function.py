@@ -23,9 +23,14 @@ from paddle_jax._core.kernels.op_checks import NotFinite, run_checked
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._program.capture.capture import capture
-from paddle_jax._program.capture.compiled_function import Program, Stale
-from paddle_jax._program.capture.unobserved_code import Usage
-from paddle_jax._program.guards.call_signature import as_tensors, differences, signature, structure
+from paddle_jax._program.capture.compiled_function import CompiledFunction, GuardFailure
+from paddle_jax._program.capture.unobserved_code import CodeRecorder
+from paddle_jax._program.guards.call_signature import (
+    call_signature,
+    describe_differences,
+    signature_structure,
+    tensors_of_arguments,
+)
 from paddle_jax._program.guards.closure_scan import ClosureScan
 from paddle_jax._program.guards.state_observer import STREAM, StateObserver
 from paddle_jax._program.input_spec import InputSpec
@@ -43,7 +48,7 @@ _EAGER = object()
 _CAPTURED = (None, run_checked)
 
 
-class Switch:
+class CompileSwitch:
     """on: whether functions are compiled at all (paddle.jit.enable_to_static). lock: held while a function is
     captured, when the Tensors it uses hold no values; busy: whether one is."""
 
@@ -253,12 +258,12 @@ class StaticFunction:
 
     def __call__(self, *args, **kwargs):
         ctx = local.ctx
-        if not ctx.frame.eager or ctx.frame.executor not in _CAPTURED or not Switch.on:
+        if not ctx.frame.eager or ctx.frame.executor not in _CAPTURED or not CompileSwitch.on:
             return self._inline(args, kwargs)
-        if Switch.busy:  # in another thread, since there is no trace in this one
-            with Switch.lock:
+        if CompileSwitch.busy:  # in another thread, since there is no trace in this one
+            with CompileSwitch.lock:
                 pass
-        tensors, key = signature(args, kwargs)
+        tensors, key = call_signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
         self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.frame.executor, key)
@@ -272,7 +277,7 @@ class StaticFunction:
         for program in programs or ():
             try:
                 return program(program.operands(tensors))
-            except Stale as stale:
+            except GuardFailure as stale:
                 why = why or str(stale)
             except NotFinite:
                 return self.dygraph_function(*args, **kwargs)
@@ -280,7 +285,7 @@ class StaticFunction:
             new_shapes = self._shapes_beside(key)
             if new_shapes is not None and new_shapes.waits(key):
                 return new_shapes.run(key, lambda: self.dygraph_function(*args, **kwargs))
-        with Switch.lock:
+        with CompileSwitch.lock:
             if programs is None and key in self._programs:  # compiled by another thread in the meantime
                 return self(*args, **kwargs)
             return self._first(key, args, kwargs, why)
@@ -288,7 +293,7 @@ class StaticFunction:
     def _shapes_beside(self, key):
         """The calls with new shapes or numbers, where it has been compiled for calls like this one."""
         *modes, arguments = key
-        alike = (*modes, structure(arguments))
+        alike = (*modes, signature_structure(arguments))
         found = self._new_shapes.get(alike)
         if found is None:
             if len(self._new_shapes) >= _MAX_PROGRAMS:
@@ -343,7 +348,7 @@ class StaticFunction:
         programs.insert(0, program)
         try:
             out = program(program.operands(tensors))
-        except (Stale, NotFinite):
+        except (GuardFailure, NotFinite):
             # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         evict_if_due()
@@ -372,7 +377,7 @@ class StaticFunction:
 
     def _capture(self, args, kwargs):
         """The Program for a call, and the Tensors to call it with."""
-        args, kwargs, inputs, others, containers = as_tensors(args, kwargs)
+        args, kwargs, inputs, others, containers = tensors_of_arguments(args, kwargs)
         for value in others:
             if isinstance(value, collections.abc.Iterator):
                 raise Unsupported(STREAM.format(type(value).__name__))
@@ -390,9 +395,9 @@ class StaticFunction:
             once=self._full_graph,
             generators=scan.generators,
         )
-        with swapped_attributes(Switch, busy=True):
+        with swapped_attributes(CompileSwitch, busy=True):
             captured, observer = self._captured(run)
-            program = Program(self._name(), captured, scan, observer, inputs)
+            program = CompiledFunction(self._name(), captured, scan, observer, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
@@ -402,7 +407,7 @@ class StaticFunction:
         try:
             return run()
         except TRACING as error:
-            first, since = error, f"since {place(error, self._function)} looks at a value"
+            first, since = error, f"since {user_line_of(error, self._function)} looks at a value"
         try:
             self._conversion()
         except Unsupported as error:
@@ -422,7 +427,7 @@ class StaticFunction:
     def _observed_run(self, args, kwargs, scan, containers, converted=False, reason=None, **options):
         """One run of the code, as it is or converted, and what it has read. What it assigned outside is
         put back. reason: why it is not the first run. options: of `capture`."""
-        usage = Usage()
+        usage = CodeRecorder()
         observer = StateObserver(
             scan.has_slot, scan.seen, containers, converted, scan.package_guards.own_settings()
         )
@@ -466,7 +471,7 @@ class StaticFunction:
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
-        where = place(error, self._function)
+        where = user_line_of(error, self._function)
         if self._full_graph:
             raise RuntimeError(
                 f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})"
@@ -498,7 +503,7 @@ class StaticFunction:
         old, new = list(self._programs)[-2:]
         if old[:-1] != new[:-1]:
             return "gradient recording, the default dtype, mixed precision or FLAGS_check_nan_inf is switched"
-        return ", ".join(differences(old[-1], new[-1])[:3])
+        return ", ".join(describe_differences(old[-1], new[-1])[:3])
 
     def _name(self):
         return getattr(self._function, "__qualname__", type(self._function).__name__)
@@ -529,7 +534,7 @@ def _text(error):
     return first_line(error).rstrip(".")
 
 
-def place(error, function):
+def user_line_of(error, function):
     """file:line in the user's code where an error came up."""
     code, frame = getattr(function, "__code__", None), error.__traceback__
     line = "unknown place" if code is None else f"{code.co_filename}:{code.co_firstlineno}"

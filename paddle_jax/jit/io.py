@@ -18,7 +18,7 @@ from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.model_files.files import split_prefix
 from paddle_jax.framework.model_files.writer import write as write_program
 from paddle_jax.jit.arguments import arguments_of
-from paddle_jax.jit.function import StaticFunction, place
+from paddle_jax.jit.function import StaticFunction, user_line_of
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 
@@ -142,7 +142,7 @@ def encode(function, specs, owner, chosen=None):
             recording.prune()
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
-            at = getattr(error, "place", None) or place(
+            at = getattr(error, "place", None) or user_line_of(
                 error.__cause__ or error, getattr(plain, "__func__", plain)
             )
             raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
-from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
+from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.tensors.layout import constrained, stacked
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 from paddle_jax.optimizer import flat
@@ -80,7 +80,7 @@ def compiled(rule, hyper, clip, forms=None):
             return update(*arguments, **named)
 
     return InterruptSafeCall(
-        interrupt_safe_jit(traced if straight(rule) else update, donate_argnums=0), "optimizer"
+        interrupt_safe_jit(traced if is_loop_free(rule) else update, donate_argnums=0), "optimizer"
     )
 
 

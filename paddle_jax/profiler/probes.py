@@ -67,7 +67,7 @@ def install(rows):
     _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
     _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))
     _swap(programs.CompiledSegment, "__call__", lambda inner: _program(inner, add))
-    _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
+    _swap(compiled.CompiledFunction, "__call__", lambda inner: _static(inner, add))
     _swap(Entry, "__call__", lambda inner: _executed(inner, add))
     _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
     _swap(backward, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))

@@ -96,7 +96,7 @@ class SparseTensor(Tensor):
 
     def of_values(self, values):
         """A sparse Tensor with the same coordinates and other values."""
-        parts, settings = self.taken_apart()
+        parts, settings = self.components()
         return type(self)(*parts[:-1], values, *settings)
 
     def values_at_mine(self, other, what):
@@ -106,7 +106,7 @@ class SparseTensor(Tensor):
             and list(other.shape) == list(self.shape)
             and other.values().shape == self.values().shape
         )
-        pairs = zip(self.taken_apart()[0][:-1], other.taken_apart()[0][:-1], strict=True) if alike else ()
+        pairs = zip(self.components()[0][:-1], other.components()[0][:-1], strict=True) if alike else ()
         if not alike or not all(
             mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs
         ):
@@ -141,21 +141,21 @@ class SparseTensor(Tensor):
 
         return matmul(self, other)
 
-    def taken_apart(self):
+    def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
         raise NotImplementedError
 
     def __copy__(self):
-        parts, settings = self.taken_apart()
+        parts, settings = self.components()
         return type(self)(*map(copy.copy, parts), *settings)
 
     def __deepcopy__(self, memo):
-        parts, settings = self.taken_apart()
+        parts, settings = self.components()
         memo[id(self)] = copied = type(self)(*[copy.deepcopy(part, memo) for part in parts], *settings)
         return copied
 
     def __reduce__(self):
-        parts, settings = self.taken_apart()
+        parts, settings = self.components()
         return type(self), (*parts, *settings)
 
     def __str__(self):

@@ -28,7 +28,7 @@ class SparseCooTensor(SparseTensor):
         super().__init__(values, shape)
         self._indices, self._filled, self._coalesced = indices, filled, coalesced
 
-    def taken_apart(self):
+    def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
         return (self._indices, self._values), (tuple(self.shape), self._filled, self._coalesced)
 

@@ -23,7 +23,7 @@ class SparseCsrTensor(SparseTensor):
         super().__init__(values, shape)
         self._crows, self._cols = crows, cols
 
-    def taken_apart(self):
+    def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
         return (self._crows, self._cols, self._values), (tuple(self.shape),)
 

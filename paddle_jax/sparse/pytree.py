@@ -14,4 +14,4 @@ def _made(kind, settings, parts):
 
 
 for _kind in (SparseCooTensor, SparseCsrTensor):
-    jax.tree_util.register_pytree_node(_kind, _kind.taken_apart, ft.partial(_made, _kind))
+    jax.tree_util.register_pytree_node(_kind, _kind.components, ft.partial(_made, _kind))

@@ -20,7 +20,7 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
-from paddle_jax._core.ops.argument_errors import described
+from paddle_jax._core.ops.argument_errors import describe_argument
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
 from paddle_jax._core.tensors.tensor import Tensor
@@ -164,7 +164,7 @@ def _joined(feed):
         return feed
     if not isinstance(feed, list | tuple) or not all(isinstance(one, Mapping) for one in feed):
         raise TypeError(
-            f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs "
+            f"Executor.run: feed: got {describe_argument(feed)}; it must be a dict from names of inputs "
             "to arrays, or a list of such dicts"
         )
     return {name: value for one in feed for name, value in one.items()}

@@ -14,7 +14,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
-from paddle_jax._core.ops.argument_errors import CAUGHT, told_call
+from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error_of
 from paddle_jax._core.ops.op import _inplace, freeze
 from paddle_jax._core.tensors.tensor import Tensor, elements, held
 
@@ -180,7 +180,7 @@ def guarded(check):
             try:
                 check(*args, **kwargs)
             except CAUGHT as error:
-                found = told_call(public.op, error, args, kwargs)
+                found = translate_call_error_of(public.op, error, args, kwargs)
                 if found is error:
                     raise
                 raise found from found.__cause__

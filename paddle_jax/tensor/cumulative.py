@@ -229,7 +229,7 @@ def cummin(x, axis=None, dtype="int64", name=None):
 @known_as(code="element_moves:diff")
 @op(
     "x prepend append",
-    alike=True,
+    same_dtype=True,
     out=True,
     alias={"input": "x", "dim": "axis"},
     cases=[

@@ -409,7 +409,7 @@ def reflectors(x, tau):
 @known_as(cast="float32", code="algebra:householder")
 @op(
     "x tau",
-    alike=True,
+    same_dtype=True,
     cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"],
 )
 def householder_product(x, tau, name=None):
@@ -438,7 +438,7 @@ def householder_product(x, tau, name=None):
 @known_as(cast="float32", code="algebra:ormqr")
 @op(
     "x tau y",
-    alike=True,
+    same_dtype=True,
     cases=[
         "f(3,2), f(2), f(2,2)",
         "f(3,2), f(2), f(3,2), transpose=True",

@@ -53,7 +53,7 @@ HISTOGRAMS = [
 @known_as(pir="histogram(input,weight) bins:i64 min:f32 max:f32 density:bool")
 @op(
     "input weight",
-    alike=True,
+    same_dtype=True,
     nondiff=True,
     cases=[
         *HISTOGRAMS,

@@ -166,7 +166,7 @@ def mv(x, vec, name=None):
 @op(
     "x y",
     alias={"input": "x", "tensor": "y"},
-    alike=True,
+    same_dtype=True,
     out=True,
     promote=True,
     cases=[
@@ -333,7 +333,7 @@ def outer(x, y, name=None):
 @known_as(pir="kron")
 @op(
     "x y",
-    alike=True,
+    same_dtype=True,
     promote=True,
     cases=[
         "f(2,3), f(3)",
@@ -408,7 +408,7 @@ def _scaled_sum(x, product, beta, alpha):
 @known_as(pir="addmm beta:f32 alpha:f32")
 @op(
     "input x y",
-    alike=True,
+    same_dtype=True,
     inplace=True,
     cases=[
         "f(2,4), f(2,3), f(3,4)",
@@ -453,7 +453,7 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
 @known_as(pir="baddbmm beta:f32 alpha:f32")
 @op(
     "input x y",
-    alike=True,
+    same_dtype=True,
     inplace=True,
     cases=[
         "f(2,2,4), f(2,2,3), f(2,3,4)",
@@ -497,7 +497,7 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
 @known_as(pir="multi_dot")
 @op(
     "*x",
-    alike=True,
+    same_dtype=True,
     cases=[
         "[f(2,3), f(3,4), f(4,2)]",
         "[f(3), f(3,4), f(4)]",

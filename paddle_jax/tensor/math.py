@@ -571,7 +571,7 @@ def add_n(inputs, name=None):
 # the oracle gives the weight no gradient
 @op(
     "x y weight",
-    alike=True,
+    same_dtype=True,
     scalars=True,
     inplace=True,
     cases=[

@@ -10,7 +10,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.lengths import has_lengths, to_int
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
@@ -465,7 +465,7 @@ def tensordot(x, y, axes=2, name=None):
         >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([3, 4]), 1).shape
         paddle.Size([2, 4])
     """
-    alike("tensordot", x, y)
+    check_equal_dtypes("tensordot", x, y)
     left, right = _pairs(axes, x.ndim)
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):

@@ -324,7 +324,7 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
 @known_as(pir="dist p:f32")
 @op(
     "x y",
-    alike=True,
+    same_dtype=True,
     promote=True,
     cases=[
         "f(2,3), f(2,3)",

@@ -94,7 +94,7 @@ def _truncated(x, rcond):
 
 
 @known_as(cast="float32", pir="solve", code="algebra:solve")
-@op("x y", alike=True, register=False, method=False)
+@op("x y", same_dtype=True, register=False, method=False)
 @named("solve")
 def _solve(x, y, left=True):
     matrices("solve", x, True)
@@ -179,7 +179,7 @@ def _system(name, x, y):
 @known_as(cast="float32", pir="triangular_solve upper:bool transpose:bool unitriangular:bool")
 @op(
     "x y",
-    alike=True,
+    same_dtype=True,
     cases=[
         "f(3,3), f(3,2)",
         "f(3,3), f(3,1), False",

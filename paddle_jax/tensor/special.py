@@ -9,7 +9,7 @@ import numpy as np
 from jax.scipy import special as sp
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor import incomplete_gamma
 from paddle_jax.tensor.axes import concrete
@@ -223,7 +223,7 @@ _P, _Q = incomplete_gamma.functions(_lgamma, _polygamma)
 def _incomplete(op, function, x, y):
     """The inner op `function` on operands that are checked where their values are known."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        alike(op, x, y)
+        check_equal_dtypes(op, x, y)
     for name, value in (("x", x), ("y", y)):
         known = concrete(value) if isinstance(value, Tensor) else None
         if known is not None and not (known >= 0).all():

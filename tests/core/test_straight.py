@@ -12,7 +12,7 @@ from jax import lax
 
 import paddle_jax as paddle
 from paddle_jax._core.ops import fast_tracing as module
-from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
+from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness
 from tests.ops.test_ops import find, public_path
@@ -101,13 +101,13 @@ TWISTED = jax.custom_jvp(_by_helper)
     ],
 )
 def test_refuses_loops_wherever_they_hide(function):
-    assert not straight(function)
+    assert not is_loop_free(function)
 
 
 def test_accepts_what_is_known():
-    assert straight(_shifted)
-    assert straight(_closed(jnp.exp))
-    assert straight(ft.partial(_shifted, 3))
+    assert is_loop_free(_shifted)
+    assert is_loop_free(_closed(jnp.exp))
+    assert is_loop_free(ft.partial(_shifted, 3))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_accepts_what_is_known():
     ["add", "matmul", "softmax", "layer_norm", "tanh", "concat", "mean", "relu", "linear", "argmax", "sort"],
 )
 def test_common_ops_are_straight(name):
-    assert straight(OPS[name].fn)
+    assert is_loop_free(OPS[name].fn)
 
 
 def test_finds_the_globals_of_bytecode():
@@ -146,7 +146,7 @@ def _loops(jaxpr):
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, op in OPS.items() if not op.composite and op.jit and op.cases and straight(op.fn)]
+    "name", [n for n, op in OPS.items() if not op.composite and op.jit and op.cases and is_loop_free(op.fn)]
 )
 def test_straight_ops_have_no_loop(name, monkeypatch):
     """As JAX traces it with all inner compilation, where a loop stays a loop."""

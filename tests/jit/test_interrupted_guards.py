@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
-from paddle_jax._program.capture.compiled_function import Program, Stale
+from paddle_jax._program.capture.compiled_function import CompiledFunction, GuardFailure
 from paddle_jax._program.guards.guard_set import GuardSet
 
 
@@ -53,14 +53,14 @@ def test_a_change_between_capture_and_call(paddle, monkeypatch):
         return loss
 
     compiled, x = paddle.jit.to_static(step), paddle.ones([4, 3])
-    before, plain, changes = net.weight.numpy(), Program.operands, ["a change"]
+    before, plain, changes = net.weight.numpy(), CompiledFunction.operands, ["a change"]
 
     def operands(program, tensors):
         if changes:
-            raise Stale(changes.pop())
+            raise GuardFailure(changes.pop())
         return plain(program, tensors)
 
-    monkeypatch.setattr(Program, "operands", operands)
+    monkeypatch.setattr(CompiledFunction, "operands", operands)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled(x)

@@ -16,7 +16,8 @@ import pytest
 from jax import monitoring
 
 import paddle_jax as paddle
-from paddle_jax._program.guards.guard_set import GuardSet, same
+from paddle_jax._core.execution.python_state import same_value
+from paddle_jax._program.guards.guard_set import GuardSet
 from paddle_jax._program.guards.state_observer import StateObserver
 from paddle_jax._program.rewrite.source import NoSource, syntax_of
 
@@ -192,7 +193,7 @@ def test_a_file_that_was_edited_is_not_the_source(tmp_path):
     ],
 )
 def test_same(a, b, expected):
-    assert same(a, b) is expected
+    assert same_value(a, b) is expected
 
 
 def test_content_of_arrays_counts():

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import paddle_jax as paddle
-from paddle_jax._program.capture.xla_options import without_fusion
+from paddle_jax._program.capture.xla_options import fusion_options
 
 
 def chain(y, steps):
@@ -17,11 +17,11 @@ def chain(y, steps):
 
 def test_which_programs():
     small, large = jnp.ones(2), jnp.ones((2, 10_000))
-    assert without_fusion(jax.make_jaxpr(lambda y: chain(y, 100))(small).jaxpr)
-    assert not without_fusion(jax.make_jaxpr(lambda y: chain(y, 100))(large).jaxpr)
-    assert not without_fusion(jax.make_jaxpr(lambda y: chain(y, 3))(small).jaxpr)
+    assert fusion_options(jax.make_jaxpr(lambda y: chain(y, 100))(small).jaxpr)
+    assert not fusion_options(jax.make_jaxpr(lambda y: chain(y, 100))(large).jaxpr)
+    assert not fusion_options(jax.make_jaxpr(lambda y: chain(y, 3))(small).jaxpr)
     inside = jax.make_jaxpr(lambda y: jax.lax.cond(y.sum() > 0, lambda y: chain(y, 100), lambda y: y, y))
-    assert without_fusion(inside(small).jaxpr) and not without_fusion(inside(large).jaxpr)
+    assert fusion_options(inside(small).jaxpr) and not fusion_options(inside(large).jaxpr)
 
 
 def test_a_differential_equation_is_fitted():

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._program.guards.call_signature import differences, signature
+from paddle_jax._program.guards.call_signature import call_signature, describe_differences
 
 
 def scaled(x, n=2, *rest, flag=False, **more):
@@ -57,21 +57,21 @@ def test_what_differs_is_said_of_any_two_descriptions():
         (0, ("t", (int, 3)), ()),
     ]
     for old, new in itertools.permutations(keys, 2):
-        said = differences(old, new)
+        said = describe_differences(old, new)
         assert said, (old, new)
         assert all("argument 0" in one or one.startswith(("n ", "m ", "t ")) for one in said)
-    assert differences((1, (int, 3), ()), (0, ("n", (int, 3)), ())) == ["n is given by its name"]
+    assert describe_differences((1, (int, 3), ()), (0, ("n", (int, 3)), ())) == ["n is given by its name"]
 
 
 def test_another_order_of_arguments_is_said():
     x, y = paddle.ones([2]), paddle.ones([2])
     keys = [
-        signature((), {"x": x, "n": y})[1],
-        signature((), {"n": y, "x": x})[1],
-        signature((), {"n": x, "x": x})[1],
+        call_signature((), {"x": x, "n": y})[1],
+        call_signature((), {"n": y, "x": x})[1],
+        call_signature((), {"n": x, "x": x})[1],
     ]
     for old, new in itertools.permutations(keys, 2):
-        (said,) = differences(old, new)
+        (said,) = describe_differences(old, new)
         assert "order of the arguments" in said
 
 
@@ -80,8 +80,8 @@ def test_an_argument_of_any_name_is_told():
     for arguments in ("x, t=2", "x, t=3", "x, t=x"):
         assert called(compiled, arguments) == called(scaled, arguments)
     for name in ("n", "t", "s"):
-        old, new = [signature((), {name: value})[1] for value in (2, 3)]
-        assert differences(old, new) == [f"{name} is 3, before 2"]
+        old, new = [call_signature((), {name: value})[1] for value in (2, 3)]
+        assert describe_differences(old, new) == [f"{name} is 3, before 2"]
 
 
 def test_compiles_in_a_program_started_with_the_alias(tmp_path):

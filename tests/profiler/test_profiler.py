@@ -177,10 +177,10 @@ def originals():
         (owner, name): vars(owner)[name]
         for owner, name in (
             (probes.kernels, "compute"),
-            (probes.run_segment, "interpreted"),
-            (probes.run_segment, "_run"),
-            (probes.programs.Program, "__call__"),
-            (probes.compiled.Program, "__call__"),
+            (probes.run_segment, "interpret"),
+            (probes.run_segment, "_run_ops"),
+            (probes.programs.CompiledSegment, "__call__"),
+            (probes.compiled.CompiledFunction, "__call__"),
             (probes.backward, "backward"),
             (probes.Layer, "__call__"),
             (probes.Optimizer, "_step_group"),

@@ -20,17 +20,17 @@ _OF_LAYERS = frozenset(LAYER_STORES)
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
-def equal(a, b) -> bool:
+def same_object_or_scalar(a, b) -> bool:
     """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
-    return a is b or type(a) in SCALARS and same(a, b)
+    return a is b or type(a) in SCALARS and same_value(a, b)
 
 
-def identical(a, b) -> bool:
+def same_objects(a, b) -> bool:
     """Whether two sequences hold the same objects."""
     return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
-class Same:
+class IdentityKey:
     """An object as part of a key: equal to itself alone, which it keeps alive."""
 
     __slots__ = ("value",)
@@ -39,13 +39,13 @@ class Same:
         self.value = value
 
     def __eq__(self, other):
-        return type(other) is Same and other.value is self.value
+        return type(other) is IdentityKey and other.value is self.value
 
     def __hash__(self):
         return id(self.value)
 
 
-def same(a, b):
+def same_value(a, b):
     """Whether two values are the same to code that reads them: the same object, equal numbers and
     texts, tuples of such."""
     if a is b:
@@ -58,9 +58,9 @@ def same(a, b):
     if kind in SCALARS:
         return a == b or a != a and b != b
     if kind is tuple or kind is list:
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(same_value, a, b))
     if kind is dict:
-        return a.keys() == b.keys() and all([same(value, b[key]) for key, value in a.items()])
+        return a.keys() == b.keys() and all([same_value(value, b[key]) for key, value in a.items()])
     if kind is frozenset:
         return a == b
     if kind is types.MethodType:
@@ -75,7 +75,7 @@ def same(a, b):
 # variables --------------------------------------------------------------------------------------------------
 
 
-def content_of(cell):
+def cell_content(cell):
     """What a variable of an enclosing function holds; MISSING before it is set."""
     try:
         return cell.cell_contents
@@ -84,13 +84,13 @@ def content_of(cell):
 
 
 @ft.lru_cache(maxsize=4096)
-def globals_named(code, by=_GLOBAL) -> tuple:
+def named_globals(code, by=_GLOBAL) -> tuple:
     """The names of the global variables that a code object reads or assigns, with those of the functions
     inside it. by: names of instructions."""
     names = [i.argval for i in dis.get_instructions(code) if i.opname in by]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names += globals_named(constant, by)
+            names += named_globals(constant, by)
     return tuple(dict.fromkeys(names))
 
 
@@ -98,10 +98,10 @@ def variables_of(function):
     """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one
     that has no value yet."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        yield cell, name, content_of(cell)
+        yield cell, name, cell_content(cell)
     scope = function.__globals__
-    assigned = globals_named(function.__code__, ("STORE_GLOBAL",))
-    for name in globals_named(function.__code__):
+    assigned = named_globals(function.__code__, ("STORE_GLOBAL",))
+    for name in named_globals(function.__code__):
         if name in scope or name in assigned:
             yield scope, name, scope.get(name, MISSING)
 
@@ -123,12 +123,12 @@ def members(container):
     return list(container.items() if isinstance(container, dict) else enumerate(container))
 
 
-def contents_of(owner):
+def copy_contents(owner):
     """Copies of what a container or an object holds, one for each of its stores."""
     return list(map(_copied, stores_of(owner)))
 
 
-def put_contents(owner, before):
+def restore_contents(owner, before):
     """Gives a container or an object the contents that it had."""
     for store, content in zip(stores_of(owner), before, strict=True):
         _put(store, content)
@@ -138,20 +138,20 @@ def _copied(store):
     return (dict if isinstance(store, dict) else set if isinstance(store, set) else list)(store)
 
 
-def differs(store, before) -> bool:
+def content_differs(store, before) -> bool:
     """Whether a container holds anything else than a copy of its content does."""
     if isinstance(store, set):
         return store != before
     if len(store) != len(before):
         return True
     if isinstance(store, dict):
-        return not all(equal(store.get(key, MISSING), value) for key, value in before.items())
-    return not all(map(equal, store, before))
+        return not all(same_object_or_scalar(store.get(key, MISSING), value) for key, value in before.items())
+    return not all(map(same_object_or_scalar, store, before))
 
 
 def _put(store, before):
     """Gives a container the content that it had. Returns whether it held anything else."""
-    changed = differs(store, before)
+    changed = content_differs(store, before)
     if changed:
         store.clear()
         (store.extend if isinstance(before, list) else store.update)(before)
@@ -187,7 +187,9 @@ class Snapshot:
         """Puts variables back that have been assigned; their names."""
         changed = []
         for place, name, before in self.variables:
-            if not equal(place.get(name, MISSING) if isinstance(place, dict) else content_of(place), before):
+            if not same_object_or_scalar(
+                place.get(name, MISSING) if isinstance(place, dict) else cell_content(place), before
+            ):
                 changed.append(f"the variable {name!r}")
                 if isinstance(place, dict) and before is MISSING:
                     del place[name]
@@ -214,21 +216,21 @@ def tensors_in(value):
         yield from tensors_in((value.start, value.stop, value.step))
 
 
-def mapped(value, change, kind=Tensor):
+def map_tensors(value, change, kind=Tensor):
     """The same structure with every Tensor (or object of another kind) changed."""
     if isinstance(value, kind):
         return change(value)
     if isinstance(value, slice):
-        return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
+        return slice(*[map_tensors(v, change, kind) for v in (value.start, value.stop, value.step)])
     if isinstance(value, dict):
-        return {k: mapped(v, change, kind) for k, v in value.items()}
+        return {k: map_tensors(v, change, kind) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        items, plain = [mapped(v, change, kind) for v in value], type(value) in (list, tuple)
+        items, plain = [map_tensors(v, change, kind) for v in value], type(value) in (list, tuple)
         # a class of its own may be made in another way
-        return value if not plain and identical(items, value) else sequence_of(type(value), items)
+        return value if not plain and same_objects(items, value) else make_sequence(type(value), items)
     return value
 
 
-def sequence_of(kind, items):
+def make_sequence(kind, items):
     """A list, tuple or named tuple."""
     return kind(*items) if hasattr(kind, "_fields") else kind(items)

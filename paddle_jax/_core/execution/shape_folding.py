@@ -16,7 +16,7 @@ from paddle_jax._core.tensors.tensor import Number
 _SMALL = 64  # elements: sizes, not data
 
 
-def folded(kernel, tensors, values):
+def fold_shapes(kernel, tensors, values):
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None

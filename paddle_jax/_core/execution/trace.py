@@ -22,8 +22,8 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.interrupt_safe import AtomicContext, eager_evaluation
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import InnerFrame
-from paddle_jax._core.execution.python_state import Same
-from paddle_jax._core.execution.shape_folding import folded
+from paddle_jax._core.execution.python_state import IdentityKey
+from paddle_jax._core.execution.shape_folding import fold_shapes
 from paddle_jax._core.execution.undo_log import UndoLog
 from paddle_jax._core.kernels.dependence import holds_jaxpr, is_literal, open_jaxpr
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
@@ -70,7 +70,7 @@ class Trace(AtomicContext, InnerFrame):
         if ctx.segment is not None and all(type(t._raw) is LazyArray for t in tensors):
             return super().call(kernel, tensors)
         values, executor = self.operands(tensors), self.executor
-        if self.capture is not None and (out := folded(kernel, tensors, values)) is not None:
+        if self.capture is not None and (out := fold_shapes(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
         return self.results(
             kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values)
@@ -137,7 +137,7 @@ class Trace(AtomicContext, InnerFrame):
             with set_current_trace(value._trace):
                 return jax.lax.copy_p.bind(value)
         with eager_evaluation():
-            return alike(jnp.asarray(value))
+            return alias_array(jnp.asarray(value))
 
     def on_assign(self, tensor, shares=True):
         self.undo_log.save(tensor)
@@ -171,7 +171,7 @@ class Trace(AtomicContext, InnerFrame):
         return *base, start
 
 
-def alike(value):
+def alias_array(value):
     """Another array object with the same memory."""
     return jax.make_array_from_single_device_arrays(
         value.shape, value.sharding, [shard.data for shard in value.addressable_shards]
@@ -206,7 +206,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
         with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
-                returned, program.rebuild = taken_apart(function(*tensors))
+                returned, program.rebuild = flatten_tensors(function(*tensors))
                 results = tuple([to_array(inside(t)) for t in returned])
                 del tensors, returned
                 changed = run.undo_changes()
@@ -237,7 +237,7 @@ def constants_last(jaxpr):
     return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
 
 
-def taken_apart(value, is_own=is_tensor):
+def flatten_tensors(value, is_own=is_tensor):
     """(Tensors in a structure, a function that gives the structure with other things in their places).
     is_own: which of its leaves those are."""
     leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
@@ -294,7 +294,7 @@ def _params_of(params):
 def _frozen(value):
     if hasattr(value, "eqns"):
         jaxpr, consts = open_jaxpr(value)
-        return fingerprint(jaxpr), tuple(map(Same, consts))
+        return fingerprint(jaxpr), tuple(map(IdentityKey, consts))
     if isinstance(value, tuple | list):
         return tuple(map(_frozen, value))
     if isinstance(value, dict):
@@ -304,14 +304,14 @@ def _frozen(value):
     try:
         hash(value)
     except TypeError:
-        return Same(value)
+        return IdentityKey(value)
     return type(value), value
 
 
 _kernels: "collections.OrderedDict" = collections.OrderedDict()
 
 
-def kernel_for(name, key, make) -> Kernel:
+def cached_kernel(name, key, make) -> Kernel:
     """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
     key = (name, *key)
     kernel = _kernels.get(key)

@@ -29,7 +29,7 @@ class MisfitError(ValueError, TypeError, IndexError):
     inner = False
 
 
-def told_mistake(op, error, given):
+def translate_call_error(op, error, given):
     """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
     if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
         return error
@@ -57,17 +57,17 @@ def told_mistake(op, error, given):
     return error
 
 
-def told_call(op, error, args, kwargs):
-    """As `told_mistake`, of a call with these arguments."""
+def translate_call_error_of(op, error, args, kwargs):
+    """As `translate_call_error`, of a call with these arguments."""
     try:
-        return told_mistake(op, error, op.signature.bind_partial(*args, **kwargs).arguments)
+        return translate_call_error(op, error, op.signature.bind_partial(*args, **kwargs).arguments)
     except TypeError:
-        return told_mistake(op, error, {})
+        return translate_call_error(op, error, {})
 
 
 def _no_tensor(op, name, thing):
     found = ArgumentError(
-        f"{public_name(op.name)}: {name}: got {described(thing)}; it must be a Tensor; "
+        f"{public_name(op.name)}: {name}: got {describe_argument(thing)}; it must be a Tensor; "
         "make one with paddle.to_tensor"
     )
     found.thing = thing
@@ -80,7 +80,7 @@ def _misfit(op, error, given):
         if _AXES.search(str(error))
         else "these do not go together"
     )
-    named = ", ".join(f"{name} {described(value)}" for name, value in given.items() if name != "name")
+    named = ", ".join(f"{name} {describe_argument(value)}" for name, value in given.items() if name != "name")
     found = MisfitError(
         f"{public_name(op.name)}: got {named}; {wrong}; its documentation says which shapes "
         "and dtypes are allowed"
@@ -102,12 +102,12 @@ def _name_of(thing, given):
     return None
 
 
-def described(value) -> str:
+def describe_argument(value) -> str:
     """An argument in a few words."""
     if isinstance(value, Tensor):
         return f"{value._raw.dtype}{list(value._raw.shape)}"
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
-        return "[" + ", ".join(map(described, value))[:_LONGEST] + "]"
+        return "[" + ", ".join(map(describe_argument, value))[:_LONGEST] + "]"
     if value is None or isinstance(value, bool | int | float | complex):
         return repr(value)
     if hasattr(value, "shape") and hasattr(value, "dtype"):
@@ -139,4 +139,4 @@ def _native(error) -> bool:
     return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(JAX_WORDS.search(str(error)))
 
 
-__all__ = ["CAUGHT", "MisfitError", "described", "told_call", "told_mistake"]
+__all__ = ["CAUGHT", "MisfitError", "describe_argument", "translate_call_error", "translate_call_error_of"]

@@ -51,7 +51,7 @@ _GLOBAL, _EXTENDED = opcode.opmap["LOAD_GLOBAL"], opcode.opmap["EXTENDED_ARG"]
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), slice)
 
 
-def straight(thing) -> bool:
+def is_loop_free(thing) -> bool:
     """Whether no code that is reached from a function, or another thing that code refers to, has a
     loop of JAX in it."""
     seen = set(_passed)

@@ -37,8 +37,8 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.signature_cache import register_owner
-from paddle_jax._core.ops.argument_errors import CAUGHT, told_mistake
-from paddle_jax._core.ops.fast_tracing import straight, without_inner_jit
+from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error
+from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source
 from paddle_jax._core.tensors.random import default_generator, key_from
 from paddle_jax._core.tensors.tensor import Number, Tensor, init, on_host, wrap
@@ -63,7 +63,7 @@ class Op:
         *,
         alias=None,
         promote=False,
-        alike=(),
+        same_dtype=(),
         scalars=False,
         random=False,
         nondiff=False,
@@ -97,7 +97,7 @@ class Op:
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
         self.constant = frozenset(constant.split())
-        self.alike = self.tensors if alike is True else tuple(alike.split()) if alike else ()
+        self.same_dtype = self.tensors if same_dtype is True else tuple((same_dtype or "").split())
         self.signature = inspect.signature(fn)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
@@ -196,12 +196,12 @@ class Op:
                     values[name], at = flat[at], at + 1
                 else:
                     values[name], at = list(flat[at : at + count]), at + count
-            if self.alike:
-                alike(
+            if self.same_dtype:
+                check_equal_dtypes(
                     self.name,
                     *[
                         v
-                        for n in self.alike
+                        for n in self.same_dtype
                         for v in (values[n] if isinstance(values[n], list) else [values[n]])
                     ],
                     whole=True,
@@ -218,7 +218,7 @@ class Op:
 
     def body(self):
         """What a kernel runs: the declared function, which a trace goes through quickly if it has no loop."""
-        if not self.jit or not straight(self.fn):
+        if not self.jit or not is_loop_free(self.fn):
             return self.fn
 
         def traced(**arguments):
@@ -347,7 +347,7 @@ def _typed(value):
 _WHOLE = frozenset("iub")
 
 
-def alike(name, *operands, whole=False):
+def check_equal_dtypes(name, *operands, whole=False):
     """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole`
     also floats beside integers or bools."""
     kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
@@ -371,7 +371,7 @@ def op(
     out=False,
     method=True,
     promote=False,
-    alike=(),
+    same_dtype=(),
     scalars=False,
     random=False,
     nondiff=False,
@@ -396,7 +396,7 @@ def op(
         method: make it a method of Tensor (a string: under that name).
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
-        alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
+        same_dtype: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
         scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0;
             "own": a number has the dtype that `to_tensor` gives it; "one": NumPy arrays of one element, too).
         random: the body gets a jax `key`.
@@ -418,7 +418,7 @@ def op(
             tensors,
             alias=alias,
             promote=promote,
-            alike=alike,
+            same_dtype=same_dtype,
             scalars=scalars,
             random=random,
             nondiff=nondiff,
@@ -493,7 +493,7 @@ def _wrapper(made, out):
         "_with_ints": _with_ints,
         "_fn": made.fn,
         "_CAUGHT": CAUGHT,
-        "_told": told_mistake,
+        "_told": translate_call_error,
         "_cause_for": cause_for,
         "_too_many": _too_many,
     }
@@ -541,7 +541,7 @@ def _called(made, values):
             return made.fn(*values.values())
         return made.call(tuple([values[n] for n in made.tensors]), tuple([values[n] for n in made.attrs]))
     except CAUGHT as error:
-        told = told_mistake(made, error, values)
+        told = translate_call_error(made, error, values)
         if told is error:
             raise
         raise told from told.__cause__ or cause_for(told, error)

@@ -22,14 +22,14 @@ from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.execution.python_state import (
     CONTAINERS,
     MISSING,
-    contents_of,
-    differs,
+    content_differs,
+    copy_contents,
     members,
-    put_contents,
-    same,
+    restore_contents,
+    same_value,
     stores_of,
 )
-from paddle_jax._core.execution.trace import Trace, alike, is_tensor, taken_apart
+from paddle_jax._core.execution.trace import Trace, alias_array, flatten_tensors, is_tensor
 from paddle_jax._core.kernels.dependence import is_literal
 from paddle_jax._core.kernels.op_checks import add_finite_check, run_checked
 from paddle_jax._core.kernels.value_checks import pack_checks
@@ -41,7 +41,7 @@ from paddle_jax._core.tensors.tensor import Number, init
 from paddle_jax._core.tensors.views import relations
 from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.host_random import HostRandom
-from paddle_jax._program.capture.results import opened
+from paddle_jax._program.capture.results import open_result
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 
@@ -59,7 +59,7 @@ class CapturedInput:
             if type(value) is Uninitialized:
                 raise value.error("to_static")
             self.value = jnp.asarray(to_array(value))
-        self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
+        self.tensor, self.get, self.tracer, self.own = tensor, get, None, alias_array(self.value)
 
 
 class Capture(Trace):
@@ -87,7 +87,7 @@ class Capture(Trace):
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
         self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
-        self.contents = {id(owner): (owner, contents_of(owner)) for owner in objects}
+        self.contents = {id(owner): (owner, copy_contents(owner)) for owner in objects}
         self.variable, self.host_reads = variable, {}
         self.start, self.converted = start, converted
         self.inputs, self.arrays, self.tensors, self.known = [], {}, {}, 0
@@ -122,7 +122,7 @@ class Capture(Trace):
             generator._words, generator._offset = words, offset
         for owner, before in (*self.attributes.values(), *self.objects.values(), *self.contents.values()):
             if not (self.finished and id(owner) in self.staying):
-                put_contents(owner, before)
+                restore_contents(owner, before)
 
     # reading ------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Capture(Trace):
         raw = tensor._raw
         if type(raw) is LazyArray:
             if type(raw.array) is tuple:
-                return constant(raw)
+                return constant_value(raw)
             raw = to_array(raw)
         if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
             return raw  # NumPy arrays are constants that an operation made
@@ -290,7 +290,7 @@ class Capture(Trace):
         """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
         if shares:
             self.sharing.add(id(tensor))
-        refuse_doubtful(tensor, self)
+        refuse_possible_outside(tensor, self)
         self._hold(tensor)
 
     def _hold(self, tensor):
@@ -323,7 +323,7 @@ class Capture(Trace):
                 "outside; call backward and the step of the optimizer in one function, "
                 "or both outside"
             )
-        kind = kind_of(grad)
+        kind = grad_kind(grad)
         self.grads[id(tensor)] = (
             tensor,
             grad,
@@ -407,14 +407,14 @@ class Capture(Trace):
 def _note(owners, owner):
     """Keeps what an object or container has now, unless that is kept already."""
     if id(owner) not in owners:
-        owners[id(owner)] = owner, contents_of(owner)
+        owners[id(owner)] = owner, copy_contents(owner)
 
 
 def _written(call, *args, **kwargs):
     call(*args, **kwargs)
 
 
-def refuse_doubtful(tensor, capture):
+def refuse_possible_outside(tensor, capture):
     """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
     if capture is not None and id(tensor) in capture.doubtful:
         raise Unsupported(
@@ -423,7 +423,7 @@ def refuse_doubtful(tensor, capture):
         )
 
 
-def constant(raw):
+def constant_value(raw):
     """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
     if len(raw.array) == 1 != raw.aval.size:
         return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
@@ -479,11 +479,11 @@ def _capture(run, function, n):
             raise run.refusal from error
         if run.refusal is not None:
             raise run.refusal
-        tensors, captured.rebuild = taken_apart(opened(out, run, run.numbers))
+        tensors, captured.rebuild = flatten_tensors(open_result(out, run, run.numbers))
         run.defined(tensors)
         values = [run.read(t) for t in tensors]
         captured.results = [
-            (t.stop_gradient, None if t._node is None else flows_into(t), run.tensors.get(id(t)))
+            (t.stop_gradient, None if t._node is None else continues_backward(t), run.tensors.get(id(t)))
             for t in tensors
         ]
         captured.changes, new = _changes(run)
@@ -533,14 +533,14 @@ def _add_tables(run, captured, new):
             new.append(marks)
 
 
-def kind_of(grad):
+def grad_kind(grad):
     """What the `grad` of a Tensor is: "none", "zero", "rows" or "array"."""
     if type(grad) is RowsGrad:
         return "rows"
     return "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
 
 
-def flows_into(tensor):
+def continues_backward(tensor):
     """Whether a backward from outside could go on into what a Tensor was computed from."""
     return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
 
@@ -558,7 +558,7 @@ def _changes(run):
                     tensor,
                     1,
                     stop_gradient=tensor.stop_gradient,
-                    flows=flows_into(tensor),
+                    flows=continues_backward(tensor),
                     steps=steps,
                     shares=shares,
                 )
@@ -572,7 +572,7 @@ def _changes(run):
             grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty")
         ):
             continue  # the value of a gradient that was there counts as that of any other Tensor
-        to = kind_of(now)
+        to = grad_kind(now)
         new = [] if to in ("none", "zero") else [run.read(now)]
         if to == "rows":
             new.append(now.rows().marks())
@@ -593,7 +593,7 @@ def _changes(run):
             continue
         for number, (store, before) in enumerate(zip(stores_of(owner), stores, strict=True)):
             for name in {**before, **store}:
-                if not same(store.get(name, MISSING), before.get(name, MISSING)):
+                if not same_value(store.get(name, MISSING), before.get(name, MISSING)):
                     change, new = _assignment(run, owner, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
@@ -603,12 +603,12 @@ def _changes(run):
 def _allow_change(run, container, before):
     """Refuses a change of a container that can still be seen after the run, as far as is known; but one that
     does not depend on the run may stay where that is allowed."""
-    if differs(container, before) and (
+    if content_differs(container, before) and (
         Observing.observer is None or Observing.observer.guards.is_in_place(container)
     ):
         old = {id(value) for _, value in members(before)}
         new = [value for _, value in members(container) if id(value) not in old]
-        if not run.once or taken_apart(new)[0]:
+        if not run.once or flatten_tensors(new)[0]:
             raise Unsupported(
                 f"a {type(container).__name__} from outside the function is changed, "
                 "which would happen while compiling only; return what it is to hold"
@@ -617,18 +617,20 @@ def _allow_change(run, container, before):
 
 
 def _assignment(run, owner, key, value):
-    inside, rebuild = taken_apart(opened(value, run), lambda x: is_tensor(x) and id(x) not in run.tensors)
+    inside, rebuild = flatten_tensors(
+        open_result(value, run), lambda x: is_tensor(x) and id(x) not in run.tensors
+    )
     change = Change(
         "attribute", owner, len(inside), key=key, rebuild=_maker(inside, rebuild), gone=value is MISSING
     )
-    change.flows = any(map(flows_into, inside))
+    change.flows = any(map(continues_backward, inside))
     return change, [run.read(t) for t in inside]
 
 
 def _maker(prototypes, rebuild):
     """A function that makes an attribute's value of results, in Tensors like those of the run."""
     kinds = [
-        (type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
+        (type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), continues_backward(t))
         for t in prototypes
     ]
 

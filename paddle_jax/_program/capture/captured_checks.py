@@ -34,7 +34,7 @@ _HEAVY = frozenset(
 _LONGEST = 1e-3  # seconds by the interpreter's estimate
 
 
-class Checks:
+class CapturedChecks:
     """checks: see outcomes.judge. They are the last change and the last array of a captured run."""
 
     def __init__(self, checks):

@@ -25,7 +25,7 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import LayerVersion, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.module_protocol import AttributeStore
-from paddle_jax._core.execution.python_state import MISSING, identical, same, stores_of
+from paddle_jax._core.execution.python_state import MISSING, same_objects, same_value, stores_of
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.value_checks import PendingChecks, enqueue_results, poll, raise_if_failed
 from paddle_jax._core.lazy.aval import aval_of
@@ -36,10 +36,10 @@ from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, note_program
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._core.tensors.views import are_related, linked_again, relations
-from paddle_jax._program.capture.capture import kind_of
-from paddle_jax._program.capture.captured_checks import Checks
+from paddle_jax._program.capture.capture import grad_kind
+from paddle_jax._program.capture.captured_checks import CapturedChecks
 from paddle_jax._program.capture.flat_buffer import FlatBuffer, Scattered
-from paddle_jax._program.capture.xla_options import without_fusion
+from paddle_jax._program.capture.xla_options import fusion_options
 from paddle_jax._program.control_flow.effects import silent
 
 
@@ -51,11 +51,11 @@ def _finished(call, *args):
         raise run_error(error) from None
 
 
-class Stale(Exception):
+class GuardFailure(Exception):
     """Something the compiled form rests on has changed."""
 
 
-class Program:
+class CompiledFunction:
     """A compiled form.
 
     n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors;
@@ -71,7 +71,7 @@ class Program:
         self.guards = observer.guards
         self.ids = self.scanned = frozenset(scan.tensors)
         self.aliased = [id(t) in self.ids for t in inputs]
-        self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
+        self.inputs = [t if is_alias else None for t, is_alias in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
         self.loose, self.changes = not all([isinstance(store, AttributeStore) for store in self.stores]), None
         tensors = self._tensors(inputs)
@@ -86,7 +86,7 @@ class Program:
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(
             c.flows for c in captured.changes
         )
-        checks = Checks.of(captured)
+        checks = CapturedChecks.of(captured)
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
         self._plan(captured)
         self.kernel = Kernel(name, self._flat)
@@ -163,40 +163,40 @@ class Program:
     # is it still right? -------------------------------------------------------------------------------------
 
     def operands(self, inputs):
-        """The Tensors for a call, or Stale."""
+        """The Tensors for a call; GuardFailure where a guard does not hold."""
         if inputs and (
             [id(t) in self.ids for t in inputs] != self.aliased
             or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])
         ):
-            raise Stale("another Tensor that the function also uses itself is passed")
+            raise GuardFailure("another Tensor that the function also uses itself is passed")
         if not self.scan.package_guards.holds():
-            raise Stale(self.scan.package_guards.describe_change())
+            raise GuardFailure(self.scan.package_guards.describe_change())
         if not self.guards.holds():
-            raise Stale(self.guards.describe_change())
+            raise GuardFailure(self.guards.describe_change())
         for get, value in self.captured.host_guards:
             now = get()
             if now is not value and now != value:
-                raise Stale("a value that the function read on the host has changed")
+                raise GuardFailure("a value that the function read on the host has changed")
         try:
             tensors = self._tensors(inputs)
             flags = list(map(_STOP, tensors))
         except (KeyError, IndexError, AttributeError):
-            raise Stale("a Tensor that the function uses is gone") from None
+            raise GuardFailure("a Tensor that the function uses is gone") from None
         if self.loose or self.changes != LayerVersion.count:
             self._check_distinct(tensors)
         if flags != self.flags:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
-            raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
+            raise GuardFailure(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.host_reads:
             if not np.array_equal(to_numpy(to_array(tensors[i]._raw)), value):
-                raise Stale(
+                raise GuardFailure(
                     f"the value of {tensors[i].name}, which the function looks at on the host, has changed"
                 )
         if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
             if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(
                 shared, self.relations, _is_outside
             ):
-                raise Stale("the Tensors that share elements with what is changed in place are others")
+                raise GuardFailure("the Tensors that share elements with what is changed in place are others")
         if self.watched:
             self._check_grads(tensors)
         return tensors
@@ -205,27 +205,27 @@ class Program:
         """Whether the operands are still one Tensor each; a place may have got the Tensor of another one."""
         ids = set(map(id, tensors))
         if len(ids) != len(tensors):
-            raise Stale("a Tensor is found in two places where two Tensors were")
+            raise GuardFailure("a Tensor is found in two places where two Tensors were")
         self.ids = ids.difference(map(id, tensors[: self.n])).union(self.scanned)
         self.changes = LayerVersion.count
 
     def _check_grads(self, tensors):
         owning = self.owning(tensors)
         if (self.hooked or any(map(_HOOKS, owning))) and _hooks_of(owning) != self.hooked:
-            raise Stale("a Tensor whose gradient is computed has got or lost a hook")
+            raise GuardFailure("a Tensor whose gradient is computed has got or lost a hook")
         grads, seen = list(map(_GRAD, owning)), self.seen
-        self.steady = identical(grads, seen[0]) and (
+        self.steady = same_objects(grads, seen[0]) and (
             seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1]))
         )
         if self.steady:
             return
         raws = [None if g is None else g._raw for g in grads]
         for (i, expected), grad in zip(self.watched, grads, strict=True):
-            kind = kind_of(grad)
+            kind = grad_kind(grad)
             if kind != expected and (expected != "empty" or kind in ("array", "rows")):
-                raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
+                raise GuardFailure(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:
-                raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
+                raise GuardFailure(f"{tensors[i].name} was computed outside, and backward is called inside")
         # only what takes no memory
         self.seen = (
             (grads, raws)
@@ -242,7 +242,7 @@ class Program:
             avals = list(map(_AVAL, raws))
         except AttributeError:
             avals = ()
-        if identical(avals, self.avals):
+        if same_objects(avals, self.avals):
             return raws
         shapes = self.others(self.shapes)
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
@@ -252,7 +252,7 @@ class Program:
                 if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
             if (raws[i].shape, raws[i].dtype) != shapes[i]:
-                raise Stale(
+                raise GuardFailure(
                     f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, "
                     f"before {shapes[i][1].name}{list(shapes[i][0])}"
                 )
@@ -269,7 +269,7 @@ class Program:
         if self.differentiable:
             for tensor, shape in zip(tensors, self.shapes, strict=True):
                 if (tensor._raw.shape, tensor._raw.dtype) != shape:
-                    raise Stale(f"{tensor.name} is {tensor._raw.dtype.name}{list(tensor._raw.shape)}")
+                    raise GuardFailure(f"{tensor.name} is {tensor._raw.dtype.name}{list(tensor._raw.shape)}")
             out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.getters]])
             raws = [o._raw for o in out]
             if self.has_effects:
@@ -279,7 +279,7 @@ class Program:
             if self.front is not None:
                 self.front(tensors)
             out = raws = self._run(tensors)
-            if local.ctx.frame.executor is not None and (checks := Checks.of(captured)) is not None:
+            if local.ctx.frame.executor is not None and (checks := CapturedChecks.of(captured)) is not None:
                 raise_if_failed(raws[-1], checks.checks)  # now, as each operation is looked at
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
@@ -412,7 +412,7 @@ class Program:
         # after a failed assertion everything is as before
         donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1
         jaxpr = self.captured.jaxpr
-        options = compiler_options(len(jaxpr.eqns)) | without_fusion(jaxpr)
+        options = compiler_options(len(jaxpr.eqns)) | fusion_options(jaxpr)
         compiled = interrupt_safe_jit(direct, donate_argnums=donate, compiler_options=options or None)
         self.__dict__.update(
             pack=pack,
@@ -506,7 +506,7 @@ def _set_attribute(change, raws, results):
         store.pop(name, None)
         return
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
-    if raws or not same(now, value):  # else it may stay the object that it is
+    if raws or not same_value(now, value):  # else it may stay the object that it is
         store[name] = value
         LayerVersion.count += 1
 

@@ -13,7 +13,7 @@ import numpy as np
 from paddle_jax._core.base.caller_info import is_users
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing
-from paddle_jax._core.execution.python_state import SCALARS, content_of
+from paddle_jax._core.execution.python_state import SCALARS, cell_content
 from paddle_jax._core.tensors.tensor import Tensor
 
 _MOST = 10_000  # things that are looked through for Tensors of the run
@@ -22,7 +22,7 @@ _ITEMS = (list, tuple, set, frozenset, collections.deque, collections.abc.Mappin
 
 
 @jax.tree_util.register_pytree_node_class
-class Remade:
+class Rebuilt:
     """Stands for something that `make(parts)` makes anew."""
 
     def __init__(self, parts, make):
@@ -36,7 +36,7 @@ class Remade:
         return make(list(parts))
 
 
-def opened(value, run, numbers=()):
+def open_result(value, run, numbers=()):
     """A nest that `jax.tree.flatten` takes apart, and that `jax.tree.unflatten` makes a new value of.
     numbers: ids of Tensors that stand for Python's numbers, and become such.
 
@@ -61,20 +61,20 @@ class _Opening:
     def of(self, value):
         kind = type(value)
         if isinstance(value, (Tensor, *_FIXED)):
-            return Remade((value,), lambda parts: parts[0].item()) if id(value) in self.numbers else value
+            return Rebuilt((value,), lambda parts: parts[0].item()) if id(value) in self.numbers else value
         if id(value) in self.outer and id(value) not in self.created:
-            return Remade((), lambda parts: value)  # a container from outside stays the same object
+            return Rebuilt((), lambda parts: value)  # a container from outside stays the same object
         if kind is list or kind is tuple:
             return self.once(value, lambda: kind(map(self.of, value)))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return self.once(value, lambda: Remade(self.all(value), lambda parts: kind(*parts)))
+            return self.once(value, lambda: Rebuilt(self.all(value), lambda parts: kind(*parts)))
         if kind in (dict, collections.OrderedDict, collections.defaultdict):
             return self.once(value, lambda: self.mapping(value, kind))
         if kind is np.ndarray:
-            return Remade((), lambda parts: value.copy())
+            return Rebuilt((), lambda parts: value.copy())
         if kind in (set, collections.deque):
             limit = (value.maxlen,) if kind is collections.deque else ()
-            return self.once(value, lambda: Remade(self.all(value), lambda parts: kind(parts, *limit)))
+            return self.once(value, lambda: Rebuilt(self.all(value), lambda parts: kind(parts, *limit)))
         return self.thing(value, kind)
 
     def all(self, values):
@@ -95,7 +95,7 @@ class _Opening:
         def make(parts):
             return kind(*start, zip(keys, parts, strict=True))
 
-        return Remade(self.all(value.values()), make)
+        return Rebuilt(self.all(value.values()), make)
 
     def thing(self, value, kind):
         """An object that is no plain container."""
@@ -106,7 +106,7 @@ class _Opening:
             )
         mine = id(value) in self.created
         if id(value) in run.contents or id(value) in run.attributes or is_layer and not mine:
-            return Remade((), lambda parts: value)  # what it holds is looked after
+            return Rebuilt((), lambda parts: value)  # what it holds is looked after
         if is_layer:
             return value
         if mine and _is_plain(kind):
@@ -114,11 +114,11 @@ class _Opening:
                 return self.met_again(value)
             self.again[id(value)] = 0
             return self.once(value, lambda: self.remade(value, kind))
-        if reaches(value, run):
+        if reaches_run_tensor(value, run):
             raise Unsupported(
                 f"a {kind.__name__} that holds a tensor of the run is given back; return the tensor itself"
             )
-        return Remade((), lambda parts: value)
+        return Rebuilt((), lambda parts: value)
 
     def met_again(self, value):
         """An object that is held in several places, and is made anew once."""
@@ -134,7 +134,7 @@ class _Opening:
                 waiting[key] = new, left - 1
             return new
 
-        return Remade((), take)
+        return Rebuilt((), take)
 
     def remade(self, value, kind):
         """An object with its attributes and, of a container of its own class, its items."""
@@ -160,7 +160,7 @@ class _Opening:
             return new
 
         base = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
-        return Remade(self.all((*own.values(), *slots.values(), *items)), make)
+        return Rebuilt(self.all((*own.values(), *slots.values(), *items)), make)
 
 
 @ft.cache
@@ -185,7 +185,7 @@ def _slots(value):
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
-def reaches(value, run):
+def reaches_run_tensor(value, run):
     """Whether a Tensor that the run has made can be reached from a thing; True where that is too much to look
     through."""
     todo, seen = [value], set()
@@ -207,7 +207,7 @@ def reaches(value, run):
 def _parts(thing):
     """What a thing holds."""
     if isinstance(thing, types.FunctionType):
-        cells = map(content_of, thing.__closure__ or ())
+        cells = map(cell_content, thing.__closure__ or ())
         return [*cells, *(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
     if isinstance(thing, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
         return [thing.__self__, getattr(thing, "__func__", None)]

@@ -11,7 +11,7 @@ _OTHERS = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_ext
 _ASIDE = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")
 
 
-class Usage:
+class CodeRecorder:
     """Between `begin` and `end`, notes the functions that run, by the hook for profilers, or the one for
     debuggers where a profiler is at work. With both at work it knows nothing.
 

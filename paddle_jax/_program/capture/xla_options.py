@@ -9,7 +9,7 @@ _MANY = 300  # operations from which on it matters
 _FEW, _LARGE = 64, 4096  # elements: most results have at most the first number, none more than the second
 
 
-def without_fusion(jaxpr):
+def fusion_options(jaxpr):
     """What XLA is told for such a program: {} for any other one.
 
     Fusing operations, XLA's CPU compiler writes the code of a number once for each use of it, so that the

@@ -3,7 +3,7 @@ happening twice."""
 
 import jax
 
-from paddle_jax._core.execution.trace import kernel_for
+from paddle_jax._core.execution.trace import cached_kernel
 from paddle_jax._core.kernels.kernel import Kernel
 
 
@@ -11,7 +11,7 @@ def kernel_of(name, key, make, effects):
     """The Kernel of a branch or loop. effects: whether it prints or asserts; it is not shared then, and runs
     also where nobody wants its results."""
     if not effects:
-        return kernel_for(name, key, make)
+        return cached_kernel(name, key, make)
     kernel = Kernel(name, make())
     kernel.deferrable = False
     silent(kernel)

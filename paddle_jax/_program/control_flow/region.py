@@ -28,7 +28,7 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
-from paddle_jax._program.capture.capture import refuse_doubtful
+from paddle_jax._program.capture.capture import refuse_possible_outside
 from paddle_jax._program.control_flow.effects import without_effects
 from paddle_jax._program.control_flow.host_values import HostValue
 from paddle_jax._program.control_flow.side_effects import UnchangedObjects
@@ -189,7 +189,7 @@ class RegionTrace(Trace):
             raise Unsupported(
                 "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
             )
-        refuse_doubtful(tensor, self.capture)
+        refuse_possible_outside(tensor, self.capture)
         super().on_assign(tensor)
 
     def on_layer_change(self, layer: Any) -> None:

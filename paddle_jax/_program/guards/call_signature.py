@@ -9,13 +9,13 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_users
-from paddle_jax._core.execution.python_state import Same, identical, members, sequence_of
+from paddle_jax._core.execution.python_state import IdentityKey, make_sequence, members, same_objects
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
 
 
-def signature(args, kwargs):
+def call_signature(args, kwargs):
     """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
     those, those by name, and which Tensors are one)."""
     tensors, key, shared = [], [len(args)], ()
@@ -41,7 +41,7 @@ def _parted(key):
 def _leaf(value, tensors):
     if isinstance(value, Tensor):
         if value.is_sparse():
-            parts, settings = value.taken_apart()
+            parts, settings = value.components()
             return type(value), settings, *[_leaf(part, tensors) for part in parts]
         tensors.append(value)
         raw = value._raw
@@ -54,19 +54,19 @@ def _leaf(value, tensors):
         tensor = to_tensor(value)
         tensors.append(tensor)
         return "t", tensor._raw.shape, tensor._raw.dtype, True
-    return key_of(value)
+    return value_key(value)
 
 
-def key_of(value):
+def value_key(value):
     """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
     them."""
     try:
         hash(value)
     except TypeError:
-        return type(value), Same(value)
+        return type(value), IdentityKey(value)
     if isinstance(value, float):
         return float, value, str(value)
-    return type(value), value if _tells_apart(type(value)) else Same(value)
+    return type(value), value if _tells_apart(type(value)) else IdentityKey(value)
 
 
 @ft.cache
@@ -83,7 +83,7 @@ def _tells_apart(kind):
     )
 
 
-def structure(key):
+def signature_structure(key):
     """A description of arguments, or a part of one, without what changes from call to call: lengths of axes
     and numbers."""
     if not isinstance(key, tuple):
@@ -93,10 +93,10 @@ def structure(key):
         return kind, len(shape), dtype, stop_gradient
     if key and key[0] in (int, float):
         return key[0]
-    return tuple([structure(part) for part in key])
+    return tuple([signature_structure(part) for part in key])
 
 
-def described(key):
+def specs_of_signature(key):
     """(positional arguments, keyword arguments) from their description, with an InputSpec for each Tensor.
 
     Raises:
@@ -114,7 +114,7 @@ def _described(leaf):
     if kind is dict:
         return {key: _described(value) for key, value in rest}
     if issubclass(kind, list | tuple):
-        return sequence_of(kind, [_described(value) for value in rest])
+        return make_sequence(kind, [_described(value) for value in rest])
     if type(rest[0]) is not kind:
         raise ValueError(
             f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
@@ -123,7 +123,7 @@ def _described(leaf):
     return rest[0]
 
 
-def differences(old, new):
+def describe_differences(old, new):
     """In words, what differs between two descriptions of arguments."""
     before, now = [
         {**dict(enumerate(positional)), **dict(named)} for positional, named in map(_parted, (old, new))
@@ -170,14 +170,14 @@ def _of_one(a, b):
     ]
 
 
-def as_tensors(args, kwargs):
+def tensors_of_arguments(args, kwargs):
     """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
     them; lists and dicts."""
     by_id, others, containers = {}, [], []
 
     def convert(value):
         if isinstance(value, Tensor):
-            by_id.update((id(t), t) for t in (value.taken_apart()[0] if value.is_sparse() else [value]))
+            by_id.update((id(t), t) for t in (value.components()[0] if value.is_sparse() else [value]))
             return value
         if isinstance(value, np.ndarray | jax.Array):
             tensor = to_tensor(value)
@@ -185,7 +185,7 @@ def as_tensors(args, kwargs):
             return tensor
         if isinstance(value, tuple):
             items = [convert(v) for v in value]
-            return value if identical(value, items) else sequence_of(type(value), items)
+            return value if same_objects(value, items) else make_sequence(type(value), items)
         if isinstance(value, list | dict):
             changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
             value = copy.copy(value) if changed else value

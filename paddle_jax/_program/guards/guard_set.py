@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.execution.python_state import MISSING, same
+from paddle_jax._core.execution.python_state import MISSING, same_value
 from paddle_jax._program.guards.messages import content_change, value_change
 
 _COMPARED_BY_CONTENT = frozenset(
@@ -97,7 +97,7 @@ class ReadTable:
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
         present = list(self.read(self.owners, self.keys))
-        if not all(map(same, present, self.values)):
+        if not all(map(same_value, present, self.values)):
             return False
         self.values = [
             old if type(old) in _COMPARED_BY_CONTENT else new
@@ -118,9 +118,9 @@ class ReadTable:
         self.owners, self.keys, self.values, self.lines = [], [], [], []
         copied = set()
         for owner, key, old, line, now in zip(owners, keys, values, lines, present, strict=True):
-            if id(owner) in changed and not same(old, now):
+            if id(owner) in changed and not same_value(old, now):
                 continue
-            if id(old) in changed and same(changed[id(old)][1], now):
+            if id(old) in changed and same_value(changed[id(old)][1], now):
                 copied.add(id(old))
                 old = changed[id(old)][1]
             self.owners.append(owner)
@@ -134,7 +134,7 @@ class ReadTable:
         present = self.read(self.owners, self.keys)
         for row in zip(self.owners, self.keys, self.values, present, self.lines, strict=True):
             change = Read(*row)
-            if not same(change.before, change.now):
+            if not same_value(change.before, change.now):
                 return change
         return None
 
@@ -287,7 +287,7 @@ class GuardSet:
             self.results = [
                 guard
                 for guard in self.results
-                if id(guard.owner) not in copied and same(guard.call(), guard.value)
+                if id(guard.owner) not in copied and same_value(guard.call(), guard.value)
             ]
         self.tables = [table for table in self.tables if table.owners]
 
@@ -297,7 +297,7 @@ class GuardSet:
             return (
                 all(map(ReadTable.holds, self.tables))
                 and all([names.isdisjoint(members) for names, members in self.absent.values()])
-                and all([same(guard[0](), guard[1]) for guard in self.results])
+                and all([same_value(guard[0](), guard[1]) for guard in self.results])
             )
         except _GONE_ERRORS:
             return False
@@ -314,7 +314,7 @@ class GuardSet:
                     return f"the class {cls.__name__} has got {sorted(names & set(members))[0]}"
             for guard in self.results:
                 now = guard.call()
-                if not same(guard.value, now):
+                if not same_value(guard.value, now):
                     return content_change(self, guard.owner, guard.description, guard.value, now, guard.line)
             return "something it read"
         except _GONE_ERRORS as error:

@@ -11,10 +11,10 @@ _DEEP = 6  # names before a name
 
 def value_change(guards, owner, key, before, now, line):
     """A sentence about one value. line: `file:line` of the read."""
-    return sentence(_named(guards, owner, key, _DEEP), before, now) + _place(line)
+    return change_text(_named(guards, owner, key, _DEEP), before, now) + _place(line)
 
 
-def sentence(name, before, now):
+def change_text(name, before, now):
     """That something has changed."""
     old, new = _text(before), _text(now)
     return f"{name} is another {type(now).__name__}" if old == new else f"{name} was {old} and is {new}"
@@ -25,7 +25,7 @@ def content_change(guards, container, words, before, now, line):
     name = _path(guards, container, _DEEP)
     name = words if name is None else f"{name} ({words})"
     if _plain(before) and _plain(now) and type(before) is not bytes:
-        return sentence(name, before, now) + _place(line)
+        return change_text(name, before, now) + _place(line)
     return f"{name} has changed{_place(line)}"
 
 

@@ -18,23 +18,23 @@ from paddle_jax._core.base.caller_info import LIBRARIES, package_of
 from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
-from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same
+from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.guard_set import MISSING
 from paddle_jax._program.guards.observer_view import ObserverView
 from paddle_jax._program.rewrite import state_access
 from paddle_jax._program.rewrite.call_policy import CachedCall, ObservedCall
-from paddle_jax._program.rewrite.converted_calls import lifted
+from paddle_jax._program.rewrite.converted_calls import converted_callable
 from paddle_jax._program.rewrite.source import (
     NoSource,
-    class_of,
-    expression,
-    framed,
-    maker,
-    nested,
-    remade,
-    rewrapped,
+    class_name_of,
+    compile_factory,
+    expression_function,
+    make_function,
+    nested_codes,
+    rewrap,
     syntax_of,
+    wrap_in_factory,
 )
 
 # Modules of Python whose functions read nothing but their arguments, or print.
@@ -208,7 +208,7 @@ class CallObserver:
         inner = getattr(function, "__wrapped__", None)
         if not self.is_user_function(inner) or function.__closure__ is None or self.converted:
             return function
-        return rewrapped(function, inner, self.observed_function(inner))
+        return rewrap(function, inner, self.observed_function(inner))
 
     def _repeated_query(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
@@ -269,13 +269,13 @@ class CallObserver:
             observed = _OBSERVED.get(code)
             if observed is None:
                 observed = _OBSERVED[code] = _compiled(function)
-        except state_access.OutsideChanged as error:
+        except state_access.OutsideAssignment as error:
             self.refuse(str(error))
-        except (NoSource, state_access.NotCovered) as error:
+        except (NoSource, state_access.Unobservable) as error:
             self.mark_unguarded(f"{function.__qualname__}: {error}")
             return function
-        twin = remade(function, observed, lambda cells: [ObserverView(self, function, cells)])
-        self.observed_codes.update(nested(observed))
+        twin = make_function(function, observed, lambda cells: [ObserverView(self, function, cells)])
+        self.observed_codes.update(nested_codes(observed))
         return twin
 
     # classes, builtins, objects -----------------------------------------------------------------------------
@@ -317,7 +317,7 @@ class CallObserver:
         """A function of the user in the form that the run has: observed, with its control flow converted if
         that of all functions is."""
         observed = self.observed_form(function)
-        return lifted(function) if self.converted else observed
+        return converted_callable(function) if self.converted else observed
 
     def _make_instance(self, cls, start, *args, **named):
         instance = self.mark_created(cls.__new__(cls))
@@ -346,7 +346,7 @@ class CallObserver:
             and type(args[1]) is dict
             and not named
         ):
-            return self.prepare_call(expression(*args), (), {})
+            return self.prepare_call(expression_function(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function is print and not self.converted:
@@ -545,7 +545,7 @@ def _tensors(value):
 
 
 def _is_same(value, now):
-    return now is value or type(value) in SCALARS and same(value, now)
+    return now is value or type(value) in SCALARS and same_value(value, now)
 
 
 def makes_new(cls):
@@ -556,7 +556,9 @@ def makes_new(cls):
 def _compiled(function):
     """Code that makes the observed form of a function, given its observer."""
     try:
-        node = state_access.rewritten(syntax_of(function), function.__code__.co_freevars, class_of(function))
+        node = state_access.rewrite_reads(
+            syntax_of(function), function.__code__.co_freevars, class_name_of(function)
+        )
     except RecursionError:
-        raise state_access.NotCovered("its source is nested too deep") from None
-    return maker(framed(node, "observed__", function, state_access.OBSERVER), function)
+        raise state_access.Unobservable("its source is nested too deep") from None
+    return compile_factory(wrap_in_factory(node, "observed__", function, state_access.OBSERVER), function)

@@ -2,10 +2,10 @@
 a compiled form."""
 
 from paddle_jax._core.base.state import LayerVersion
-from paddle_jax._core.execution.python_state import identical
+from paddle_jax._core.execution.python_state import same_objects
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.guard_set import ReadTable, entries, items
-from paddle_jax._program.guards.messages import sentence
+from paddle_jax._program.guards.messages import change_text
 
 
 class PackageGuards:
@@ -57,7 +57,7 @@ class PackageGuards:
         for table in (self.fixed, self.settings):
             if (row := table.first_change()) is not None:
                 store, key, value, now, _ = row
-                return sentence(f"{key}{_of_layer(store)}", value, now)
+                return change_text(f"{key}{_of_layer(store)}", value, now)
         if not self._lists_hold():
             return "an optimizer has got or lost parameters"
         if (row := self.own.first_change()) is not None:
@@ -65,7 +65,7 @@ class PackageGuards:
         return "a Layer that the function uses has got or lost something"
 
     def _lists_hold(self):
-        return all([identical(now, before) for now, before in self.lists])
+        return all([same_objects(now, before) for now, before in self.lists])
 
 
 def _of_layer(store):

@@ -28,7 +28,7 @@ from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax._program.capture.capture import refuse_doubtful
+from paddle_jax._program.capture.capture import refuse_possible_outside
 from paddle_jax._program.guards.guard_set import GuardSet, ReadTable, TooLarge
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
 from paddle_jax.autograd.py_layer import PyLayerContext
@@ -277,7 +277,7 @@ class StateObserver(CallObserver):
         if name == "name":
             self._guard_name(tensor)
         if isinstance(tensor, Tensor) and local.ctx.frame.capture is not None:
-            for part in tensor.taken_apart()[0] if tensor.is_sparse() else (tensor,):
+            for part in tensor.components()[0] if tensor.is_sparse() else (tensor,):
                 local.ctx.frame.capture.used(part)
         return getattr(tensor, name)
 
@@ -403,7 +403,7 @@ class StateObserver(CallObserver):
                 "return its value"
             )
         if isinstance(owner, Tensor):
-            refuse_doubtful(owner, local.ctx.frame.capture)
+            refuse_possible_outside(owner, local.ctx.frame.capture)
             return owner
         self.set_attributes.add((id(owner), name))
         self.held_objects.append(owner)

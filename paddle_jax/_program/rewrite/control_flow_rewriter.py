@@ -31,9 +31,19 @@ from paddle_jax._program.control_flow.region import Undefined, Unreturned, is_tr
 from paddle_jax._program.guards.observer_view import ObserverView
 from paddle_jax._program.rewrite.call_policy import mark_converted
 from paddle_jax._program.rewrite.code_log import CodeLog
-from paddle_jax._program.rewrite.source import class_of, framed, maker, nested, remade
-from paddle_jax._program.rewrite.state_access import OBSERVER, NotCovered, rewritten
-from paddle_jax._program.rewrite.statement_preparation import Prepared, no_arguments, operator
+from paddle_jax._program.rewrite.source import (
+    class_name_of,
+    compile_factory,
+    make_function,
+    nested_codes,
+    wrap_in_factory,
+)
+from paddle_jax._program.rewrite.state_access import OBSERVER, Unobservable, rewrite_reads
+from paddle_jax._program.rewrite.statement_preparation import (
+    StatementPreparation,
+    no_arguments,
+    operator_call,
+)
 
 _STATEMENTS = (
     "if_stmt",
@@ -111,7 +121,7 @@ class _Flow(control_flow.ControlFlowTransformer):
             targets = setter[-1].targets[0].elts
             for i, target in enumerate(targets):
                 if isinstance(target, ast.Subscript):
-                    getters[i].args[0].body = operator("item", target.value, target.slice)
+                    getters[i].args[0].body = operator_call("item", target.value, target.slice)
                 if not isinstance(target, ast.Name):
                     targets[i] = ast.Name(f"new_{i}_", ast.Store())
                     setter.append(_stored(target, f"new_{i}_"))
@@ -136,7 +146,7 @@ class Transpiler(base.GenericTranspiler):
         self.operators = types.SimpleNamespace(**_OPERATORS, converted_call=converted_call)
 
     def transform_ast(self, node, ctx):
-        node = Prepared(ctx.user.owner).visit(node)
+        node = StatementPreparation(ctx.user.owner).visit(node)
         unsupported_features_checker.verify(node)
         node = self.analysed(node, ctx, reaching_definitions)
         anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
@@ -165,27 +175,27 @@ class Transpiler(base.GenericTranspiler):
         if (observer is None) not in known:
             try:
                 known[observer is None] = self.code_of(function, observer is not None)
-            except NotCovered as error:
+            except Unobservable as error:
                 observer.mark_unguarded(f"{function.__qualname__}: {error}")
                 known[False] = self.code_of(function, False)
         code = known[observer is None]
-        result = remade(
+        result = make_function(
             function,
             code,
             lambda cells: (self.operators, observer and ObserverView(observer, function, cells)),
         )
         if observer is not None:
-            observer.observed_codes.update(nested(code))
+            observer.observed_codes.update(nested_codes(code))
         return mark_converted(result)
 
     def code_of(self, function, observed):
         """Code that makes the converted function of the operators, in a scope with the
         variables of its closure."""
         program = converter.ProgramContext(options=_OPTIONS)
-        program.owner = class_of(function)
+        program.owner = class_name_of(function)
         program.observed = observed
         node, ctx = self.transform_function(function, program)
-        frame = framed(node, ctx.info.name, function, f"ag__, {OBSERVER}")
+        frame = wrap_in_factory(node, ctx.info.name, function, f"ag__, {OBSERVER}")
         text = ast.unparse(frame)
         CodeLog.show(function, text)
         tree = ast.parse(text)
@@ -198,18 +208,18 @@ class Transpiler(base.GenericTranspiler):
         if observed:
             inner = tree.body[0].body[-2].body
             if isinstance(inner[0], ast.Assign):
-                inner[0].value = rewritten(inner[0].value, function.__code__.co_freevars)
+                inner[0].value = rewrite_reads(inner[0].value, function.__code__.co_freevars)
             else:
-                inner[0] = rewritten(inner[0], function.__code__.co_freevars)
+                inner[0] = rewrite_reads(inner[0], function.__code__.co_freevars)
             ast.fix_missing_locations(tree)
-        return maker(tree, function)
+        return compile_factory(tree, function)
 
 
 def _stored(target, name):
     """`target = name` for an attribute or item, as a call."""
     key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
     put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
-    return ast.Expr(operator(put, target.value, key, ast.Name(name, ast.Load())))
+    return ast.Expr(operator_call(put, target.value, key, ast.Name(name, ast.Load())))
 
 
 class _Conditions(ast.NodeTransformer):
@@ -232,7 +242,7 @@ class _Conditions(ast.NodeTransformer):
         if isinstance(node, ast.Compare | ast.Constant):
             return node  # of these the truth is the value
         is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
-        return self._by_truth(node) if is_nested else operator("tested", node)
+        return self._by_truth(node) if is_nested else operator_call("tested", node)
 
 
 class _Ternaries(ast.NodeTransformer):
@@ -240,7 +250,7 @@ class _Ternaries(ast.NodeTransformer):
 
     def visit_IfExp(self, node):
         self.generic_visit(node)
-        return operator(
+        return operator_call(
             "if_exp",
             node.test,
             ast.Lambda(no_arguments(), node.body),
@@ -260,7 +270,7 @@ class _Lookups(ast.NodeTransformer):
         is_plain = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple | ast.JoinedStr)
         if is_plain or not isinstance(node.ctx, ast.Load):
             return node
-        return operator("item_at", node.value, node.slice)
+        return operator_call("item_at", node.value, node.slice)
 
     def visit_Compare(self, node):
         self.generic_visit(node)
@@ -270,11 +280,11 @@ class _Lookups(ast.NodeTransformer):
         if name is not None and any(
             isinstance(one, ast.Tuple | ast.List) for one in (node.left, *node.comparators)
         ):
-            return operator("ordered", ast.Constant(name), node.left, node.comparators[0])
+            return operator_call("ordered", ast.Constant(name), node.left, node.comparators[0])
         if not isinstance(node.ops[0], ast.In | ast.NotIn):
             return node
         name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
-        return operator(name, node.comparators[0], node.left)
+        return operator_call(name, node.comparators[0], node.left)
 
 
 def _bases(symbol):

@@ -7,7 +7,12 @@ import types
 
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._program.rewrite.call_policy import is_plain
-from paddle_jax._program.rewrite.converted_calls import converted_forwards, lifted, transformed, transpiler
+from paddle_jax._program.rewrite.converted_calls import (
+    converted_callable,
+    converted_forwards,
+    converted_function,
+    transpiler,
+)
 
 
 def convert(function):
@@ -25,18 +30,18 @@ def convert(function):
     """
     transpiler()
     if isinstance(function, types.FunctionType) and not is_plain(function):
-        return transformed(function, strict=True)
+        return converted_function(function, strict=True)
     if (
         isinstance(function, types.MethodType)
         and isinstance(function.__func__, types.FunctionType)
         and not is_plain(function.__func__)
     ):
-        return types.MethodType(transformed(function.__func__, strict=True), function.__self__)
+        return types.MethodType(converted_function(function.__func__, strict=True), function.__self__)
     if isinstance(function, ModuleBase):
         forward = type(function).forward
         if isinstance(forward, types.FunctionType) and not is_plain(forward):
-            transformed(forward, strict=True)
-    converted = lifted(function)
+            converted_function(forward, strict=True)
+    converted = converted_callable(function)
     return ft.partial(_of_a_library, function) if converted is function else converted
 
 

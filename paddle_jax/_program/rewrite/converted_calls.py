@@ -18,7 +18,7 @@ from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.module_protocol import ModuleBase
-from paddle_jax._core.execution.python_state import content_of
+from paddle_jax._core.execution.python_state import cell_content
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 from paddle_jax._core.tensors.tensor import Tensor
@@ -28,7 +28,7 @@ from paddle_jax._program.control_flow.host_values import as_host_value, is_numbe
 from paddle_jax._program.control_flow.region import is_traced
 from paddle_jax._program.control_flow.statements import Range, Rows, and_, or_
 from paddle_jax._program.rewrite.call_policy import Ignored, ObservedCall, is_plain, mark_converted
-from paddle_jax._program.rewrite.source import rewrapped
+from paddle_jax._program.rewrite.source import rewrap
 
 # functions of NumPy that make arrays of given lengths
 _ARRAYS = (
@@ -79,7 +79,7 @@ def _converted_call(function, args, kwargs, scope):
         return function(*args, **kwargs)
     if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
-    return lifted(function)(*args, **kwargs)
+    return converted_callable(function)(*args, **kwargs)
 
 
 def _takes_plain_numbers(function):
@@ -96,43 +96,45 @@ def _call_with_functions(function, args, kwargs):
         for arg in (*args, *kwargs.values()):
             if isinstance(arg, ModuleBase):
                 stack.enter_context(converted_forwards(arg))
-        args = [lifted(a) if isinstance(a, types.FunctionType) else a for a in args]
-        kwargs = {k: lifted(a) if isinstance(a, types.FunctionType) else a for k, a in kwargs.items()}
-        return lifted(function)(*args, **kwargs)
+        args = [converted_callable(a) if isinstance(a, types.FunctionType) else a for a in args]
+        kwargs = {
+            k: converted_callable(a) if isinstance(a, types.FunctionType) else a for k, a in kwargs.items()
+        }
+        return converted_callable(function)(*args, **kwargs)
 
 
 def _called(function, *args, **kwargs):
     return converted_call(function, args, kwargs)
 
 
-def lifted(function):
+def converted_callable(function):
     """A callable that runs what the user wrote as converted code; the callable itself where there is
     nothing to convert."""
     if isinstance(function, ft.partial):
-        return ft.partial(lifted(function.func), *function.args, **function.keywords)
+        return ft.partial(converted_callable(function.func), *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
         if isinstance(function.__self__, Tensor):
             return _tensor_method(function)
-        inner = lifted(function.__func__)
+        inner = converted_callable(function.__func__)
         return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
     if isinstance(function, types.FunctionType):
         if is_plain(function):
             return _rewired(function)
-        return transformed(function)
+        return converted_function(function)
     if isinstance(function, ModuleBase):
         return ft.partial(_call_layer, function)
     if getattr(function, Ignored.mark, False):
         return function
     inner = getattr(function, "dygraph_function", None) or getattr(function, "__wrapped__", None)
     if inner is not None and not isinstance(function, type):
-        return lifted(inner)
+        return converted_callable(inner)
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, types.FunctionType) and not is_plain(call):
-        return types.MethodType(transformed(call), function)
+        return types.MethodType(converted_function(call), function)
     return function
 
 
-def transformed(function, strict=False):
+def converted_function(function, strict=False):
     """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is
     none, Unsupported is raised: with `strict` at once, else when the function turns out to need it."""
     try:
@@ -178,8 +180,12 @@ def _rewired(function):
         or function.__closure__ is None
     ):
         return function
-    new = lifted(inner) if any(content_of(cell) is inner for cell in function.__closure__) else inner
-    return function if new is inner else rewrapped(function, inner, new)
+    new = (
+        converted_callable(inner)
+        if any(cell_content(cell) is inner for cell in function.__closure__)
+        else inner
+    )
+    return function if new is inner else rewrap(function, inner, new)
 
 
 def _call_layer(layer, *args, **kwargs):
@@ -199,7 +205,7 @@ def converted_forwards(layer):
         for part in layer.sublayers(include_self=True):
             forward = part.forward
             if "forward" not in part.__dict__ and isinstance(forward, types.MethodType):
-                new = lifted(forward)
+                new = converted_callable(forward)
                 if new is not forward:
                     converted_parts.append(part)
                     part.__dict__["forward"] = new
@@ -359,7 +365,7 @@ def _mean(values):
 
 def _divisor(*values):
     """`math.gcd`, by a loop in the file."""
-    return ft.reduce(transformed(_euclid), values, 0)
+    return ft.reduce(converted_function(_euclid), values, 0)
 
 
 def _euclid(a, b):

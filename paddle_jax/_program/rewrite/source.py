@@ -9,7 +9,7 @@ import linecache
 import sys
 import types
 
-from paddle_jax._core.execution.python_state import content_of
+from paddle_jax._core.execution.python_state import cell_content
 
 
 class NoSource(Exception):
@@ -22,7 +22,7 @@ class _File:
 
     def __init__(self, name, text):
         self.tree = ast.parse(text)
-        self.codes = set(nested(compile(text, name, "exec", dont_inherit=True)))
+        self.codes = set(nested_codes(compile(text, name, "exec", dont_inherit=True)))
         self.functions = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -30,12 +30,12 @@ class _File:
                 self.functions.setdefault((first, getattr(node, "name", "<lambda>")), []).append(node)
 
 
-def nested(code):
+def nested_codes(code):
     """A code object and those inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from nested(constant)
+            yield from nested_codes(constant)
 
 
 @ft.lru_cache(maxsize=64)
@@ -68,7 +68,7 @@ def syntax_of(function):
     return nodes[0]
 
 
-def expression(text, scope):
+def expression_function(text, scope):
     """A function without arguments whose result is that of `eval(text, scope)`, and whose source is there."""
     lines = f"lambda: (\n{text}\n)"
     name = f"<expression {hash(text):x}>"
@@ -76,13 +76,13 @@ def expression(text, scope):
     return eval(compile(lines, name, "eval"), scope)
 
 
-def class_of(function):
+def class_name_of(function):
     """The name of the class whose body a function stands in, or None."""
     path = function.__qualname__.split(".")
     return path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
 
 
-def framed(node, name, function, parameters):
+def wrap_in_factory(node, name, function, parameters):
     """A module with a changed form of a function's node, which is made anew of some objects, in a scope with
     the variables of its closure."""
     if isinstance(node, ast.Lambda):
@@ -99,14 +99,14 @@ def framed(node, name, function, parameters):
     return ast.fix_missing_locations(tree)
 
 
-def maker(tree, function):
+def compile_factory(tree, function):
     """The code of the inner function of such a module."""
     code, scope = function.__code__, {"__name__": __name__}
     exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
     return scope["outer__"]().__code__
 
 
-def remade(function, code, objects):
+def make_function(function, code, objects):
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -119,10 +119,10 @@ def remade(function, code, objects):
     return copy
 
 
-def rewrapped(wrapper, inner, other):
+def rewrap(wrapper, inner, other):
     """A wrapper round a function, such as those that decorators make, round another one in its place."""
     cells = tuple(
-        [types.CellType(other) if content_of(cell) is inner else cell for cell in wrapper.__closure__]
+        [types.CellType(other) if cell_content(cell) is inner else cell for cell in wrapper.__closure__]
     )
     copy = types.FunctionType(
         wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__, cells

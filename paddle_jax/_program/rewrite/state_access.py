@@ -46,15 +46,15 @@ _FIRST = {
 _LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
-class NotCovered(Exception):
+class Unobservable(Exception):
     """A statement whose reads are not observed."""
 
 
-class OutsideChanged(NotCovered):
+class OutsideAssignment(Unobservable):
     """A variable outside the function is changed in place."""
 
 
-def rewritten(node, free, owner=None):
+def rewrite_reads(node, free, owner=None):
     """A copy of a function's node in which reads are observed.
 
     free: the names of its variables of enclosing functions. owner: the name of the class it stands in,
@@ -103,7 +103,7 @@ def _parameters(node):
     return [arg for arg in ast.iter_child_nodes(node.args) if isinstance(arg, ast.arg)]
 
 
-def mangled(name, owner):
+def mangle(name, owner):
     """A name as the class that the code stands in makes it of a private one."""
     private = owner is not None and name.startswith("__") and not name.endswith("__")
     return f"_{owner.lstrip('_')}{name}" if private else name
@@ -158,14 +158,14 @@ class _Rewriting(ast.NodeTransformer):
             or any(node.id in scope for scope in self.scopes)
         ):
             return node
-        node.id = mangled(node.id, self.owner)
+        node.id = mangle(node.id, self.owner)
         kind = "read_cell" if node.id in self.free else "read_global"
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
     def visit_Attribute(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in (OBSERVER, "ag__"):
             return node
-        node.attr, value = mangled(node.attr, self.owner), self.visit(node.value)
+        node.attr, value = mangle(node.attr, self.owner), self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._read("read_attribute", value, ast.Constant(node.attr), like=node)
         node.value = self._read("before_set_attribute", value, ast.Constant(node.attr), like=node)
@@ -232,11 +232,11 @@ class _Rewriting(ast.NodeTransformer):
         self.scopes.append(bound_names(node))
         for generator in node.generators:
             if generator.is_async:
-                raise NotCovered("an asynchronous comprehension")
+                raise Unobservable("an asynchronous comprehension")
             if generator is not first:
                 generator.iter = self._visited(generator.iter, "read_iterable")
             generator.ifs = self._visited(generator.ifs, "read_truth")
-            self._taken_apart(generator)
+            self._visit_unpacked(generator)
         for field in node._fields[:-1]:  # the last one has the generators
             setattr(node, field, self.visit(getattr(node, field)))
         self.scopes.pop()
@@ -244,7 +244,7 @@ class _Rewriting(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def _taken_apart(self, node):
+    def _visit_unpacked(self, node):
         """What a loop goes over, whose items it may take apart."""
         if not isinstance(node.target, ast.Name):
             node.iter = self._read("read_pairs", node.iter, like=node.iter)
@@ -295,7 +295,7 @@ class _Rewriting(ast.NodeTransformer):
     def visit_AugAssign(self, node):
         node.value, target = self._read("read_operand", self.visit(node.value), like=node.value), node.target
         if isinstance(target, ast.Attribute):
-            target.attr = mangled(target.attr, self.owner)
+            target.attr = mangle(target.attr, self.owner)
             target.value = self._read(
                 "before_update_attribute", self.visit(target.value), ast.Constant(target.attr), like=target
             )
@@ -305,7 +305,7 @@ class _Rewriting(ast.NodeTransformer):
                 self._key(self.visit(target.slice)),
             )
         elif not any(target.id in scope for scope in self.scopes):
-            raise OutsideChanged(
+            raise OutsideAssignment(
                 f"the variable {target.id!r} outside the function is assigned, which would "
                 "happen while compiling only; return its value"
             )
@@ -317,14 +317,14 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_For(self, node):
-        return self._taken_apart(self.generic_visit(node))
+        return self._visit_unpacked(self.generic_visit(node))
 
     def visit_Import(self, node):
         return self._imported(node, [(alias.name, None) for alias in node.names], 0)
 
     def visit_ImportFrom(self, node):
         if any(alias.name == "*" for alias in node.names):
-            raise NotCovered("import *")
+            raise Unobservable("import *")
         return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
 
     def _imported(self, node, names, level):
@@ -332,7 +332,7 @@ class _Rewriting(ast.NodeTransformer):
         return [node, ast.copy_location(ast.Expr(told), node)]
 
     def _refused(self, node):
-        raise NotCovered(f"`{type(node).__name__}` inside the function")
+        raise Unobservable(f"`{type(node).__name__}` inside the function")
 
     def visit_ClassDef(self, node):
         for field in ("decorator_list", "bases", "keywords"):
@@ -357,7 +357,7 @@ class _Rewriting(ast.NodeTransformer):
                 and not isinstance(n.value, ast.Constant | ast.UnaryOp)
                 for n in ast.walk(case.pattern)
             ):
-                raise NotCovered("a pattern with a class or a name in `match`")
+                raise Unobservable("a pattern with a class or a name in `match`")
             case.guard, case.body = self._visited(case.guard, "read_truth"), self._visited(case.body)
         return node
 

@@ -3,10 +3,10 @@
 import ast
 
 from paddle_jax._core.base.errors import Unsupported
-from paddle_jax._program.rewrite.state_access import mangled
+from paddle_jax._program.rewrite.state_access import mangle
 
 
-class Prepared(ast.NodeTransformer):
+class StatementPreparation(ast.NodeTransformer):
     """`assert` becomes a call, `else` of a loop an `if`; annotations go, private names get
     their full form."""
 
@@ -16,12 +16,12 @@ class Prepared(ast.NodeTransformer):
     def visit_Assert(self, node):
         self.generic_visit(node)
         message = ast.Constant(None) if node.msg is None else ast.Lambda(no_arguments(), node.msg)
-        return _like(node, ast.Expr(operator("assert_stmt", node.test, message)))
+        return _like(node, ast.Expr(operator_call("assert_stmt", node.test, message)))
 
     def visit_Try(self, node):
         self.generic_visit(node)
         if node.handlers:
-            node.body = [_like(node.body[0], ast.With([ast.withitem(operator("guarded"))], node.body))]
+            node.body = [_like(node.body[0], ast.With([ast.withitem(operator_call("guarded"))], node.body))]
         return node
 
     def visit_FunctionDef(self, node):
@@ -38,7 +38,7 @@ class Prepared(ast.NodeTransformer):
 
     def visit_Attribute(self, node):
         self.generic_visit(node)
-        node.attr = mangled(node.attr, self.owner)
+        node.attr = mangle(node.attr, self.owner)
         return node
 
     def visit_While(self, node):
@@ -95,6 +95,6 @@ def no_arguments():
     return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
-def operator(name, *args):
+def operator_call(name, *args):
     """A call of one of our statements, as syntax."""
     return ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(args), [])

@@ -252,7 +252,7 @@ def mish(x, name=None):
 @known_as(pir="swiglu")
 @op(
     "x y",
-    alike=True,
+    same_dtype=True,
     method=False,
     promote=True,
     cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"],
@@ -518,7 +518,7 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
 @known_as(pir="prelu data_format:str='NCHW' mode:str", code="activations:prelu")
 @op(
     "x weight",
-    alike=True,
+    same_dtype=True,
     method=False,
     cases=[
         "f(2,3,4), f(1)",

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import log_shares, softmax
@@ -241,7 +241,7 @@ def cross_entropy(
                 "probabilities must have the dtype of input"
             )
         if label_smoothing == 0:
-            alike("cross_entropy", input, label)
+            check_equal_dtypes("cross_entropy", input, label)
         if weight is None and not label.stop_gradient:
             label = label.detach()  # probabilities get a gradient by the weights of their classes only
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
@@ -386,7 +386,7 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     check_reduction("nll_loss", reduction)
     if input.ndim < 2:
         raise ValueError(f"nll_loss: input: got shape {list(input.shape)}; it must have at least 2 axes")
-    alike("nll_loss", input, weight)
+    check_equal_dtypes("nll_loss", input, weight)
     if label._raw.dtype != np.int64:
         raise ValueError(f"(InvalidArgument) nll_loss: label: got {label._raw.dtype}; it must be int64")
     if weight is not None and list(weight.shape) != [input.shape[1]]:

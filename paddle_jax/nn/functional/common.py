@@ -25,7 +25,7 @@ from paddle_jax.tensor.products import product
 @known_as(amp="linear_v2", code="matrices:linear", node="matmul")
 @op(
     "x weight bias",
-    alike="x weight",
+    same_dtype="x weight",
     method=False,
     cases=[
         "f(2,3), f(3,4), f(4)",
@@ -128,7 +128,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
 @known_as(pir="label_smooth epsilon:f32")
 @op(
     "label prior_dist",
-    alike=True,
+    same_dtype=True,
     method=False,
     constant="prior_dist",
     cases=[
@@ -168,7 +168,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
 @known_as(pir="bilinear")
 @op(
     "x1 x2 weight bias",
-    alike=True,
+    same_dtype=True,
     method=False,
     cases=[
         "f(2,3), f(2,4), f(5,3,4)",

@@ -6,7 +6,7 @@ import contextlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
@@ -75,7 +75,7 @@ def scaled_dot_product_attention(
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.
     """
     single = query.ndim == 3
-    alike("scaled_dot_product_attention", query, key, value)
+    check_equal_dtypes("scaled_dot_product_attention", query, key, value)
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
         raise AssertionError(

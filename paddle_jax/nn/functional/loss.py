@@ -163,7 +163,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
 @known_as(pir="log_loss epsilon:f32")
 @op(
     "input label",
-    alike=True,
+    same_dtype=True,
     method=False,
     promote=True,
     constant="label",
@@ -280,7 +280,7 @@ def _check_probabilities(*args, **kwargs):
 @known_as(amp="reduce_mean", pir="bce_loss", code="losses:binary_cross_entropy")
 @op(
     "input label weight",
-    alike=True,
+    same_dtype=True,
     method=False,
     constant="label",
     cases=[
@@ -344,7 +344,7 @@ def logistic(logit, label, pos_weight=None):
 )
 @op(
     "logit label weight pos_weight",
-    alike=True,
+    same_dtype=True,
     method=False,
     constant="label pos_weight",
     cases=[
@@ -396,7 +396,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
 @known_as(amp="sigmoid_cross_entropy_with_logits", code="decomposed_losses:focal")
 @op(
     "logit label normalizer",
-    alike=True,
+    same_dtype=True,
     method=False,
     cases=[
         "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')",

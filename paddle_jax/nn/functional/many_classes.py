@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.transfer import to_numpy
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import on_host, wrap
 from paddle_jax.nn.functional.input import check_ids
@@ -82,7 +82,7 @@ def hsigmoid_loss(
         raise ValueError(f"hsigmoid_loss: num_classes: got {num_classes}; it must be at least 2")
     if path_table is None:
         check_ids("hsigmoid_loss", "label", label, num_classes)
-    alike("hsigmoid_loss", input, weight, bias)
+    check_equal_dtypes("hsigmoid_loss", input, weight, bias)
     return _tree_loss(input, label, weight, bias, path_table, path_code, int(num_classes))
 
 

@@ -422,7 +422,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
 @known_as(amp="reduce_mean", code="decomposed_losses:pairs")
 @op(
     "anchor positive labels",
-    alike="anchor positive",
+    same_dtype="anchor positive",
     method=False,
     constant="labels",
     cases=[

@@ -7,7 +7,7 @@ from jax import lax
 
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
 from paddle_jax.nn.functional.distance import p_norm
@@ -162,7 +162,7 @@ def batch_norm(
     """
     if x.ndim < 2:
         raise AssertionError(f"batch_norm: x: got shape {list(x.shape)}; it must have at least 2 axes")
-    alike("batch_norm", x, running_mean, running_var, weight, bias, whole=True)
+    check_equal_dtypes("batch_norm", x, running_mean, running_var, weight, bias, whole=True)
     axis, shape = _channels("batch_norm", x, data_format)
     channels = x.shape[axis]
     for what, value in (
@@ -210,7 +210,7 @@ def _unchanged(x, weight, bias, shape):
 @known_as(cast=1, pir="layer_norm epsilon:f32 begin_norm_axis:i32", code="norms:layer_norm")
 @op(
     "x weight bias",
-    alike=True,
+    same_dtype=True,
     method=False,
     alias={"input": "x", "eps": "epsilon"},
     cases=[
@@ -288,7 +288,7 @@ def _trailing(op_name, x, normalized_shape):
 @op(
     "x weight bias",
     alias={"input": "x", "eps": "epsilon"},
-    alike=True,
+    same_dtype=True,
     method=False,
     cases=[
         "~f(2,4,3), 2, f(4), f(4), 0.1",
@@ -373,7 +373,7 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
 @known_as(pir="instance_norm epsilon:f32", code="norms:instance_norm")
 @op(
     "x running_mean running_var weight bias",
-    alike="x weight bias",
+    same_dtype="x weight bias",
     method=False,
     cases=[
         "f(2,3,4)",

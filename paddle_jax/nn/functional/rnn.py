@@ -67,21 +67,21 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
 
 
 @known_as(code="sequences:recurrent_cell")
-@op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", same_dtype=True, method=False, register=False)
 def simple_rnn_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, activation="tanh"):
     """One step of a simple recurrent network: [B, I], [B, H] -> [B, H]."""
     return _simple_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh, activation)
 
 
 @known_as(code="sequences:long_memory_cell")
-@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", alike=True, method=False, register=False)
+@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", same_dtype=True, method=False, register=False)
 def lstm_cell(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None):
     """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
     return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
 
 
 @known_as(code="sequences:gated_cell")
-@op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", same_dtype=True, method=False, register=False)
 def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
     """One step of a GRU: [B, I], [B, H] -> [B, H]."""
     return _gru_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh)
@@ -90,7 +90,7 @@ def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
 @known_as(code="sequences:recurrent")
 @op(
     "inputs h weight_ih weight_hh bias_ih bias_hh length",
-    alike="inputs h weight_ih weight_hh bias_ih bias_hh",
+    same_dtype="inputs h weight_ih weight_hh bias_ih bias_hh",
     method=False,
     register=False,
 )
@@ -124,7 +124,7 @@ def simple_rnn(
 )
 @op(
     "inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length",
-    alike="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho",
+    same_dtype="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho",
     method=False,
     register=False,
 )
@@ -155,7 +155,7 @@ def lstm(
 @known_as(code="sequences:gated")
 @op(
     "inputs h weight_ih weight_hh bias_ih bias_hh length",
-    alike="inputs h weight_ih weight_hh bias_ih bias_hh",
+    same_dtype="inputs h weight_ih weight_hh bias_ih bias_hh",
     method=False,
     register=False,
 )

@@ -263,7 +263,7 @@ def _fetch(x, corner):
 @op(
     "x grid",
     alias={"input": "x"},
-    alike=True,
+    same_dtype=True,
     out="unlisted",
     method=False,
     cases=[

@@ -18,7 +18,7 @@ def _pair(value):
 @known_as(code="detection:deformable")
 @op(
     "x offset weight bias mask",
-    alike="x offset weight",
+    same_dtype="x offset weight",
     method=False,
     cases=[
         "f(2,3,5,5), u(-.9,.9,2,18,3,3), f(4,3,3,3)",
