@@ -380,7 +380,7 @@ class LengthRecorder(Recorder):
             raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
-        stops = tuple([bool(stop or first.constants >> i & 1) for i, stop in enumerate(stops)])
+        stops = tuple([bool(stop or first.constant_mask >> i & 1) for i, stop in enumerate(stops)])
         doubtful = () if attrs is None else ls.apparently_fixed(attrs)
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
