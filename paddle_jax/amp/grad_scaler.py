@@ -15,7 +15,7 @@ from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.recording import extend_step
-from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
+from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
 
@@ -171,9 +171,10 @@ class AmpScaler:
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
         if grads:
             *new, found = execute(
-                unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)]
+                unscaling(len(grads)),
+                [read_raw(self._scale), read_raw(self._found_inf), *map(read_raw, grads)],
             )
-            rebind_all([*grads, self._found_inf], [*new, found])
+            assign_all([*grads, self._found_inf], [*new, found])
         everywhere = getattr(optimizer, "_found_everywhere", None)
         if everywhere is not None:  # an optimizer of several processes: all of them step, or none
             self._found_inf._rebind(everywhere(self._found_inf._value))
@@ -183,7 +184,7 @@ class AmpScaler:
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
         if type(optimizer).step is not Optimizer.step:  # code of its own
             return None if bool(self._found_inf) else step()
-        with swapped_attributes(optimizer, _skip=held(self._found_inf)):
+        with swapped_attributes(optimizer, _skip=read_raw(self._found_inf)):
             return step()
 
     def _update(self):
@@ -199,10 +200,10 @@ class AmpScaler:
             return
         state = self._scale, self._incr, self._decr, self._found_inf
         with extend_step():
-            rebind_all(
+            assign_all(
                 state,
                 execute(
-                    updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]
+                    updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [read_raw(t) for t in state]
                 ),
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.ops.op import OPS
-from paddle_jax._core.tensors.tensor import Number
+from paddle_jax._core.tensors.tensor import NumberTensor
 
 LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 FLOAT32 = np.dtype(np.float32)
@@ -82,7 +82,10 @@ def _is_number(tensor):
     """Whether an operand was a Python number."""
     raw = tensor._raw
     return (
-        type(tensor) is Number or type(raw) is LazyArray and type(raw.array) is tuple and not raw.aval.shape
+        type(tensor) is NumberTensor
+        or type(raw) is LazyArray
+        and type(raw.array) is tuple
+        and not raw.aval.shape
     )
 
 

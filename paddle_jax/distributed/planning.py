@@ -17,7 +17,7 @@ from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.transfer import to_jax_array
-from paddle_jax._core.tensors.tensor import held
+from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
 from paddle_jax.distributed.auto_parallel.spread import spread_of, spread_of_sharding
 from paddle_jax.jit import to_static
@@ -254,7 +254,7 @@ def _compiled(static, args, kwargs, ops, layouts):
 
 def _operand(tensor):
     """The shape, dtype and layout of what a Tensor holds."""
-    array = to_jax_array(held(tensor))
+    array = to_jax_array(read_raw(tensor))
     return (
         array
         if not array.committed
@@ -263,7 +263,7 @@ def _operand(tensor):
 
 
 def _described(tensor):
-    array, spread = to_jax_array(held(tensor)), spread_of(tensor)
+    array, spread = to_jax_array(read_raw(tensor)), spread_of(tensor)
     size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
     placements = None if spread is None else list(spread.placements)
     return tensor.name, tuple(array.shape), None if spread is None else spread.mesh, placements, size

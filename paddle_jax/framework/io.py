@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner.after_fork import ForkedError
 from paddle_jax._core.tensors.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
-from paddle_jax._core.tensors.tensor import Tensor, elements, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.io_objects import (  # noqa: F401
@@ -169,7 +169,7 @@ def _record_encoder(obj):
         raise NotImplementedError(
             f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only."
         )
-    return lambda stream: write_record(elements(obj), stream)
+    return lambda stream: write_record(host_elements(obj), stream)
 
 
 def _picklable(obj, protocol):
@@ -194,7 +194,7 @@ def _only_tensors(obj):
             "save: obj: safetensors=True can save a dict of names and Tensors only; "
             "leave it out for other objects."
         )
-    return {name: elements(tensor) for name, tensor in obj.items()}
+    return {name: host_elements(tensor) for name, tensor in obj.items()}
 
 
 def write_arrays(arrays, path, protocol=4):

@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core.base.dtype import DType
 from paddle_jax._core.base.size import Size, TensorSize
-from paddle_jax._core.tensors.tensor import Tensor, elements
+from paddle_jax._core.tensors.tensor import Tensor, host_elements
 
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
 
@@ -16,7 +16,7 @@ _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__r
 def to_array(tensor):
     """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as
     int8, as Paddle does."""
-    return as_bits(elements(tensor))
+    return as_bits(host_elements(tensor))
 
 
 def as_bits(array):

@@ -9,14 +9,14 @@ from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.tape.backward import gradients
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
-from paddle_jax._core.tensors.tensor import Tensor, held, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
 
 
 def _fresh(tensor):
     """The same value as a Tensor of its own, connected to where it came from."""
-    return wrap(held(tensor), False) if tensor.stop_gradient else assign(tensor)
+    return wrap(read_raw(tensor), False) if tensor.stop_gradient else assign(tensor)
 
 
 def _reaches_out(tensors, start, own):

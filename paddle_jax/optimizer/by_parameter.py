@@ -9,7 +9,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax._core.tensors.tensor import held, wrap
+from paddle_jax._core.tensors.tensor import read_raw, wrap
 from paddle_jax._program.program import default_main_program
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW
@@ -93,7 +93,7 @@ class ByParameter:
         stack = Stack([param], {slot: wrap(t._value[None]) for slot, t in states.items()}, vectors(facts))
         (call,) = pack([stack])
         run_calls(
-            [(call, [[held(grad)]], call.extras)],
+            [(call, [[read_raw(grad)]], call.extras)],
             type(self)._rule,
             self._hyper(settings),
             None,
@@ -220,7 +220,7 @@ class ByParameter:
         ]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
-            target[name] = shown = wrap(held(tensor))
+            target[name] = shown = wrap(read_raw(tensor))
             shown.name, shown.persistable = tensor.name, True
 
     def _load_own(self):

@@ -15,8 +15,8 @@ from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
-from paddle_jax._core.tensors.layout import copies, layout_of, put, stacked
-from paddle_jax._core.tensors.tensor import Tensor, held, rebind_all, wrap
+from paddle_jax._core.tensors.layout import layout_of, put, replicated, with_leading_axes
+from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows
@@ -360,7 +360,7 @@ class Optimizer(ByParameter, States):
             ordered = (p for call, _, _ in work[before:] for same in call.lists for p in same)
             # not those that took part with zeros
             pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]
-            rebind_all([grad for grad, _ in pairs], [value for _, value in pairs])
+            assign_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
     def _note_tables(self, group, active, grads):
         """Notes the parameters whose gradient is one of some rows; those that are placed otherwise so far are
@@ -382,7 +382,7 @@ class Optimizer(ByParameter, States):
     def _whole(self, group, grads):
         if not group.tables and grads is None:
             return [
-                (call, [[held(p._grad) for p in same] for same in call.lists], call.extras)
+                (call, [[read_raw(p._grad) for p in same] for same in call.lists], call.extras)
                 for call in group.calls
             ]
         grads = {id(p): p._grad for p in group.placed()} if grads is None else grads
@@ -394,11 +394,11 @@ class Optimizer(ByParameter, States):
     def _operands(self, stack, grads, group):
         """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
         if stack.form is not ROWS:
-            return [held(grads[id(p)]) if id(p) in grads else _zeros(group, p._raw) for p in stack.params]
+            return [read_raw(grads[id(p)]) if id(p) in grads else _zeros(group, p._raw) for p in stack.params]
         grad = grads.get(id(stack.params[0]))
         if type(grad) is RowsGrad:
             return grad.rows().operands()
-        return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else held(grad))
+        return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else read_raw(grad))
 
     def _part(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
@@ -540,8 +540,10 @@ class Optimizer(ByParameter, States):
         shaped as it). None: on one device."""
         layout = layout_of(param)
         if layout is None or lead is None:
-            return copies(layout)
-        return stacked(layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead))
+            return replicated(layout)
+        return with_leading_axes(
+            layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead)
+        )
 
     def _create_param_lr(self, param_and_grad):
         return wrap(jnp.float32(self.get_lr() * param_and_grad[0].optimize_attr["learning_rate"]))

@@ -17,8 +17,8 @@ from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.runner.run_segment import interpret_now
-from paddle_jax._core.tensors.layout import copies, layout_of, put
-from paddle_jax._core.tensors.tensor import Tensor, rebind_all, wrap
+from paddle_jax._core.tensors.layout import layout_of, put, replicated
+from paddle_jax._core.tensors.tensor import Tensor, assign_all, wrap
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
@@ -48,7 +48,10 @@ class Stack:
         self.layout = (
             None
             if where is None
-            else (where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
+            else (
+                where,
+                tuple([(name, layout_of(state[name]) or replicated(where)) for name in sorted(state)]),
+            )
         )
         self.form = ROWS if rows else FLAT if flat else self.layout
         self.width = 2 if rows else len(params)  # how many arrays the gradients are
@@ -141,7 +144,7 @@ class Call:
         )
         if not local.ctx.frame.eager:
             results = update.function(*arguments)
-            rebind_all(changed, results)
+            assign_all(changed, results)
             done.append(last)
             return results[len(changed) :]
         uneven = tuple(

@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
-from paddle_jax._core.tensors.layout import constrained, stacked
+from paddle_jax._core.tensors.layout import constrain, with_leading_axes
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
@@ -90,9 +90,10 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     param = old["master"] if "master" in old else _stacked(params, grad.dtype, form)
     if layout is not None:
         inside = next(
-            (each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1)
+            (each for name, each in layout[1] if old[name].shape == grad.shape),
+            with_leading_axes(layout[0], 1),
         )
-        grad, param = constrained(grad, inside), constrained(param, inside)
+        grad, param = constrain(grad, inside), constrain(param, inside)
     if form is FLAT and flat.is_uneven(old, extra):
         new, slots = _uneven(rule, settings, param, grad, old, extra, lr, params)
     else:
@@ -103,8 +104,8 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
         new, slots = (
-            constrained(new, stacked(layout[0], 1)),
-            {name: constrained(slots[name], each) for name, each in layout[1]},
+            constrain(new, with_leading_axes(layout[0], 1)),
+            {name: constrain(slots[name], each) for name, each in layout[1]},
         )
     return flat.apart(new, params, form is FLAT), slots
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import op
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat, stack
@@ -108,7 +108,7 @@ def within(name, count, nnz):
     value = traced_value(count)
     if value is not None:
         add_check(value > nnz, (value,), error)
-    elif concrete(count) is not None and (found := int(on_host(count, name))) > nnz:
+    elif concrete(count) is not None and (found := int(host_value(count, name))) > nnz:
         raise error(found)
 
 

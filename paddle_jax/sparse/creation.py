@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.tensors.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import sparse_coo_tensor as sparse_coo_tensor
 from paddle_jax.sparse.csr import sparse_csr_tensor as sparse_csr_tensor
@@ -15,7 +15,7 @@ __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 
 def _kept(name, x, axes):
     """The coordinates along the first axes where something is not 0, and the values there."""
-    dense = on_host(
+    dense = host_value(
         x,
         name,
         f"use paddle_jax.bounded.to_sparse_coo(x, {axes}, nnz) with a bound on the "

@@ -3,7 +3,7 @@ Tensors with gradients."""
 
 import numpy as np
 
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.csr import SparseCsrTensor
 from paddle_jax.tensor.creation import to_tensor
@@ -37,9 +37,9 @@ def need_exact(name, x):
 def coordinates(x, name="sparse coordinates"):
     """The coordinates of the elements that are kept, int64 [axes, n], on the host."""
     if isinstance(x, SparseCooTensor):
-        places = on_host(x.indices(), name, _INSTEAD).astype(np.int64)
+        places = host_value(x.indices(), name, _INSTEAD).astype(np.int64)
         return places if places.ndim == 2 else places.reshape(-1, 1)
-    starts, cols = (on_host(t, name, _INSTEAD).astype(np.int64) for t in (x.crows(), x.cols()))
+    starts, cols = (host_value(t, name, _INSTEAD).astype(np.int64) for t in (x.crows(), x.cols()))
     rows = x.shape[-2]
     counts = np.diff(starts.reshape(-1, rows + 1), axis=1).reshape(-1)
     row = np.repeat(np.arange(len(counts)), counts)

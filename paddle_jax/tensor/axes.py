@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error_of
 from paddle_jax._core.ops.op import _inplace, freeze
-from paddle_jax._core.tensors.tensor import Tensor, elements, held
+from paddle_jax._core.tensors.tensor import Tensor, host_elements, read_raw
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):
@@ -64,13 +64,13 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, ABSTRACT_TYPES) else elements(tensor)
+    return None if isinstance(tensor._raw, ABSTRACT_TYPES) else host_elements(tensor)
 
 
 def unknown(tensor):
     """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
     return local.ctx.frame.host_value(tensor) is None and isinstance(
-        materialize(held(tensor)), jax.core.Tracer
+        materialize(read_raw(tensor)), jax.core.Tracer
     )
 
 
@@ -244,7 +244,7 @@ def check_divisor(op, x, y):
         return
     if isinstance(y, Tensor):
         found = bounds(y)
-        if found is None or found[0] > 0 or found[1] < 0 or np.all(elements(y)):
+        if found is None or found[0] > 0 or found[1] < 0 or np.all(host_elements(y)):
             return
     elif np.all(y):
         return

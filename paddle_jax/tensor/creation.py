@@ -18,7 +18,7 @@ from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.tensor import Tensor, held, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
 _SMALL = 1 << 16  # elements
@@ -70,7 +70,7 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         )
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
-        value = held(data) if isinstance(data, Tensor) else data
+        value = read_raw(data) if isinstance(data, Tensor) else data
         if place is not None or (want is not None and want != value.dtype):
             value = to_array(value)
             value = value if want is None else value.astype(want)

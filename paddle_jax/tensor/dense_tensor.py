@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import var_type
-from paddle_jax._core.tensors.tensor import Tensor, held
+from paddle_jax._core.tensors.tensor import Tensor, read_raw
 
 
 class DenseTensor:
@@ -127,7 +127,7 @@ class Behind:
         self.tensor = tensor
 
     def get(self, name):
-        return to_array(held(self.tensor)) if self.tensor._is_initialized() else None
+        return to_array(read_raw(self.tensor)) if self.tensor._is_initialized() else None
 
     def __setitem__(self, name, array):
         if array is None:

@@ -6,7 +6,7 @@ import numpy as np
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 
@@ -418,11 +418,11 @@ def masked_select(x, mask, name=None):
             f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast"
         ) from None
     chosen = np.broadcast_to(
-        on_host(
+        host_value(
             mask, "masked_select", "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
         ),
         shape,
     )
     if untracked(x):  # a new number of elements would be a new program to compile
-        return wrap(from_numpy(np.broadcast_to(elements(x), shape)[chosen]))
+        return wrap(from_numpy(np.broadcast_to(host_elements(x), shape)[chosen]))
     return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(chosen)), 0)

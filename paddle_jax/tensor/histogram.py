@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.inner import named
 
 
@@ -257,7 +257,7 @@ def bincount(x, weights=None, minlength=0, name=None):
             f"bincount: got x of shape {list(x.shape)} and minlength={minlength}; "
             "x and weights must be [n] and minlength not negative"
         )
-    values = on_host(x, "bincount", "use scatter_nd_add there, or one_hot and sum")
+    values = host_value(x, "bincount", "use scatter_nd_add there, or one_hot and sum")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: x: got {values.min()}; negative numbers cannot be counted")
     return _count_each(x, max(int(values.max()) + 1 if values.size else 0, int(minlength)), weights)

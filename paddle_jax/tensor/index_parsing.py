@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import expression_of, extreme, has_lengths, is_length, select
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
-from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.search import nonzero
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
@@ -326,7 +326,9 @@ def _add_mask(found, item, axis, shape):
     frame = local.ctx.frame
     if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.holds(item):
         return _add_recorded_mask(found, item, axis, shape)
-    mask = on_host(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
+    mask = (
+        host_value(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
+    )
     if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
         found.axes.append(("n",))
         found.slots.append(found.out)

@@ -25,8 +25,8 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy, host_numbers
 from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
-from paddle_jax._core.tensors.tensor import Tensor, elements, on_host, wrap
-from paddle_jax._core.tensors.views import Showing, link
+from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
+from paddle_jax._core.tensors.views import ViewRule, register_view
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import (
     ALL,
@@ -121,7 +121,7 @@ def _put_back(layout, attrs):
     rest = itertools.dropwhile(lambda axis: axis == INT, axes)
     first = next(rest, ALL)  # after which all axes have to be whole
     dense = all(axis == ALL for axis in rest) and (first == ALL or first[2] == 1)
-    return Showing(ft.cache(lambda kernel: put_index.op.kernel((-2, *layout), attrs)), dense)
+    return ViewRule(ft.cache(lambda kernel: put_index.op.kernel((-2, *layout), attrs)), dense)
 
 
 @known_as(code="indexing:take_index", node="slice")
@@ -366,7 +366,7 @@ def link_rows(rows, x, axis):
     kernel = take_index.op.kernel((-2, -2, 0), (axes, ()))
     if kernel.view is not None:
         for i, row in enumerate(rows):
-            link(row, x, kernel, (host_starts((i,)),))
+            register_view(row, x, kernel, (host_starts((i,)),))
 
 
 _SHORT, _CUTS = {1: run1, 2: run2, 3: run3}, (slice, tuple)
@@ -397,7 +397,7 @@ def _run_parsed(op, operands, found):
 
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
-    chosen = elements(x)[on_host(mask, "a bool mask as an index", INSTEAD)]
+    chosen = host_elements(x)[host_value(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_numpy(chosen))
 
 

@@ -8,7 +8,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.tensors.views import Showing
+from paddle_jax._core.tensors.views import ViewRule
 
 
 def named(name):
@@ -47,8 +47,8 @@ def as_view(back):
     """`view` of an op whose result shows all of its first operand's elements, or a part of each. back:
     function (operand, value of the result) -> the operand with that value in it."""
     put = Kernel("view_back", lambda base, value, *rest: back(base, value))
-    showing = Showing(lambda kernel: put, dense=False)
-    return lambda layout, attrs: showing
+    rule = ViewRule(lambda kernel: put, dense=False)
+    return lambda layout, attrs: rule
 
 
 def selecting(layout, attrs):
@@ -65,7 +65,7 @@ def _selected_back(kernel):
     return Kernel(kernel.name + "_back", put)
 
 
-_SELECTED = Showing(_selected_back, dense=False)
+_SELECTED = ViewRule(_selected_back, dense=False)
 
 
 def defslopes(function, *slopes):

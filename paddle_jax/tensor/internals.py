@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.base.freed_value import FREED_VALUE
 from paddle_jax._core.base.uninitialized import Uninitialized
-from paddle_jax._core.tensors.tensor import Parameter, Tensor, elements, held, wrap
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, host_elements, read_raw, wrap
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
 
@@ -34,7 +34,7 @@ def _copy_to(self, place, blocking=True):
 
 @_attach
 def _share_buffer_to(self, other):
-    other._rebind(held(self))
+    other._rebind(read_raw(self))
 
 
 @_attach
@@ -54,7 +54,7 @@ def _slice(self, begin_idx, end_idx):
 
 @_attach
 def _md5sum(self):
-    return hashlib.md5(np.ascontiguousarray(elements(self)).tobytes(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(np.ascontiguousarray(host_elements(self)).tobytes(), usedforsecurity=False).hexdigest()
 
 
 @_attach
@@ -95,7 +95,7 @@ def _is_dense_tensor_hold_allocation(self):
 
 @_attach
 def _share_underline_tensor_to(self, other):
-    other._rebind(held(self))
+    other._rebind(read_raw(self))
 
 
 _attach(_share_underline_tensor_to, "_unsafe_share_buffer_to")
@@ -109,7 +109,7 @@ def _is_shared_underline_tensor_with(self, other):
 @_attach
 def reconstruct_from_(self, other):
     """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
-    self._rebind(held(other))
+    self._rebind(read_raw(other))
     self._node, self._idx, self.stop_gradient = other._node, other._idx, other.stop_gradient
 
 
@@ -118,7 +118,7 @@ _attach(reconstruct_from_, "_inplace_assign")
 
 @_attach
 def _getitem_from_offset(self, *position):
-    array = elements(self)
+    array = host_elements(self)
     if not position and array.size != 1:
         raise ValueError(
             f"(InvalidArgument) _getitem_from_offset: the tensor has {array.size} elements; say which one"

@@ -13,7 +13,7 @@ from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.views import Showing
+from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
 
@@ -59,7 +59,7 @@ def _empty_shape(name, shape, old):
 
 
 _RESHAPED = Kernel("reshape_back", lambda base, value, *rest: value.reshape(base.shape))
-_LENGTHS, _ONES = Showing(lambda kernel: _RESHAPED, copies=True), Showing(lambda kernel: _RESHAPED)
+_LENGTHS, _ONES = ViewRule(lambda kernel: _RESHAPED, copies=True), ViewRule(lambda kernel: _RESHAPED)
 
 
 def _whole(layout, attrs):
@@ -82,7 +82,7 @@ def _turned_back(perm):
 def _turned(layout, attrs):
     """For views with the axes in another order."""
     perm = tuple(attrs[0])
-    return Showing(lambda kernel: _turned_back(perm), dense=perm == tuple(range(len(perm))))
+    return ViewRule(lambda kernel: _turned_back(perm), dense=perm == tuple(range(len(perm))))
 
 
 @known_as(pir="reshape|view_shape(x,shape:ints)", code="shapes:reshape_form")

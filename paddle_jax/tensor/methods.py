@@ -9,8 +9,8 @@ from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import check_inplace, op
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.device_text import Device
-from paddle_jax._core.tensors.layout import keep_layout
-from paddle_jax._core.tensors.tensor import Tensor, held, wrap
+from paddle_jax._core.tensors.layout import restore_layout
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 
 # matrices declares tril and triu
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401
@@ -401,7 +401,7 @@ def set_value(self, value):
         raise AssertionError(
             f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array"
         )
-    array = held(value) if isinstance(value, Tensor) else value
+    array = read_raw(value) if isinstance(value, Tensor) else value
     if tuple(array.shape) != tuple(self._raw.shape):
         raise AssertionError(
             f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}"
@@ -409,7 +409,7 @@ def set_value(self, value):
     if array.dtype != self._raw.dtype:
         raise AssertionError(f"set_value: value: got dtype {array.dtype}; {self.name} has {self._raw.dtype}")
     self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
-    keep_layout(self)
+    restore_layout(self)
 
 
 @_attach
@@ -433,7 +433,7 @@ def copy_(self, other, blocking=True, *, non_blocking=False):
             f"copy_: other: got dtype {other._raw.dtype.name}; the tensor has {self._raw.dtype.name}"
         )
     self._rebind(_moved(other, self.place)._raw)
-    keep_layout(self)
+    restore_layout(self)
     return self
 
 
@@ -535,7 +535,7 @@ def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
             f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {x._raw.dtype.name}"
         )
     if shape is None and stride is None and not offset:
-        x._rebind(held(source))
+        x._rebind(read_raw(source))
         return x
     shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
     stride = _strides(shape) if stride is None else stride

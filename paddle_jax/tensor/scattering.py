@@ -9,7 +9,7 @@ from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
@@ -606,7 +606,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
 
 
 def _where(mask):
-    return [wrap(persistent_from_numpy(i)) for i in np.nonzero(on_host(mask, "index_put"))]
+    return [wrap(persistent_from_numpy(i)) for i in np.nonzero(host_value(mask, "index_put"))]
 
 
 # masks ------------------------------------------------------------------------------------------------------

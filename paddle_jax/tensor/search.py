@@ -13,7 +13,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
-from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.lowering import on_cpu, stable_order
@@ -282,7 +282,7 @@ def nonzero(x, as_tuple=False):
     """
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
-    found = np.nonzero(on_host(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
+    found = np.nonzero(host_value(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
     return tuple(wrap(from_numpy(i)) for i in found) if as_tuple else wrap(from_numpy(np.stack(found, 1)))
 
 

@@ -11,7 +11,7 @@ from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
 
@@ -23,7 +23,7 @@ def _bound(op, name, value):
             raise ValueError(
                 f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element"
             )
-        return on_host(value, op).reshape(())[()]
+        return host_value(value, op).reshape(())[()]
     if not isinstance(value, bool | int | float | np.number) and not is_symbolic(value):
         raise TypeError(
             f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element"

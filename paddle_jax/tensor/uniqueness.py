@@ -8,7 +8,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.tensors.tensor import elements, on_host, wrap
+from paddle_jax._core.tensors.tensor import host_elements, host_value, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows
@@ -25,7 +25,7 @@ def _rows(op, x, axis):
     if axis is None or x.ndim == 0:
         x, axis = reshape(x, [-1]), 0
     axis = one_axis(op, axis, x.ndim)
-    slices = np.moveaxis(on_host(x, op, "use paddle_jax.bounded.unique(x, size) there"), axis, 0)
+    slices = np.moveaxis(host_value(x, op, "use paddle_jax.bounded.unique(x, size) there"), axis, 0)
     return x, axis, slices.reshape(slices.shape[0], math.prod(slices.shape[1:]))
 
 
@@ -41,7 +41,7 @@ def _results(x, axis, first, extras, dtype):
     if x.size == 0:
         made = clone(x)
     elif untracked(x):  # a new number of elements would be a new program to compile
-        made = wrap(from_numpy(np.take(elements(x), first, axis)))
+        made = wrap(from_numpy(np.take(host_elements(x), first, axis)))
     else:
         made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
     more = [wrap(from_numpy(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]

@@ -6,7 +6,7 @@ from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.nn import Layer
 
 __all__ = ["ViterbiDecoder", "viterbi_decode"]
@@ -87,7 +87,9 @@ def viterbi_decode(potentials, transition_params, lengths, include_bos_eos_tag=T
         raise RuntimeError(
             f"viterbi_decode: potentials and transition_params are {kinds}; both must be float32 or float64"
         )
-    longest = int(on_host(lengths, "viterbi_decode", "run it outside the compiled function").max(initial=0))
+    longest = int(
+        host_value(lengths, "viterbi_decode", "run it outside the compiled function").max(initial=0)
+    )
     if longest > shapes[0][1]:
         raise IndexError(f"viterbi_decode: lengths: the largest is {longest}; there are {shapes[0][1]} steps")
     scores, paths = _decode(potentials, transition_params, lengths, bool(include_bos_eos_tag))

@@ -220,7 +220,7 @@ READS = {
     "nonzero",
     "device_get",
 }
-RAW = {"concrete", "settled", "observed", "held"}
+RAW = {"materialize", "to_array", "to_jax_array", "read_raw"}
 
 
 def test_values_are_looked_at_in_one_place():

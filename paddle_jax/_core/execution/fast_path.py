@@ -12,7 +12,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.segment import add_leaf
 from paddle_jax._core.tape.node import Node, next_serial
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._core.tensors.views import link
+from paddle_jax._core.tensors.views import register_view
 
 _TEMPLATE = """
 def run{n}(kernel, {xs}):
@@ -51,7 +51,7 @@ def run{n}(kernel, {xs}):
     t._alias = t._grad = t._hooks = t._name = None
     t._persistable = False
     if kernel.view is not None:
-        link(t, x0, kernel, ({rest}))
+        register_view(t, x0, kernel, ({rest}))
     flow = sig.gradient_mask if ctx.grad else 0
     if flow:
 {stops}
@@ -117,7 +117,7 @@ def _made(n):
         "add_leaf": add_leaf,
         "local": local,
         "new": object.__new__,
-        "link": link,
+        "register_view": register_view,
         "next_serial": next_serial,
         "run": run,
     }

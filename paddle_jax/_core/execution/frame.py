@@ -24,8 +24,8 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, packed, source_of
-from paddle_jax._core.tensors.tensor import inside, wrap
-from paddle_jax._core.tensors.views import link
+from paddle_jax._core.tensors.tensor import raw_for_trace, wrap
+from paddle_jax._core.tensors.views import register_view
 
 
 def is_inexact(value) -> bool:
@@ -78,7 +78,7 @@ class Frame:
         """Tensors of what a kernel gave for the values of some Tensors."""
         results = self._wrapped(kernel, tensors, values, out)
         if kernel.view is not None:
-            link(results, tensors[0], kernel, tuple(tensors[1:]))
+            register_view(results, tensors[0], kernel, tuple(tensors[1:]))
         return results
 
     def _wrapped(self, kernel, tensors, values, out):
@@ -94,7 +94,7 @@ class Frame:
         """What a kernel gets for Tensors. deferred: whether values may be pending."""
         if deferred:
             return [t._raw if type(t._raw) is LazyArray else _held(t) for t in tensors]
-        return [inside(t) for t in tensors]
+        return [raw_for_trace(t) for t in tensors]
 
     def _taped(self, kernel, tensors, values, out):
         fixed = kernel.constant_mask
@@ -318,7 +318,7 @@ def _held(tensor):
                 f"{tensor._raw!r} belongs to a static program: operations on it are recorded "
                 "after paddle.enable_static(), and run by an Executor"
             )
-        return inside(tensor)
+        return raw_for_trace(tensor)
     tensor._raw = value
     return value
 

@@ -11,7 +11,7 @@ import numpy as np
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.plan import plan
 from paddle_jax._core.numpy_backend.rules import Refusal
-from paddle_jax._core.tensors.tensor import Number
+from paddle_jax._core.tensors.tensor import NumberTensor
 
 _SMALL = 64  # elements: sizes, not data
 
@@ -21,7 +21,7 @@ def fold_shapes(kernel, tensors, values):
     if not (values and kernel.deferrable):
         return None
     if all(
-        _on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer)
+        _on_host(v) or type(t) is NumberTensor and not isinstance(v, jax.core.Tracer)
         for t, v in zip(tensors, values, strict=True)
     ):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):

@@ -32,7 +32,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.node import source_of
-from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
+from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 
 _MAX_KERNELS, _MAX_PARAMS = 512, 4096
 
@@ -207,7 +207,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
                 returned, program.rebuild = flatten_tensors(function(*tensors))
-                results = tuple([to_array(inside(t)) for t in returned])
+                results = tuple([to_array(raw_for_trace(t)) for t in returned])
                 del tensors, returned
                 changed = run.undo_changes()
             except BaseException:  # not `finally`: see interrupt_safe.run_within

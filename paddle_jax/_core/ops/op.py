@@ -41,7 +41,7 @@ from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source
 from paddle_jax._core.tensors.random import default_generator, key_from
-from paddle_jax._core.tensors.tensor import Number, Tensor, init, on_host, wrap
+from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, host_value, init_tensor, wrap
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
@@ -306,8 +306,8 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
     if deferring:
         return wrap(host_numbers((number.item(),), aval_of((), dtype)))
     with eager_evaluation():
-        made = Number.__new__(Number)
-        init(made, put(number), True)
+        made = NumberTensor.__new__(NumberTensor)
+        init_tensor(made, put(number), True)
         return made
 
 
@@ -327,7 +327,7 @@ def freeze(value):
     if isinstance(value, Tensor):
         if local.ctx.frame.symbolic:
             return freeze(local.ctx.frame.numbers_of(value))
-        return freeze(on_host(value, "an argument that is no tensor").tolist())
+        return freeze(host_value(value, "an argument that is no tensor").tolist())
     if isinstance(value, list | tuple):
         return tuple([freeze(v) for v in value])
     if isinstance(value, np.ndarray):

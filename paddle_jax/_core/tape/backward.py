@@ -17,7 +17,7 @@ from paddle_jax._core.tape.node import Node, ZeroGradNode, added, source_of
 from paddle_jax._core.tape.replay import key_of, repeated, watched
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad
 from paddle_jax._core.tape.sparse_rows import added as rows_added
-from paddle_jax._core.tensors.tensor import Tensor, held, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 
 
 class _Walk:
@@ -337,7 +337,7 @@ def _add_to(leaf, ct):
     elif old is None:
         leaf._grad = wrap(ct, False)
     else:
-        old._fill(ct if is_zero(old._raw) else execute(ADD, (held(old), ct)))
+        old._fill(ct if is_zero(old._raw) else execute(ADD, (read_raw(old), ct)))
 
 
 def _add_rows(leaf, rows):
@@ -348,7 +348,7 @@ def _add_rows(leaf, rows):
     elif old is None or is_zero(old._raw):
         leaf._grad = RowsGrad(rows)
     else:
-        old._fill(execute(ADD, (held(old), rows.dense())))
+        old._fill(execute(ADD, (read_raw(old), rows.dense())))
 
 
 _WIDEN = Kernel("cast", lambda x: x.astype("float32"))

@@ -17,7 +17,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD, Kernel, execute
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tensors.pytree import register_like_tensor
-from paddle_jax._core.tensors.tensor import Tensor, held, init, wrap
+from paddle_jax._core.tensors.tensor import Tensor, init_tensor, read_raw, wrap
 
 _STEPS = 8  # numbers of rows are rounded up by an eighth at most, so that not each one is compiled
 _GET, _SET = Tensor._raw.__get__, Tensor._raw.__set__
@@ -183,7 +183,7 @@ class RowsGrad(Tensor):
 
     def __init__(self, rows, stop_gradient=False):
         RowsGrad.any_made = True
-        init(self, rows.array, stop_gradient)
+        init_tensor(self, rows.array, stop_gradient)
         self._rows, self._made = rows, None
 
     @property
@@ -212,14 +212,14 @@ class RowsGrad(Tensor):
         self._version += 1
 
     def __copy__(self):
-        return wrap(held(self), self.stop_gradient)
+        return wrap(read_raw(self), self.stop_gradient)
 
     def __deepcopy__(self, memo):
-        memo[id(self)] = copy = wrap(held(self), self.stop_gradient).__deepcopy__(memo)
+        memo[id(self)] = copy = wrap(read_raw(self), self.stop_gradient).__deepcopy__(memo)
         return copy
 
     def __reduce__(self):
-        return wrap(held(self), self.stop_gradient).__reduce__()
+        return wrap(read_raw(self), self.stop_gradient).__reduce__()
 
 
 RowsGrad.__name__ = RowsGrad.__qualname__ = "Tensor"

@@ -14,7 +14,7 @@ from paddle_jax._core.tape import backward as tape
 from paddle_jax._core.tape.hooks import RetainGradHook, TensorHookRemoveHelper
 from paddle_jax._core.tape.node import Accumulation, Node, ZeroGradNode
 from paddle_jax._core.tape.sparse_rows import RowsGrad
-from paddle_jax._core.tensors.tensor import Tensor, held, tensor_method, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, tensor_method, wrap
 
 
 class GradOfResultError(RuntimeError, SystemError):
@@ -42,14 +42,14 @@ def _set_grad(self: Tensor, value: Tensor | None) -> None:
     if type(value) is RowsGrad and replaceable:
         self._grad = RowsGrad(value.rows(), True)
     elif replaceable:
-        self._grad = wrap(held(value))
+        self._grad = wrap(read_raw(value))
     elif value._raw.dtype != old._raw.dtype:
         raise RuntimeError(
             f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is "
             f"{old.dtype}; cast it with astype, or assign None first"
         )
     else:
-        old._fill(held(value))
+        old._fill(read_raw(value))
 
 
 def _check_assigned_grad(tensor: Tensor, value: Any) -> None:

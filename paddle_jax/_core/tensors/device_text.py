@@ -1,5 +1,8 @@
-"""Devices as PyTorch writes them: `Device("cuda", 1)` is the text "cuda:1" that knows its
-kind and its number."""
+"""Devices as PyTorch writes them: `Device("cuda", 1)` is the text "cuda:1" with a type and an index."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from paddle_jax._core.tensors.place import Place, get_device, jax_device, parse, set_device
 
@@ -27,15 +30,16 @@ class Device(str):
 
     __slots__ = ("_before", "index", "type")
 
-    def __new__(cls, type=None, index=None):
+    _before: list[str]
+    index: int | None
+    type: str
+
+    def __new__(cls, type: Any = None, index: int | None = None) -> Device:
         if isinstance(type, Place):
-            type = (
-                "cpu"
-                if type.is_cpu_place() or type.is_cuda_pinned_place()
-                else f"{type.get_device_type()}:{type.get_device_id()}"
-            )
+            type = _text_of_place(type)
         if isinstance(type, int) and not isinstance(type, bool):
-            type, index = "cuda", type if index is None else index
+            index = type if index is None else index
+            type = "cuda"
         if not isinstance(type, str):
             raise TypeError(
                 f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', "
@@ -51,23 +55,30 @@ class Device(str):
                 f"Device: got the number {number} in {type!r} and the index {index}; give one of them"
             )
         number = None if kind == "cpu" else int(number or index or 0)
-        made = str.__new__(cls, kind if number is None else f"{kind}:{number}")
-        made.type, made.index = kind, number
-        return made
+        device = str.__new__(cls, kind if number is None else f"{kind}:{number}")
+        device.type = kind
+        device.index = number
+        return device
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         """The pair of numbers that DLPack has for the device."""
         jax_device(parse(self))
         return {"cpu": 1, "gpu": 2, "cuda": 2}.get(self.type, 12), self.index or 0
 
-    def __enter__(self):
+    def __enter__(self) -> Device:
         before = get_device()
         set_device(self)
         self._before = [*getattr(self, "_before", []), before]
         return self
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: Any) -> None:
         set_device(self._before.pop())
+
+
+def _text_of_place(place: Place) -> str:
+    if place.is_cpu_place() or place.is_cuda_pinned_place():
+        return "cpu"
+    return f"{place.get_device_type()}:{place.get_device_id()}"
 
 
 __all__ = ["Device"]

@@ -1,5 +1,12 @@
-"""Where Tensors lie that are spread over several devices, as JAX says it. What was asked for stands in the
-slot `_dist` of a Tensor, and goes before where its array happens to be."""
+"""Layouts of Tensors on several devices, as JAX describes them.
+
+A layout that the user requested is in the slot `_dist` of a Tensor. It counts more than the present placement
+of the array.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import jax
 from jax import lax
@@ -8,44 +15,49 @@ from jax.sharding import NamedSharding, PartitionSpec
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def layout_of(tensor):
-    """The NamedSharding of a Tensor on several devices; None for one on one device, and where that
-    is not known yet."""
-    spread = getattr(tensor, "_dist", None)
-    if spread is not None:
-        return spread.sharding(tensor._raw.shape)
+
+def layout_of(tensor: Tensor) -> NamedSharding | None:
+    """The NamedSharding of a Tensor on several devices.
+
+    It is None for a Tensor on one device, and where the layout is not known yet.
+    """
+    requested = getattr(tensor, "_dist", None)
+    if requested is not None:
+        return requested.sharding(tensor._raw.shape)
     array = tensor._raw.array if type(tensor._raw) is LazyArray else tensor._raw
-    sharding = (
-        getattr(array, "sharding", None)
-        if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
-        else None
-    )
+    if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer):
+        return None
+    sharding = getattr(array, "sharding", None)
     return sharding if isinstance(sharding, NamedSharding) else None
 
 
-def keep_layout(tensor):
-    """Brings the value that a Tensor has just got to where it was asked to lie."""
-    spread = getattr(tensor, "_dist", None)
-    if spread is not None:
-        tensor._raw = spread.placed(tensor._raw)
+def restore_layout(tensor: Tensor) -> None:
+    """Puts the new value of a Tensor into the layout that the user requested for it."""
+    requested = getattr(tensor, "_dist", None)
+    if requested is not None:
+        tensor._raw = requested.placed(tensor._raw)
 
 
-def stacked(layout, lead):
-    """The layout of arrays with `lead` more axes in front, which are not cut."""
-    return None if layout is None else NamedSharding(layout.mesh, PartitionSpec(*[None] * lead, *layout.spec))
+def with_leading_axes(layout: NamedSharding | None, count: int) -> NamedSharding | None:
+    """The layout of arrays with `count` more axes in front, which are not sharded."""
+    if layout is None:
+        return None
+    return NamedSharding(layout.mesh, PartitionSpec(*[None] * count, *layout.spec))
 
 
-def copies(layout):
-    """The layout of copies on the same devices."""
+def replicated(layout: NamedSharding | None) -> NamedSharding | None:
+    """The layout of whole copies on the same devices."""
     return None if layout is None else NamedSharding(layout.mesh, PartitionSpec())
 
 
-def constrained(array, layout):
-    """The array, which a program is to lay out in this way."""
+def constrain(array: Any, layout: NamedSharding | None) -> Any:
+    """An array that a program has to lay out in this way."""
     return array if layout is None else lax.with_sharding_constraint(array, layout)
 
 
-def put(array, layout):
+def put(array: Any, layout: NamedSharding | None) -> Any:
     """An array in a layout, outside of programs."""
-    return array if layout is None else MultiDevice.block_if_needed(jax.device_put)(array, layout)
+    return array if layout is None else MultiDevice.waited(jax.device_put)(array, layout)

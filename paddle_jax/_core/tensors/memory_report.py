@@ -1,7 +1,11 @@
-"""`paddle_jax.live_tensors()`: which Tensors take memory, where they come from, and what their history on the
-tape keeps besides."""
+"""`paddle_jax.live_tensors()`: the Tensors that take memory, with the lines that they come from."""
+
+from __future__ import annotations
 
 import gc
+import tracemalloc
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from paddle_jax._core.base.caller_info import ENGINE
 from paddle_jax._core.base.out_of_memory import MemoryDetails, detail_providers, format_bytes
@@ -15,16 +19,30 @@ _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
 
 
 class LiveGroup:
-    """Tensors of one shape and dtype from one place.
+    """Tensors of one shape and dtype from one line.
 
-    count: how many. nbytes: what they hold together. kept: bytes of other arrays that only their history on
-    the tape holds, for a backward pass that has not come. shape, dtype: of each. op: the operation they come
-    from, "" where that is not known. where: its line, "?" where that is not known.
+    Attributes:
+        count: int, number of Tensors.
+        nbytes: int, bytes that they hold together.
+        kept: int, bytes of other arrays that only their history on the tape holds, for a backward pass that
+            has not run.
+        shape: tuple of int, of each.
+        dtype: str, of each.
+        op: str, the operation that they come from; "" where that is not known.
+        where: str, its line; "?" where that is not known.
     """
 
     __slots__ = ("count", "dtype", "kept", "nbytes", "op", "shape", "where")
 
-    def __repr__(self):
+    count: int
+    nbytes: int
+    kept: int
+    shape: tuple[int, ...]
+    dtype: str
+    op: str
+    where: str
+
+    def __repr__(self) -> str:
         return (
             f"<{self.count} x {self.dtype}{list(self.shape)} from {self.op or '?'} at {self.where}: "
             f"{self.nbytes} bytes, {self.kept} kept>"
@@ -32,12 +50,17 @@ class LiveGroup:
 
 
 class LiveTensors(list):
-    """LiveGroups, the largest first; printed it is a table. nbytes, tensors: of all Tensors, those
-    left out included."""
+    """LiveGroups, the largest first; its text is a table.
 
-    nbytes = tensors = 0
+    Attributes:
+        nbytes: int, bytes of all Tensors, also of those that are in no group of the list.
+        tensors: int, number of all Tensors.
+    """
 
-    def __repr__(self):
+    nbytes = 0
+    tensors = 0
+
+    def __repr__(self) -> str:
         rows = [("Bytes", "Kept by tape", "Tensors", "Shape", "Operation", "Line")]
         rows += [
             (str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where)
@@ -52,18 +75,20 @@ class LiveTensors(list):
     __str__ = __repr__
 
 
-def _holds_memory(raw):
-    """Whether it is more than a shape: Variables of static programs and what is exported for any batch
-    size hold nothing."""
-    return type(raw) is not Symbol and all(type(n) is int for n in raw.shape)
+def _holds_memory(raw: Any) -> bool:
+    """Whether a value is more than a shape.
+
+    Variables of static programs, and values while code is exported for any batch size, hold no memory.
+    """
+    return type(raw) is not Symbol and all(type(length) is int for length in raw.shape)
 
 
-def live_tensors(most=20):
+def live_tensors(most: int = 20) -> LiveTensors:
     """The live Tensors that take most memory, grouped by shape, dtype and the line they come from.
 
     The line is that of the operation where that is known (on the tape; large results in the deferred tier),
     or where Python's `tracemalloc` is on (`python -X tracemalloc=20`) the line that made the Tensor; "?" for
-    others. "Kept by tape" is what a loss kept in a list costs: all that its backward pass would need.
+    others. "Kept by tape" is the cost of a loss kept in a list: all that its backward pass would need.
     `loss.item()` or `loss.detach()` keeps none of that.
 
     Args:
@@ -76,67 +101,98 @@ def live_tensors(most=20):
         >>> any(group.nbytes == 4000000 for group in paddle_jax.live_tensors())
         True
     """
-    # a sparse one has parts, which are among them
-    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]
-    tensors = [t for t in dense if hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
+    tensors = _tensors_with_memory()
     owned = {id(t._raw) for t in tensors}
-    groups, found = {}, LiveTensors()
+    members_by_key: dict[tuple, list[Tensor]] = {}
     for tensor in tensors:
-        raw = tensor._raw
-        key = (tuple(raw.shape), str(raw.dtype), *_origin(tensor))
-        groups.setdefault(key, []).append(tensor)
-    for (shape, dtype, op, where), members in groups.items():
+        key = (tuple(tensor._raw.shape), str(tensor._raw.dtype), _operation_of(tensor), _line_of(tensor))
+        members_by_key.setdefault(key, []).append(tensor)
+    report = LiveTensors()
+    report.tensors = len(tensors)
+    for key, members in members_by_key.items():
         group = LiveGroup()
-        group.shape, group.dtype, group.op, group.where, group.count = shape, dtype, op, where, len(members)
-        group.nbytes = sum(_bytes({id(t._raw): t._raw for t in members}.values()))
-        group.kept = sum(_bytes(_history(members, owned)))
-        found.append(group)
-        found.nbytes += group.nbytes
-    found.tensors = len(tensors)
-    found.sort(key=lambda g: -(g.nbytes + g.kept))
-    del found[most:]
-    return found
+        group.shape, group.dtype, group.op, group.where = key
+        group.count = len(members)
+        group.nbytes = _bytes({id(t._raw): t._raw for t in members}.values())
+        group.kept = _bytes(_history(members, owned))
+        report.append(group)
+        report.nbytes += group.nbytes
+    report.sort(key=lambda group: -(group.nbytes + group.kept))
+    del report[most:]
+    return report
 
 
-def _bytes(raws):
+def _tensors_with_memory() -> list[Tensor]:
+    """The live Tensors that hold an array, or will hold one."""
+    # the parts of a sparse Tensor are Tensors of their own
+    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]
+    return [t for t in dense if hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
+
+
+def _bytes(raws: Iterable[Any]) -> int:
     """Bytes of values; a few host numbers, also where they fill a shape, take none."""
+    total = 0
     for raw in raws:
         array = getattr(raw, "array", raw)
-        yield 0 if array is None or isinstance(array, tuple) else getattr(array, "nbytes", 0)
+        if array is not None and not isinstance(array, tuple):
+            total += getattr(array, "nbytes", 0)
+    return total
 
 
-def _origin(tensor):
-    """(operation, line) of a Tensor."""
-    import tracemalloc  # seldom on
+def _signature_of(raw: Any) -> Any:
+    """The Signature of the recorded operation that gives or gave a value; None where that is not known."""
+    if type(raw) is LazyArray and raw.array is None:
+        ops = getattr(raw.seg, "ops", ())
+        index = raw.pos & OP_MASK
+        if index < len(ops):  # else a compiled step keeps several Tensors in one array
+            return ops[index][0]
+    return getattr(raw, "made", None)
 
-    node, raw = tensor._node, tensor._raw
-    pending = type(raw) is LazyArray and raw.array is None
-    # none where a compiled step keeps several Tensors in one array
-    ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()
-    made = (
-        ops[raw.pos & OP_MASK][0] if pending and raw.pos & OP_MASK < len(ops) else getattr(raw, "made", None)
-    )
-    kernel = getattr(node, "kernel", None)
-    op = getattr(kernel, "name", "") or (
-        "a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name
-    )
-    trace = tracemalloc.is_tracing() and (
-        tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw)
-    )
-    for frame in reversed(trace or ()):
-        if not (frame.filename.startswith("<") or any(part in frame.filename for part in _ENGINE_FILES)):
-            return op, f"{frame.filename}:{frame.lineno}"
-    if made is not None:
-        return op, made.where
-    values = getattr(node, "values", None)
+
+def _operation_of(tensor: Tensor) -> str:
+    """The name of the operation that a Tensor comes from, or ""."""
+    name = getattr(getattr(tensor._node, "kernel", None), "name", "")
+    if name:
+        return name
+    if isinstance(tensor, Parameter):
+        return "a parameter"
+    signature = _signature_of(tensor._raw)
+    return "" if signature is None else signature.kernel.name
+
+
+def _line_of(tensor: Tensor) -> str:
+    """The line that a Tensor comes from, or "?"."""
+    for frame in _allocation_frames(tensor):
+        is_engine = any(part in frame.filename for part in _ENGINE_FILES)
+        if not (frame.filename.startswith("<") or is_engine):
+            return f"{frame.filename}:{frame.lineno}"
+    signature = _signature_of(tensor._raw)
+    if signature is not None:
+        return signature.where
+    kernel = getattr(tensor._node, "kernel", None)
+    values = getattr(tensor._node, "values", None)
     if kernel is None or values is None:
-        return op, "?"
-    return op, kernel.recorded_line([tuple(v.shape) for v in values])
+        return "?"
+    return kernel.recorded_line([tuple(value.shape) for value in values])
 
 
-def _history(tensors, owned):
-    """The values that the tape holds for Tensors, without those that a Tensor holds itself."""
-    stack, seen, found = [t._node for t in tensors if t._node is not None], set(), {}
+def _allocation_frames(tensor: Tensor) -> Iterator[tracemalloc.Frame]:
+    """The frames that allocated a Tensor, innermost first, where tracemalloc is on."""
+    if tracemalloc.is_tracing():
+        trace = tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw)
+        yield from reversed(trace or ())
+
+
+def _history(tensors: Iterable[Tensor], owned: Collection[int]) -> Collection[Any]:
+    """The values that the tape holds for Tensors, without those that a Tensor holds.
+
+    Args:
+        tensors: the Tensors.
+        owned: ids of the values that Tensors hold.
+    """
+    stack: list[Any] = [t._node for t in tensors if t._node is not None]
+    seen = set()
+    kept = {}
     while stack:
         node = stack.pop()
         if id(node) in seen:
@@ -144,9 +200,9 @@ def _history(tensors, owned):
         seen.add(id(node))
         for value in getattr(node, "values", None) or ():
             if id(value) not in owned:
-                found[id(value)] = value
+                kept[id(value)] = value
         stack += [source for source, _ in getattr(node, "edges", ()) if not isinstance(source, Tensor)]
-    return found.values()
+    return kept.values()
 
 
 def _details_of_live_tensors() -> MemoryDetails:

@@ -1,5 +1,9 @@
 """paddle.finfo and paddle.iinfo: the limits of number types."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -12,7 +16,15 @@ class finfo:
     Args:
         dtype: floating or complex dtype in any spelling; None means float64.
         type: another name for dtype.
-    Attributes: min, max, eps, resolution, smallest_normal, tiny (floats), bits (int), dtype (str).
+    Attributes:
+        min: float.
+        max: float.
+        eps: float, the difference between 1 and the next larger number.
+        resolution: float.
+        smallest_normal: float.
+        tiny: float, the same as smallest_normal.
+        bits: int.
+        dtype: str.
     Raises:
         ValueError: the dtype is not floating.
     Example:
@@ -20,18 +32,21 @@ class finfo:
         1.1920928955078125e-07
     """
 
-    def __init__(self, dtype=None, *, type=None):
+    def __init__(self, dtype: Any = None, *, type: Any = None) -> None:
         d = dtypes.convert(dtype or type or dtypes.float64)
         if not (d.is_floating or d.is_complex):
             raise ValueError(f"finfo: dtype: got {d}; it must be a floating or complex dtype")
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(d, d)
         info = ml_dtypes.finfo(real.np)
-        self.min, self.max, self.eps = float(info.min), float(info.max), float(info.eps)
+        self.min = float(info.min)
+        self.max = float(info.max)
+        self.eps = float(info.eps)
         self.resolution = 10.0**-info.precision if info.bits > 8 else 1.0
         self.smallest_normal = self.tiny = float(info.smallest_normal)
-        self.bits, self.dtype = info.bits, str(real)[7:]
+        self.bits = info.bits
+        self.dtype = str(real).removeprefix("paddle.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"paddle.finfo(min={self.min:.6g}, max={self.max:.6g}, eps={self.eps:.6g}, "
             f"resolution={self.resolution:.6g}, smallest_normal={self.smallest_normal:.6g}, "
@@ -44,7 +59,11 @@ class iinfo:
 
     Args:
         dtype: int8, int16, int32, int64 or uint8, in any spelling.
-    Attributes: min, max, bits (ints), dtype (str).
+    Attributes:
+        min: int.
+        max: int.
+        bits: int.
+        dtype: str.
     Raises:
         ValueError: the dtype is not one of these.
     Example:
@@ -52,14 +71,17 @@ class iinfo:
         127
     """
 
-    def __init__(self, dtype):
+    def __init__(self, dtype: Any) -> None:
         d = dtypes.convert(dtype)
         if not d.is_integer:
             raise ValueError(f"iinfo: dtype: got {d}; it must be an integer dtype")
         info = np.iinfo(d.np)
-        self.min, self.max, self.bits, self.dtype = int(info.min), int(info.max), info.bits, str(d)[7:]
+        self.min = int(info.min)
+        self.max = int(info.max)
+        self.bits = info.bits
+        self.dtype = str(d).removeprefix("paddle.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"
 
 

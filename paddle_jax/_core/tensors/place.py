@@ -1,5 +1,12 @@
-"""Places: Paddle's names for devices, mapped on what JAX offers. No device is touched
-before one is needed."""
+"""Places: Paddle's names for devices, mapped to devices of JAX.
+
+Code here touches no device before a program needs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -18,65 +25,67 @@ _ANYWHERE = (*ABSTRACT_TYPES, np.ndarray, np.generic, jax.ShapeDtypeStruct)
 class Place:
     """A device: a kind such as "cpu" or "gpu" and a number."""
 
-    _kind, _index = "cpu", 0
+    _kind = "cpu"
+    _index = 0
 
-    def is_cpu_place(self):
+    def is_cpu_place(self) -> bool:
         """True for the CPU."""
         return self._kind == "cpu"
 
-    def is_gpu_place(self):
+    def is_gpu_place(self) -> bool:
         """True for a GPU."""
         return self._kind == "gpu"
 
-    def is_xpu_place(self):
+    def is_xpu_place(self) -> bool:
         """True for an XPU."""
         return self._kind == "xpu"
 
-    def is_cuda_pinned_place(self):
+    def is_cuda_pinned_place(self) -> bool:
         """True for page-locked host memory."""
         return isinstance(self, CUDAPinnedPlace)
 
-    def is_ipu_place(self):
+    def is_ipu_place(self) -> bool:
         """False: there are no IPUs."""
         return False
 
     is_xpu_pinned_place = is_ipu_place
 
-    def set_place(self, place):
+    def set_place(self, place: Place) -> None:
         """Makes this place the same as another one."""
-        self._kind, self._index = place._kind, place._index
+        self._kind = place._kind
+        self._index = place._index
 
-    def is_custom_place(self):
+    def is_custom_place(self) -> bool:
         """True for devices that Paddle has no name for, such as TPUs."""
         return self._kind not in ("cpu", "gpu", "xpu")
 
-    def gpu_device_id(self):
+    def gpu_device_id(self) -> int:
         """The number of the GPU."""
         return self._index
 
     get_device_id = custom_device_id = xpu_device_id = ipu_device_id = gpu_device_id
 
-    def custom_device_type(self):
+    def custom_device_type(self) -> str:
         """The kind of a custom device."""
         return self._kind
 
     get_device_type = custom_device_type
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Place) and (self._kind, self._index) == (other._kind, other._index)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self._kind, self._index))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return restored, (type(self).__name__, self._kind, self._index)
 
-    def _equals(self, other):
+    def _equals(self, other: Any) -> bool:
         if not isinstance(other, Place):
             raise TypeError(f"_equals: other: got {type(other).__name__}; it must be a Place")
         return self == other
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Place(cpu)" if self._kind == "cpu" else f"Place({self._kind}:{self._index})"
 
     __str__ = __repr__
@@ -85,39 +94,44 @@ class Place:
 class CPUPlace(Place):
     """The CPU."""
 
-    def __init__(self, *args):
-        self._kind, self._index = "cpu", 0
+    def __init__(self, *args: Any) -> None:
+        self._kind = "cpu"
+        self._index = 0
 
 
 class CUDAPlace(Place):
     """GPU number `device_id`."""
 
-    def __init__(self, device_id=0):
-        self._kind, self._index = "gpu", int(device_id)
+    def __init__(self, device_id: int = 0) -> None:
+        self._kind = "gpu"
+        self._index = int(device_id)
 
 
 class CUDAPinnedPlace(Place):
     """Host memory for fast transfer to a GPU; the same as the CPU here, since XLA manages transfers."""
 
-    def __init__(self):
-        self._kind, self._index = "cpu", 0
+    def __init__(self) -> None:
+        self._kind = "cpu"
+        self._index = 0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Place(gpu_pinned)"
 
 
 class XPUPlace(Place):
     """XPU number `device_id`."""
 
-    def __init__(self, device_id=0):
-        self._kind, self._index = "xpu", int(device_id)
+    def __init__(self, device_id: int = 0) -> None:
+        self._kind = "xpu"
+        self._index = int(device_id)
 
 
 class CustomPlace(Place):
     """Device number `device_id` of any kind that JAX knows, e.g. CustomPlace("tpu", 0)."""
 
-    def __init__(self, device_type, device_id=0):
-        self._kind, self._index = str(device_type), int(device_id)
+    def __init__(self, device_type: str, device_id: int = 0) -> None:
+        self._kind = str(device_type)
+        self._index = int(device_id)
 
 
 for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace):
@@ -127,48 +141,62 @@ _CLASSES = {
 }
 
 
-def restored(name, kind, index):
-    """A place by the name of its class, its kind and number; how places are unpickled."""
+def restored(name: str, kind: str, index: int) -> Place:
+    """A place by the name of its class, its kind and number; pickles of places call it."""
     place = object.__new__(_CLASSES[name])
-    place._kind, place._index = str(kind), int(index)
+    place._kind = str(kind)
+    place._index = int(index)
     return place
 
 
 class _Current:
-    place = None  # what set_device chose; None: JAX's own default
+    """The place of new tensors.
+
+    Attributes:
+        place: Place that set_device chose; None: JAX's own default.
+    """
+
+    place: Place | None = None
 
 
-def make(kind, index=0) -> Place:
+def make(kind: str, index: int = 0) -> Place:
     """The Place of a kind and number."""
-    if kind in ("cpu",):
+    if kind == "cpu":
         return CPUPlace()
-    return (
-        CUDAPlace(index) if kind == "gpu" else XPUPlace(index) if kind == "xpu" else CustomPlace(kind, index)
-    )
+    if kind == "gpu":
+        return CUDAPlace(index)
+    if kind == "xpu":
+        return XPUPlace(index)
+    return CustomPlace(kind, index)
 
 
-def of(value) -> Place:
-    """The Place of an array (of the first device when it is spread over several)."""
+def of(value: Any) -> Place:
+    """The Place of an array; that of the first device where it is on several."""
     if isinstance(value, _ANYWHERE):
         return current()
-    if type(value) is LazyArray:
-        device = value.device if value.array is not None else value.seg.device
-        if not isinstance(device, jax.Device | frozenset):  # host numbers, or a result of such only
-            return CPUPlace() if device is HOST else current()
-        devices = device if isinstance(device, frozenset) else (device,)
-    else:
-        devices = value.devices()
-    return of_device(min(devices, key=lambda d: d.id))
+    if type(value) is not LazyArray:
+        return of_device(_first(value.devices()))
+    device = value.device if value.array is not None else value.seg.device
+    if isinstance(device, frozenset):
+        return of_device(_first(device))
+    if isinstance(device, jax.Device):
+        return of_device(device)
+    # host numbers, or a result of host numbers only
+    return CPUPlace() if device is HOST else current()
 
 
-def of_device(device) -> Place:
-    """The Place of a jax device: its number on this machine, which is not its number among those
-    of all processes."""
-    number = (
-        device.id
-        if device.platform == "cpu" or device.local_hardware_id is None
-        else device.local_hardware_id
-    )
+def _first(devices: Any) -> Any:
+    """The device with the least number."""
+    return min(devices, key=lambda device: device.id)
+
+
+def of_device(device: Any) -> Place:
+    """The Place of a jax device.
+
+    It has the number of the device on this machine, not that among the devices of all processes.
+    """
+    has_own_number = device.platform != "cpu" and device.local_hardware_id is not None
+    number = device.local_hardware_id if has_own_number else device.id
     return make(_KINDS.get(device.platform, device.platform), number)
 
 
@@ -180,7 +208,7 @@ def current() -> Place:
     return make(_KINDS.get(platform, platform), 0)
 
 
-def parse(device) -> Place:
+def parse(device: Any) -> Place:
     """A Place from "cpu", "gpu:0", "gpu", a Place, or a jax device.
 
     Raises:
@@ -200,35 +228,34 @@ def parse(device) -> Place:
     return make(_KINDS.get(kind, kind), int(number or 0))
 
 
-def jax_device(place: Place):
+def jax_device(place: Place) -> Any:
     """The jax device of a Place.
 
     Raises:
         ValueError: this machine has no such device.
     """
     try:
-        return _numbered(jax.local_devices(backend=place._kind), place._index)
+        return _device_numbered(jax.local_devices(backend=place._kind), place._index)
     except (RuntimeError, IndexError):
-        here = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
+        kinds = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
         raise ValueError(
-            f"device: got {place}; this machine has {', '.join(here)}; "
+            f"device: got {place}; this machine has {', '.join(kinds)}; "
             "install the jax plugin for it or choose another device"
         ) from None
 
 
-def _numbered(devices, index):
-    """The device of a number, among those of this process: of several processes on a machine each may have
-    one, with the machine's number."""
-    return (
-        next(
-            (device for device in devices if device.platform != "cpu" and device.local_hardware_id == index),
-            None,
-        )
-        or devices[index]
-    )
+def _device_numbered(devices: Sequence[Any], index: int) -> Any:
+    """The device with a number, among the devices of this process.
+
+    Of several processes on a machine each may have one device, with its number on the machine.
+    """
+    for device in devices:
+        if device.platform != "cpu" and device.local_hardware_id == index:
+            return device
+    return devices[index]
 
 
-def put(array, place=None):
+def put(array: Any, place: Any = None) -> Any:
     """Moves an array (NumPy or jax) to a Place; None means the current one."""
     array = to_array(array)
     if place is None:

@@ -1,6 +1,9 @@
-"""Text of a Tensor, laid out as Paddle lays it out."""
+"""Text of a Tensor, in Paddle's layout."""
+
+from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,7 +13,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.value_checks import after_checks
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
-from paddle_jax._core.tensors.tensor import Tensor, held, tensor_method
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, tensor_method
 
 
 @dataclasses.dataclass
@@ -41,14 +44,14 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
         '0.123'
         >>> paddle.set_printoptions(precision=8)
     """
-    given = {
+    settings = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,
         "sci_mode": sci_mode,
         "linewidth": linewidth,
     }
-    for name, value in given.items():
+    for name, value in settings.items():
         if value is None:
             continue
         kind = bool if name == "sci_mode" else int
@@ -59,9 +62,9 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
         setattr(_options, name, value)
 
 
-def to_string(tensor) -> str:
+def to_string(tensor: Tensor) -> str:
     """The text that `print(tensor)` shows."""
-    value = after_checks(materialize(held(tensor)))
+    value = after_checks(materialize(read_raw(tensor)))
     if isinstance(value, jax.core.Tracer):
         local.ctx.frame.on_print(tensor)
         return (
@@ -71,32 +74,42 @@ def to_string(tensor) -> str:
     return text_of(to_numpy(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
 
 
-def text_of(array, place, stop_gradient, spread="") -> str:
-    """The text of a Tensor with the values of a NumPy array. spread: how it lies on several devices."""
+def text_of(array: np.ndarray, place: Any, stop_gradient: bool, placements: str = "") -> str:
+    """The text of a Tensor with the values of a NumPy array.
+
+    Args:
+        array: the values.
+        place: Place of the Tensor.
+        stop_gradient: that of the Tensor.
+        placements: text about its layout on several devices.
+    """
     indent = 7
     head = (
         f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, "
         f"stop_gradient={stop_gradient}"
     )
-    return f"{head},{spread}\n{' ' * indent}{_format(array, indent)})"
+    return f"{head},{placements}\n{' ' * indent}{_format(array, indent)})"
 
 
-def _format(array, indent):
+def _format(array: np.ndarray, indent: int) -> str:
+    """The values in brackets."""
     if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
         array = array.astype(np.float32)
-    cut = array.size > _options.threshold
+    shortened = array.size > _options.threshold
     if array.ndim == 0:
         return _item(array[()])
     shown = _edges(array).ravel()
     width = max((len(_item(v)) for v in shown), default=0)
     with np.errstate(invalid="ignore"):  # complex numbers with NaN
         signed = bool((shown < 0).any())  # complex numbers by their real part, then the imaginary one
-    return _axis(array, indent, cut, width, signed)
+    return _axis(array, indent, shortened, width, signed)
 
 
-def _edges(array):
-    """The elements that give the width of all: those at the ends of each axis, as in Paddle also where the
-    middle is printed."""
+def _edges(array: np.ndarray) -> np.ndarray:
+    """The elements at the ends of each axis, which give the width of all.
+
+    As in Paddle this holds also where the middle is printed.
+    """
     edge = _options.edgeitems
     for axis, length in enumerate(array.shape):
         if length > 2 * edge:
@@ -104,7 +117,8 @@ def _edges(array):
     return array
 
 
-def _item(v):
+def _item(v: Any) -> str:
+    """The text of one number."""
     kind = v.dtype.kind
     if kind == "c":
         sign = "+" if v.imag >= 0 else ""  # also before -0; none before NaN
@@ -117,27 +131,27 @@ def _item(v):
     return f"{v:.0f}." if np.ceil(v) == v else f"{v:.{_options.precision}f}"
 
 
-def _padded(v, width, signed):
+def _padded(v: Any, width: int, signed: bool) -> str:
+    """The text of one number in a field; positive numbers among negative ones get a space in front."""
     text = _item(v)
     if signed and len(text) < width and not v < 0:
         text = " " + text
     return text.ljust(width)
 
 
-def _axis(array, indent, cut, width, signed):
+def _axis(array: np.ndarray, indent: int, shortened: bool, width: int, signed: bool) -> str:
+    """The text of an array with one or more axes."""
     edge = _options.edgeitems
-    split = cut and array.shape[0] > 2 * edge
-    index = (
-        [*range(edge), None, *range(array.shape[0] - edge, array.shape[0])]
-        if split
-        else range(array.shape[0])
-    )
+    length = array.shape[0]
+    indices: list[int | None] = [*range(length)]
+    if shortened and length > 2 * edge:
+        indices = [*range(edge), None, *range(length - edge, length)]
     if array.ndim == 1:
-        items = ["..." if i is None else _padded(array[i], width, signed) for i in index]
+        items = ["..." if i is None else _padded(array[i], width, signed) for i in indices]
         per_line = max(1, (_options.linewidth - indent) // (width + 2))
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    rows = ["..." if i is None else _axis(array[i], indent + 1, cut, width, signed) for i in index]
+    rows = ["..." if i is None else _axis(array[i], indent + 1, shortened, width, signed) for i in indices]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(rows) + "]"
 
 

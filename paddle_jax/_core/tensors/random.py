@@ -1,13 +1,15 @@
-"""Random state: a Generator is a key and a running offset, so that replaying an offset
-replays the numbers."""
+"""Random state: a Generator is a key and a running offset, so replaying an offset replays the numbers."""
+
+from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import jax
 import numpy as np
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
 class Generator:
@@ -17,7 +19,7 @@ class Generator:
     `key_from`, so a kernel compiles once and a recomputed backward sees the same numbers.
     """
 
-    def __init__(self, device=None, seed=None):
+    def __init__(self, device: Any = None, seed: int | None = None) -> None:
         if isinstance(device, str) and device.partition(":")[0] not in (
             "cpu",
             "gpu",
@@ -30,11 +32,12 @@ class Generator:
                 f"Generator: device: got {device!r}; allowed are None, a Place, and texts such "
                 "as 'cpu', 'gpu', 'gpu:0', 'tpu'"
             )
-        self._place, self._offset = device, 0
+        self._place = device
+        self._offset = 0
         self.manual_seed(secrets.randbits(32) if seed is None else seed)
 
-    def manual_seed(self, seed):
-        """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
+    def manual_seed(self, seed: int) -> Generator:
+        """Sets the seed, an integer in 0..2**64 - 1, and restarts the sequence; returns the generator."""
         if "_words" in self.__dict__:
             local.ctx.frame.on_reseed(self)
         number = int(seed)
@@ -45,20 +48,20 @@ class Generator:
         self._offset = 0
         return self
 
-    def initial_seed(self):
+    def initial_seed(self) -> int:
         """The seed in use."""
         return self._seed
 
-    def seed(self):
+    def seed(self) -> int:
         """Picks a new seed from the operating system, uses and returns it."""
         self.manual_seed(secrets.randbits(32))
         return self._seed
 
-    def random(self):
+    def random(self) -> int:
         """The next random integer of 64 bits."""
         return int(np.random.Philox(key=self._seed, counter=int(self.draw()[1])).random_raw())
 
-    def draw(self):
+    def draw(self) -> tuple[Any, Any]:
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
         return local.ctx.frame.next_random_key(self)
 
@@ -66,21 +69,21 @@ class Generator:
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
         return self.advance() if local.ctx.frame.recording else self.draw()
 
-    def advance(self):
+    def advance(self) -> tuple[Any, Any]:
         """The operands of the next random op outside of any trace."""
         offset = self._offset
         self._offset = offset + 1
         return self._words, np.uint32(offset & 0xFFFFFFFF)
 
-    def next_key(self):
+    def next_key(self) -> jax.Array:
         """A fresh jax key."""
         return key_from(*self.draw())
 
-    def get_state(self):
+    def get_state(self) -> Tensor:
         """The state as a Tensor: uint32 [seed high, seed low, offset]."""
         return wrap(jax.numpy.asarray(np.append(self._words, np.uint32(self._offset))))
 
-    def set_state(self, new_state):
+    def set_state(self, new_state: Any) -> None:
         """Continues from a state that `get_state` returned."""
         words = np.asarray(new_state)
         if words.shape != (3,):
@@ -90,18 +93,24 @@ class Generator:
         self.manual_seed((int(words[0]) << 32) | int(words[1]))
         self._offset = int(words[2])
 
-    def __repr__(self):
-        # as Paddle's, whatever name it is pickled by
+    def __repr__(self) -> str:
+        # as Paddle's, though pickles name another module
         return f"<paddle.base.libpaddle.Generator object at {id(self):#x}>"
 
 
-def key_from(words, offset):
+def key_from(words: Any, offset: Any) -> jax.Array:
     """The jax key of one draw. Runs inside kernels."""
     return jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), offset)
 
 
 class _Generators:
-    default: "Generator | None" = None
+    """The generators of the process.
+
+    Attributes:
+        default: Generator of random ops; None before its first use.
+    """
+
+    default: Generator | None = None
 
 
 def default_generator() -> Generator:
@@ -111,12 +120,12 @@ def default_generator() -> Generator:
     return _Generators.default
 
 
-def next_key():
+def next_key() -> jax.Array:
     """A fresh jax key from the default generator."""
     return default_generator().next_key()
 
 
-def seed(seed):
+def seed(seed: int) -> Generator:
     """Seeds the default generator and returns it.
 
     Args:
@@ -148,7 +157,7 @@ def set_rng_state(state_list, device=None):
     default_generator().set_state(state_list[0])
 
 
-def _gpus():
+def _gpu_count() -> int:
     return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
 
 
@@ -159,7 +168,7 @@ def get_cuda_rng_state():
     Example:
         >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
     """
-    return get_rng_state() * _gpus()
+    return get_rng_state() * _gpu_count()
 
 
 def set_cuda_rng_state(state_list):
@@ -168,8 +177,8 @@ def set_cuda_rng_state(state_list):
     Raises:
         ValueError: the list has not one state per GPU.
     """
-    if len(state_list) != _gpus():
-        raise ValueError(f"set_cuda_rng_state: got {len(state_list)} states; there are {_gpus()} GPUs")
+    if len(state_list) != _gpu_count():
+        raise ValueError(f"set_cuda_rng_state: got {len(state_list)} states; there are {_gpu_count()} GPUs")
     if state_list:
         set_rng_state(state_list[:1])
 

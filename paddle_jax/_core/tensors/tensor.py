@@ -4,7 +4,11 @@ Operators and most methods come from the declarations of ops. The gradient metho
 tape/tensor_methods.py, the text of a Tensor in printing.py; both attach themselves by `tensor_method`.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,7 +24,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.views import link, share
+from paddle_jax._core.tensors.views import propagate_change, register_view
 
 
 class Tensor:
@@ -76,80 +80,73 @@ class Tensor:
         else:
             ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
             place, persistable, zero_copy, name, stop_gradient = ordered
-        want = None if dtype is None else dtypes.convert(dtype).np
-        if data is None:
-            value = persistent_from_numpy(np.zeros((0,), want or np.float32))
-        elif isinstance(data, Tensor):
-            value = held(data) if want is None else data._value.astype(want)
-        elif isinstance(data, jax.core.Tracer):
-            value, stop_gradient = data if want is None else data.astype(want), data.dtype.kind not in INEXACT
-        else:
-            array = np.array(data)  # a copy: jax may share the memory of a NumPy array
-            if want is not None or not isinstance(data, np.ndarray):
-                array = array.astype(dtypes.default().np if want is None else want)
-            value = places.put(array, place)
-        init(self, value, stop_gradient)
-        self._name, self.persistable = name, persistable
+        np_dtype = None if dtype is None else dtypes.convert(dtype).np
+        if isinstance(data, jax.core.Tracer):
+            stop_gradient = data.dtype.kind not in INEXACT
+        value = _value_of_data(data, np_dtype, place)
+        init_tensor(self, value, stop_gradient)
+        self._name: Any = name
+        self.persistable = persistable
         if isinstance(data, Tensor) and value is data._raw and not local.ctx.frame.recording:
-            link(self, data)  # as in Paddle it shares the memory of the Tensor
+            register_view(self, data)  # as in Paddle, it shares the memory of the Tensor
 
     # value and identity -------------------------------------------------------------------------------------
 
     @property
-    def _value(self):
-        """The concrete jax array: runs what is pending. For shape, dtype and handing the
-        value on, use `_raw`."""
-        return after_checks(to_jax_array(held(self)))
+    def _value(self) -> Any:
+        """The jax array; runs pending operations. For shape, dtype and handing the value on, use `_raw`."""
+        return after_checks(to_jax_array(read_raw(self)))
 
     @_value.setter
-    def _value(self, value):
+    def _value(self, value: Any) -> None:
         local.ctx.frame.on_assign(self)
         self._raw = value
 
-    def _rebind(self, value):
+    def _rebind(self, value: Any) -> None:
         """Replaces the value in place, as an in-place operation does."""
         before = self._raw
-        self._put(value)
+        self._assign_raw(value)
         self._version += 1
         if self._alias is not None:
-            share(self, before, self._version - 1)
+            propagate_change(self, before, self._version - 1)
 
-    def _fill(self, value):
+    def _fill(self, value: Any) -> None:
         """Replaces the value without counting it as a change; the history stays."""
         before = self._raw
-        self._put(value)
+        self._assign_raw(value)
         if self._alias is not None:
-            share(self, before, self._version)
+            propagate_change(self, before, self._version)
 
-    def _put(self, value):
-        """As `_fill`, for this Tensor alone: its views, and what it is a view of, stay as they are."""
+    def _assign_raw(self, value: Any) -> None:
+        """As `_fill`, for this Tensor alone: its views and its base do not change."""
         if type(value) is not LazyArray:
             local.ctx.frame.on_assign(self)
         self._raw = value
 
-    def _adopt(self, other):
-        """Becomes `other` (value and history) while staying the same object: the end of every
-        in-place operation."""
+    def _adopt(self, other: Tensor) -> Tensor:
+        """Takes over value and history of another Tensor: the end of every in-place operation."""
         if type(other._raw) is not LazyArray:
             local.ctx.frame.on_assign(self)
         if other._node is not None or self._node is None:
-            self._node, self._idx = other._node, other._idx
+            self._node = other._node
+            self._idx = other._idx
         elif local.ctx.grad:
             self._end_history()  # unrecorded changes leave the history as it is
-        before, self._raw = self._raw, other._raw
+        before = self._raw
+        self._raw = other._raw
         self.stop_gradient = self.stop_gradient and other.stop_gradient
         self._version += 1
         if self._alias is not None:
-            share(self, before, self._version - 1)
+            propagate_change(self, before, self._version - 1)
         return self
 
     @property
-    def shape(self):
+    def shape(self) -> Size:
         """The lengths of the axes, as a list."""
         return Size(self._raw.shape)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The number of axes."""
         return self._raw.ndim
 
@@ -161,12 +158,12 @@ class Tensor:
         return TensorSize(shape) if are_known(*shape) else math.prod(shape)
 
     @property
-    def dtype(self):
+    def dtype(self) -> dtypes.DType:
         """The data type, e.g. paddle.float32."""
         return dtypes.of(self._raw)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name; made on first use."""
         if self._name is None:
             self._name = unique_name.generate("generated_tensor" if self._node is None else "eager_tmp")
@@ -179,7 +176,7 @@ class Tensor:
         self._name = value
 
     @property
-    def place(self):
+    def place(self) -> places.Place:
         """The device the value is on."""
         return places.of(self._raw)
 
@@ -188,18 +185,18 @@ class Tensor:
         """How often the value was replaced in place."""
         return self._version
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self)
 
     # gradient -----------------------------------------------------------------------------------------------
 
     @property
-    def is_leaf(self):
+    def is_leaf(self) -> bool:
         """True for tensors that the user made, False for results of recorded operations."""
         return self._node is None
 
     @property
-    def requires_grad(self):
+    def requires_grad(self) -> bool:
         """The opposite of stop_gradient."""
         return not self.stop_gradient
 
@@ -207,24 +204,24 @@ class Tensor:
     def requires_grad(self, value):
         self.stop_gradient = not bool_attributes.check_bool("requires_grad", value)
 
-    def detach(self):
+    def detach(self) -> Tensor:
         """A Tensor with the same value that takes no part in recording; what is done to one in place is
         done to the other."""
-        found = self._snapshot()
+        detached = self._snapshot()
         if not local.ctx.frame.recording:
-            link(found, self)
-        return found
+            register_view(detached, self)
+        return detached
 
-    def _snapshot(self):
-        """As `detach`, but what is done to this one later does not show."""
-        raw = held(self)
+    def _snapshot(self) -> Tensor:
+        """As `detach`, but later changes of this Tensor do not show."""
+        raw = read_raw(self)
         if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
             # JAX's derivatives too end here, also where it wants a gradient of its own later
             raw = jax.lax.stop_gradient_p.bind(raw)
         return wrap(raw)
 
     @property
-    def data(self):
+    def data(self) -> Tensor:
         """A Tensor with the same value that takes no part in recording; what is written into it is written
         into this one too."""
         return self.detach()
@@ -233,24 +230,26 @@ class Tensor:
     def data(self, other):
         if not isinstance(other, Tensor):
             raise ArgumentError(f"Tensor.data: got {type(other).__name__}; assign a Tensor")
-        self._rebind(held(other))
+        self._rebind(read_raw(other))
 
-    def detach_(self):
+    def detach_(self) -> Tensor:
         """Cuts this tensor from what produced it, in place."""
-        self._node, self._idx, self.stop_gradient = None, 0, True
+        self._node = None
+        self._idx = 0
+        self.stop_gradient = True
         return self
 
     # host values --------------------------------------------------------------------------------------------
 
     def numpy(self, blocking=True, *, force=False):
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16. The arguments change nothing."""
-        return np.array(on_host(self, "numpy"))
+        return np.array(host_value(self, "numpy"))
 
-    def tolist(x):
+    def tolist(x) -> Any:
         """The value as nested lists of Python numbers."""
-        return on_host(x, "tolist").tolist()
+        return host_value(x, "tolist").tolist()
 
-    def item(self, *args):
+    def item(self, *args: Any) -> Any:
         """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as
         a Python number.
 
@@ -259,7 +258,7 @@ class Tensor:
                 or out of range.
             TypeError: an index is not an integer.
         """
-        array = on_host(self, "item")
+        array = host_value(self, "item")
         if not args and array.size != 1:
             raise ValueError(
                 f"(InvalidArgument) item: got a tensor of {array.size} elements; "
@@ -268,26 +267,20 @@ class Tensor:
         if any(isinstance(i, bool) or not hasattr(i, "__index__") for i in args):
             raise TypeError(f"item: got the index {args}; each one must be an integer")
         index = tuple(int(i) for i in args)
-        limits = array.shape if len(index) == array.ndim else (array.size,) * (len(index) == 1)
-        if index and not (
-            limits
-            and all(0 <= i < n for i, n in zip(index, limits, strict=True))
-            or array.ndim == 0
-            and index == (0,)
-        ):
+        if index and not _is_valid_index(index, array):
             raise ValueError(
                 f"(InvalidArgument) item: index {args} is out of range for shape "
                 f"{list(array.shape)}; use 0..length - 1"
             )
         return array.item(*(index if array.ndim else ()))
 
-    def __array__(self, dtype=None, copy=None):
-        array = on_host(self, "__array__")
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = host_value(self, "__array__")
         # always a copy, which may be written into
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)
 
-    def __jax_array__(self):
-        return inside(self) if isinstance(self._raw, jax.core.Tracer) else self._value
+    def __jax_array__(self) -> Any:
+        return raw_for_trace(self) if isinstance(self._raw, jax.core.Tracer) else self._value
 
     def __dlpack__(self, *args, **kwargs):
         if not self.stop_gradient:
@@ -296,81 +289,79 @@ class Tensor:
             )
         return self._value.__dlpack__(*args, **kwargs)
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> Any:
         return self._value.__dlpack_device__()
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> Any:
         return self._value.__cuda_array_interface__  # an AttributeError where the array is not on a GPU
 
-    def _one(self, kind):
+    def _single_element(self, kind: str) -> Any:
+        """The value of a Tensor with one element, for a conversion to a Python type."""
         if self._raw.size != 1:
             raise AssertionError(
                 f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted"
             )
-        return on_host(self, kind).reshape(())[()]
+        return host_value(self, kind).reshape(())[()]
 
-    def __bool__(self):
-        return bool(self._one("bool") > 0)  # as in Paddle, negative numbers count as false
+    def __bool__(self) -> bool:
+        return bool(self._single_element("bool") > 0)  # as in Paddle, negative numbers count as false
 
-    def __float__(self):
-        return float(self._one("float").item())
+    def __float__(self) -> float:
+        return float(self._single_element("float").item())
 
-    def __int__(self):
-        return int(self._one("int").item())
+    def __int__(self) -> int:
+        return int(self._single_element("int").item())
 
-    def __complex__(self):
-        return complex(self._one("complex"))
+    def __complex__(self) -> complex:
+        return complex(self._single_element("complex"))
 
-    def __index__(self):
-        return int(self._one("index").item())
+    def __index__(self) -> int:
+        return int(self._single_element("index").item())
 
-    def __len__(self):
+    def __len__(self) -> int:
         if self._raw.ndim == 0:
             raise AssertionError("len: a 0-D tensor has no length")
         return self._raw.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         if self._raw.ndim == 0:
             raise TypeError("iteration over a 0-D tensor is not possible")
         return (self[i] for i in range(self._raw.shape[0]))
 
-    def __contains__(self, item):
+    def __contains__(self, item: Any) -> bool:
         if self._raw.ndim == 1 and isinstance(item, bool | int | float | np.number):
             return bool((self == item).any())
         return any(row is item or row == item for row in self)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return object.__format__(self, spec) if self._raw.ndim else format(self.item(), spec)
 
-    def __copy__(self):
-        return wrap(held(self), self.stop_gradient)
+    def __copy__(self) -> Tensor:
+        return wrap(read_raw(self), self.stop_gradient)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict) -> Any:
         copy = type(self).__new__(type(self))
-        init(copy, held(self), self.stop_gradient)
-        copy.persistable, copy._dist = self.persistable, getattr(self, "_dist", None)
+        init_tensor(copy, read_raw(self), self.stop_gradient)
+        copy.persistable = self.persistable
+        copy._dist = getattr(self, "_dist", None)
         copy._name = self.name + unique_name.generate("_deepcopy")  # one counter for all, as in Paddle
         copy.__dict__.update(self.__dict__)
         memo[id(self)] = copy
         return copy
 
-    def __reduce__(self):
-        # by name: the module they show may not be importable
-        own = {Tensor: "Tensor", Parameter: "Parameter"}
-        kind = own.get(type(self), type(self))
+    def __reduce__(self) -> tuple:
+        # by name: the module that these classes name may not be importable
+        names = {Tensor: "Tensor", Parameter: "Parameter"}
+        kind = names.get(type(self), type(self))
         return _unpickle, (
             kind,
-            to_numpy(after_checks(materialize(held(self)))),
+            to_numpy(after_checks(materialize(read_raw(self)))),
             self.stop_gradient,
             self.persistable,
             self._name,
             dict(self.__dict__),
         )
-
-    def _set_meta(self, stop_gradient, persistable, name, attributes):
-        self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
-        self.__dict__.update(attributes)
 
 
 bool_attributes.attach_bool_property(
@@ -406,15 +397,13 @@ class Parameter(Tensor):
                 f"Parameter: value: got {type(value).__name__}; it must be a Tensor; "
                 "make one with paddle.to_tensor"
             )
-        array = (
-            persistent_from_numpy(np.zeros((0,), np.float32))
-            if value is None
-            else held(value)
-            if isinstance(value, Tensor)
-            else value
-        )
-        init(self, array, not (requires_grad if trainable is None else trainable))
-        self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
+        if value is None:
+            array = persistent_from_numpy(np.zeros((0,), np.float32))
+        else:
+            array = read_raw(value) if isinstance(value, Tensor) else value
+        init_tensor(self, array, not (requires_grad if trainable is None else trainable))
+        self._name = name or unique_name.generate("_eager_param_base")
+        self.persistable = True
         self.__dict__.update(
             optimize_attr={"learning_rate": 1.0},
             regularizer=None,
@@ -425,7 +414,7 @@ class Parameter(Tensor):
         )
 
     @property
-    def trainable(self):
+    def trainable(self) -> bool:
         """Whether an optimizer updates the parameter."""
         return not self.stop_gradient
 
@@ -435,11 +424,11 @@ class Parameter(Tensor):
             raise ValueError(f"trainable: got {type(value).__name__}; it must be a bool")
         self.stop_gradient = not value
 
-    def set_init_func(self, obj):
+    def set_init_func(self, obj: Callable[[Any], Any]) -> None:
         """Sets the function that `initialize` calls with the parameter."""
         self.init_func = obj
 
-    def initialize(self):
+    def initialize(self) -> None:
         """Fills a parameter that was made under `paddle.LazyGuard`.
 
         Raises:
@@ -450,15 +439,16 @@ class Parameter(Tensor):
                 f"initialize: {self.name} has its values already; "
                 "only parameters made under paddle.LazyGuard can be initialized"
             )
-        fill, self.init_func = self.init_func, None
+        fill = self.init_func
+        self.init_func = None
         fill(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
     __str__ = __repr__
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict) -> Any:
         copy = Tensor.__deepcopy__(self, memo)
         copy.optimize_attr = dict(self.optimize_attr)
         return copy
@@ -469,7 +459,7 @@ class Parameter(Tensor):
         return cls(tensor, **kwargs)
 
 
-def tensor_method(attribute):
+def tensor_method(attribute: Any) -> Any:
     """Makes a function or property an attribute of Tensor, as if the class had defined it.
 
     Modules above this one add by it the methods that need their code.
@@ -487,30 +477,68 @@ Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
 Tensor.__module__ = "paddle"
 
 
-def init(t, value, stop_gradient):
+def _value_of_data(data: Any, np_dtype: np.dtype | None, place: Any) -> Any:
+    """The value of a new Tensor with data that the user gave.
+
+    Args:
+        data: None, a Tensor, a tracer, or what NumPy can make an array of.
+        np_dtype: dtype of the value. None: that of the data; the default dtype for a list.
+        place: Place, or None for the current one.
+    """
+    if data is None:
+        return persistent_from_numpy(np.zeros((0,), np_dtype or np.float32))
+    if isinstance(data, Tensor):
+        return read_raw(data) if np_dtype is None else data._value.astype(np_dtype)
+    if isinstance(data, jax.core.Tracer):
+        return data if np_dtype is None else data.astype(np_dtype)
+    array = np.array(data)  # a copy: jax may share the memory of a NumPy array
+    if np_dtype is not None or not isinstance(data, np.ndarray):
+        array = array.astype(dtypes.default().np if np_dtype is None else np_dtype)
+    return places.put(array, place)
+
+
+def _is_valid_index(index: tuple[int, ...], array: np.ndarray) -> bool:
+    """Whether a flat index, or one for each axis, is in range; negative ones are not."""
+    if len(index) == array.ndim:
+        return all(0 <= i < length for i, length in zip(index, array.shape, strict=True))
+    return len(index) == 1 and 0 <= index[0] < array.size
+
+
+def init_tensor(t: Any, value: Any, stop_gradient: Any) -> None:
     """Fills the slots of a new Tensor."""
-    t._raw, t._stop = value, bool(stop_gradient)
+    t._raw = value
+    t._stop = bool(stop_gradient)
     t._alias = t._grad = t._hooks = t._name = t._node = None
-    t._persistable, t._idx, t._version = False, 0, 0
+    t._persistable = False
+    t._idx = t._version = 0
 
 
-def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
-    """Makes a Tensor round a jax array."""
+def wrap(value: Any, stop_gradient: bool = True, node: Any = None, idx: int = 0) -> Tensor:
+    """A new Tensor of a value.
+
+    Args:
+        value: jax array, LazyArray, tracer, or another value that a Tensor may hold.
+        stop_gradient: whether no gradient flows to the Tensor.
+        node: the tape node that the value comes from, or None.
+        idx: which output of the node it is.
+    """
     t = Tensor.__new__(Tensor)
     t._raw = value
     t._stop = stop_gradient
-    t._node, t._idx = node, idx
+    t._node = node
+    t._idx = idx
     t._alias = t._grad = t._hooks = t._name = None
-    t._version, t._persistable = 0, False
+    t._version = 0
+    t._persistable = False
     return t
 
 
-def held(tensor):
-    """What a Tensor holds, to compute with it or to hand it on."""
+def read_raw(tensor: Tensor) -> Any:
+    """The value that a Tensor holds, to compute with it or to hand it on."""
     return local.ctx.frame.read(tensor)
 
 
-def rebind_all(tensors, values):
+def assign_all(tensors: Sequence[Tensor], values: Sequence[Any]) -> None:
     """Gives several Tensors new values in place, all or none of them."""
     frame = local.ctx.frame
     if not frame.eager:
@@ -524,31 +552,38 @@ def rebind_all(tensors, values):
 _SET_RAW = Tensor._raw.__set__
 
 
-class Number(Tensor):
-    """A Tensor of a Python number, which no one changes."""
+class NumberTensor(Tensor):
+    """A Tensor of a Python number, which no code changes."""
 
     __slots__ = ()
 
 
-def inside(tensor):
-    """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's
-    derivatives as it is to the tape."""
+def raw_for_trace(tensor: Tensor) -> Any:
+    """The value that a Tensor holds, for use inside a JAX trace.
+
+    A Tensor that wants no gradient is a constant to JAX's derivatives, as it is to the tape.
+    """
     raw = tensor._raw
-    return (
-        jax.lax.stop_gradient_p.bind(raw)
-        if tensor.stop_gradient and isinstance(raw, jax.core.Tracer)
-        else raw
-    )
+    if tensor.stop_gradient and isinstance(raw, jax.core.Tracer):
+        return jax.lax.stop_gradient_p.bind(raw)
+    return raw
 
 
-def on_host(tensor, op, instead=""):
-    """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says
-    what to do instead."""
+def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
+    """The value as a NumPy array.
+
+    Args:
+        tensor: the Tensor.
+        op: name of the function that needs the value, for errors.
+        instead: advice for code inside a compiled function, where the value is not known.
+    Raises:
+        TracedValueError: the code runs inside a compiled function.
+    """
     frame = local.ctx.frame
     known_value = frame.host_value(tensor)
     if known_value is not None:
         return known_value
-    value = materialize(held(tensor))
+    value = materialize(read_raw(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
         frame.on_refusal(error)
@@ -556,15 +591,20 @@ def on_host(tensor, op, instead=""):
     return to_numpy(after_checks(value), op)
 
 
-def elements(tensor):
-    """The value as a NumPy array that nobody may write into, wherever it lies; for what is
-    run eagerly only."""
-    return to_numpy(after_checks(materialize(held(tensor))))
+def host_elements(tensor: Tensor) -> np.ndarray:
+    """The value as a NumPy array, which must not be changed; for code that runs eagerly only."""
+    return to_numpy(after_checks(materialize(read_raw(tensor))))
 
 
-def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
+def _unpickle(
+    cls: Any, array: Any, stop_gradient: bool, persistable: bool, name: str | None, attributes: dict
+) -> Tensor:
+    """A Tensor from a pickle."""
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
-    init(t, persistent_from_numpy(np.array(array)), stop_gradient)
-    t._set_meta(stop_gradient, persistable, name, attributes)
+    init_tensor(t, persistent_from_numpy(np.array(array)), stop_gradient)
+    t.stop_gradient = stop_gradient
+    t.persistable = persistable
+    t._name = name
+    t.__dict__.update(attributes)
     return t

@@ -1,7 +1,11 @@
-"""`VarDesc.VarType`: the numbers that Paddle's older files and interfaces have for dtypes and
-kinds of variables."""
+"""`VarDesc.VarType`: numbers of dtypes and kinds of variables in Paddle's older files and interfaces."""
+
+from __future__ import annotations
 
 import enum
+from typing import Any
+
+import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 
@@ -26,24 +30,24 @@ class VarType(enum.Enum):
     )
     FP8_E4M3FN, FP8_E5M2, UINT16, UINT32, UINT64 = 32, 33, 36, 37, 38
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self.value
 
     __index__ = __int__
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         """The NumPy dtype; NumPy and `dtype=` arguments read it.
 
         Raises:
             AttributeError: it is a kind of variable.
         """
-        found = getattr(dtypes, _NAMES.get(self.name, self.name.lower()), None)
-        if not isinstance(found, dtypes.DType):
+        dtype = getattr(dtypes, _NAMES.get(self.name, self.name.lower()), None)
+        if not isinstance(dtype, dtypes.DType):
             raise AttributeError(f"VarType.{self.name} is no dtype")
-        return found.np
+        return dtype.np
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"paddle.{self.dtype.name}" if hasattr(self, "dtype") else f"VarType.{self.name}"
 
 
@@ -60,6 +64,6 @@ _NAMES = {
 _BY_DTYPE = {dtypes.convert(member): member for member in VarType if hasattr(member, "dtype")}
 
 
-def of(dtype) -> VarType:
+def of(dtype: Any) -> VarType:
     """The VarType of a dtype in any spelling."""
     return _BY_DTYPE[dtypes.convert(dtype)]

@@ -1,80 +1,126 @@
-"""Views: Tensors that show elements of the Tensor they were taken from, as Paddle's do.
-`x[0][1] = 9` changes x.
+"""Views: Tensors that show elements of another Tensor, as Paddle's do: `x[0][1] = 9` changes x.
 
-Arrays do not change and share nothing. So a Tensor remembers what it was taken from, weakly, and by which
-operation; when one of a family gets another value in place, the others get theirs by the same operations, or
-by those that put back. Only values are shared: what is recorded for gradients stays as it was, as in Paddle.
-A Tensor that is changed otherwise (by an optimizer's step, by a compiled function) leaves its views as
-snapshots: the version that a view remembers is no longer that of the Tensor.
+Arrays do not change and share nothing. So a Tensor remembers, weakly, which Tensor it is a view of, and by
+which operation. When a Tensor of a family gets another value in place, the others get theirs by the same
+operations, or by those that write a view back. Tensors share values only: the tape keeps the recorded
+history, as in Paddle. A Tensor that is changed otherwise (by an optimizer's step, by a compiled function)
+leaves its views as snapshots: the version that a view remembers is then no longer that of the Tensor.
 """
 
+from __future__ import annotations
+
 import dataclasses
-import typing
 import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels.kernel import execute
+from paddle_jax._core.kernels.kernel import Kernel, execute
 
-_DEEPEST = 64  # views of views in between that are gone
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+_MAX_DEPTH = 64  # views of views in between that are gone
+_FIRST_LIMIT = 64
 
 
 @dataclasses.dataclass(frozen=True)
-class Showing:
-    """How a kernel's result shows elements of its first operand."""
+class ViewRule:
+    """How the result of a kernel shows elements of its first operand.
 
-    # function (the kernel) -> Kernel (operand, value of the result, other operands) -> the operand with that
-    # value in it
-    back: typing.Any
-    # whether its elements lie side by side in Paddle's memory where those of the operand do
+    Attributes:
+        write_back: function from the kernel to another Kernel, of (operand, value of the result, other
+            operands), which gives the operand with that value in it.
+        dense: bool, whether the elements of the result are contiguous in Paddle's memory where those of the
+            operand are.
+        copies: bool, whether the result is a copy where the elements of the operand are not contiguous.
+    """
+
+    write_back: Callable[[Kernel], Kernel]
     dense: bool = True
-    copies: bool = False  # whether it is a copy of an operand whose elements do not
+    copies: bool = False
 
 
 class Family:
-    """refs: weak references to the Tensors that share elements, in the order they were made; those that are
-    gone are left out above `limit`."""
+    """Tensors that share elements.
+
+    Attributes:
+        refs: list of weak references to them, in the order in which they were made.
+        limit: int, number of references from which dead ones are removed.
+    """
 
     __slots__ = ("limit", "refs")
 
-    def __init__(self, first):
-        self.refs, self.limit = [first], 64
+    def __init__(self, first: weakref.ref) -> None:
+        self.refs = [first]
+        self.limit = _FIRST_LIMIT
 
-    def living(self):
-        """The Tensors that are still there."""
+    def living(self) -> list[Tensor]:
+        """The Tensors that are still alive."""
         living = [tensor for ref in self.refs if (tensor := ref()) is not None]
         if len(living) < len(self.refs):
-            self.refs, self.limit = list(map(_ref, living)), 64 + 2 * len(living)
+            self.refs = list(map(_ref, living))
+            self.limit = _FIRST_LIMIT + 2 * len(living)
         return living
 
 
-class Alias(typing.NamedTuple):
-    """What a Tensor is a view of."""
+class LivingBase(NamedTuple):
+    """The nearest Tensor above a view that is still alive.
 
-    base: typing.Any  # weak reference to that Tensor; None for a Tensor that is no view
-    kernel: typing.Any  # the operation that takes the view; None where it shows all of base
-    rest: tuple  # the other operands of that
-    parent: typing.Any  # the Alias of base, which base may not live as long as
+    Attributes:
+        tensor: that Tensor.
+        alias: the Alias just below it.
+        path: the Aliases from it down to the view.
+    """
+
+    tensor: Tensor
+    alias: Alias
+    path: Sequence[Alias]
+
+
+class Alias(NamedTuple):
+    """How a Tensor is a view of another one.
+
+    Attributes:
+        base: weak reference to that Tensor; None for a Tensor that is no view.
+        kernel: the Kernel that takes the view; None where it shows all of base.
+        rest: tuple of the other operands of the kernel.
+        parent: the Alias of base, which may live longer than base; None for a Tensor that is no view.
+        family: the Family.
+        version: list of one int, the version of base at which the view last had the same elements.
+    """
+
+    base: weakref.ref | None
+    kernel: Any
+    rest: tuple[Tensor, ...]
+    parent: Any
     family: Family
-    version: list  # one item: that of base, when the view was last the same
+    version: list[int]
 
-    def nearest(self):
-        """(nearest Tensor above that is still there, the Alias just below it, the views in between from
-        above); None without one."""
+    def living_base(self) -> LivingBase | None:
+        """The nearest Tensor above that is still alive; None without one."""
         if self.base is None:
             return None
-        if (base := self.base()) is not None:  # nearly always
-            return base, self, (self,)
-        between, alias = [self], self.parent
-        while alias.base is not None and len(between) < _DEEPEST:
+        base = self.base()
+        if base is not None:  # nearly always
+            return _new(LivingBase, (base, self, (self,)))
+        path = [self]
+        alias = self.parent
+        while alias.base is not None and len(path) < _MAX_DEPTH:
             base = alias.base()
-            between.append(alias)
+            path.append(alias)
             if base is not None:
-                return base, alias, between[::-1]
+                return LivingBase(base, alias, path[::-1])
             alias = alias.parent
         return None
 
-    def is_dense(self):
-        """Whether the elements lie side by side in Paddle's memory."""
+    def is_current(self) -> bool:
+        """Whether the view still shows its nearest living base."""
+        base = self.living_base()
+        return base is None or base.alias.version[0] == base.tensor._version
+
+    def is_dense(self) -> bool:
+        """Whether the elements are contiguous in Paddle's memory."""
         alias = self
         while alias.base is not None:
             if alias.kernel is not None and not alias.kernel.view.dense:
@@ -82,26 +128,38 @@ class Alias(typing.NamedTuple):
             alias = alias.parent
         return True
 
-    def take(self, whole):
-        """The value of the view in a value of base."""
-        return whole if self.kernel is None else execute(self.kernel, (whole, *self._rest()))
+    def take(self, base_value: Any) -> Any:
+        """The value of the view for a value of base."""
+        if self.kernel is None:
+            return base_value
+        return execute(self.kernel, (base_value, *self._rest_values()))
 
-    def put(self, whole, value):
-        """A value of base with another one of the view in it."""
-        return (
-            value
-            if self.kernel is None
-            else execute(self.kernel.view.back(self.kernel), (whole, value, *self._rest()))
-        )
+    def write(self, base_value: Any, value: Any) -> Any:
+        """A value of base with another value of the view in it."""
+        if self.kernel is None:
+            return value
+        kernel = self.kernel.view.write_back(self.kernel)
+        return execute(kernel, (base_value, value, *self._rest_values()))
 
-    def _rest(self):
+    def _rest_values(self) -> Iterable[Any]:
         return map(local.ctx.frame.read, self.rest)
 
 
-def link(view, base, kernel=None, rest=()):
-    """Notes that a new Tensor is a view of another one."""
+_new = tuple.__new__
+_ref = weakref.ref
+
+
+def register_view(view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple = ()) -> None:
+    """Registers a new Tensor as a view of another one.
+
+    Args:
+        view: the new Tensor.
+        base: the Tensor that it shows.
+        kernel: the Kernel that took the view; None where it shows all of base.
+        rest: the other operands of the kernel.
+    """
     parent = base._alias
-    if parent is None or parent.base is not None and parent.base() is None and parent.nearest() is None:
+    if parent is None or parent.base is not None and parent.base() is None and parent.living_base() is None:
         parent = base._alias = Alias(None, None, (), None, Family(_ref(base)), [0])
     if kernel is not None and kernel.view.copies and not parent.is_dense():
         return
@@ -112,115 +170,138 @@ def link(view, base, kernel=None, rest=()):
         family.living()
 
 
-_new, _ref = tuple.__new__, weakref.ref
+def propagate_change(tensor: Tensor, old_raw: Any, old_version: int) -> None:
+    """Gives the Tensors that share elements with one their values, after it got another value in place.
 
-
-def share(tensor, raw, version):
-    """Called after a Tensor got another value in place: those that share elements with it get theirs. raw,
-    version: what it had until then."""
+    Args:
+        tensor: the Tensor that changed.
+        old_raw: its value before.
+        old_version: its version before.
+    """
     family = tensor._alias.family
     living = family.living()
-    if len(living) == 1 or raw.shape != tensor._raw.shape or raw.dtype != tensor._raw.dtype:
-        tensor._alias = None  # there is nobody to share with, or what it shows now is nothing of others
+    new_raw = tensor._raw
+    if len(living) == 1 or old_raw.shape != new_raw.shape or old_raw.dtype != new_raw.dtype:
+        # no other Tensor is left, or the Tensor shows nothing of others now
+        tensor._alias = None
         return
-    versions = {id(tensor): version}
-    _upwards(tensor, versions)
-    if len(versions) < len(living):
-        _downwards([t for t in living if t._alias is not None and t._alias.family is family], versions)
+    old_versions = {id(tensor): old_version}
+    _update_bases(tensor, old_versions)
+    if len(old_versions) < len(living):
+        members = [t for t in living if t._alias is not None and t._alias.family is family]
+        _update_views(members, old_versions)
 
 
-def _upwards(tensor, versions):
-    """Puts a view's value into what it is a view of. versions: of the Tensors that were changed,
-    until then, by id."""
+def _update_bases(tensor: Tensor, old_versions: dict[int, int]) -> None:
+    """Writes the value of a view into the Tensors that it is a view of.
+
+    Args:
+        tensor: the view.
+        old_versions: versions before the change, by id of the Tensors that were changed; more are added.
+    """
     read = local.ctx.frame.read
-    alias, value = tensor._alias, read(tensor)
-    while (found := alias.nearest()) is not None:
-        base, last, between = found
-        if last.version[0] != base._version:
-            return  # it was changed otherwise
-        value = _put_through(between, read(base), value)
-        versions[id(base)] = base._version
-        _replace(base, value)
-        last.version[0], alias = base._version, base._alias
+    alias = tensor._alias
+    value = read(tensor)
+    while (base := alias.living_base()) is not None:
+        if base.alias.version[0] != base.tensor._version:
+            return  # base was changed otherwise
+        value = _write_through(base.path, read(base.tensor), value)
+        old_versions[id(base.tensor)] = base.tensor._version
+        _replace(base.tensor, value)
+        base.alias.version[0] = base.tensor._version
+        alias = base.tensor._alias
 
 
-def _put_through(between, whole, value):
-    """A value of a Tensor with another one of a view in it, by way of the views in between."""
-    if len(between) == 1:
-        return between[0].put(whole, value)
-    return between[0].put(whole, _put_through(between[1:], between[0].take(whole), value))
+def _write_through(path: Sequence[Alias], base_value: Any, value: Any) -> Any:
+    """A value of a Tensor with another value of a view in it, by way of the views in between."""
+    if len(path) == 1:
+        return path[0].write(base_value, value)
+    return path[0].write(base_value, _write_through(path[1:], path[0].take(base_value), value))
 
 
-def _downwards(living, versions):
-    """Takes all other views of what was changed anew."""
+def _update_views(members: list[Tensor], old_versions: dict[int, int]) -> None:
+    """Takes the other views of the Tensors that were changed again."""
     read = local.ctx.frame.read
-    for view in living:
-        found = None if id(view) in versions else view._alias.nearest()
-        if found is None or id(found[0]) not in versions:
+    for view in members:
+        base = None if id(view) in old_versions else view._alias.living_base()
+        if base is None or id(base.tensor) not in old_versions:
             continue
-        base, last, between = found
-        if last.version[0] not in (versions[id(base)], base._version):
+        if base.alias.version[0] not in (old_versions[id(base.tensor)], base.tensor._version):
             continue
-        value = read(base)
-        for each in between:
-            value = each.take(value)
-        versions[id(view)] = view._version
-        read(view)  # a run that follows Tensors has to know of it before it changes
+        value = read(base.tensor)
+        for alias in base.path:
+            value = alias.take(value)
+        old_versions[id(view)] = view._version
+        read(view)  # a run that follows Tensors has to see it before it changes
         _replace(view, value)
-        last.version[0] = base._version
+        base.alias.version[0] = base.tensor._version
 
 
-def _replace(tensor, value):
-    tensor._put(value)
+def _replace(tensor: Tensor, value: Any) -> None:
+    tensor._assign_raw(value)
     tensor._version += 1
 
 
-class Relation(typing.NamedTuple):
-    """How a Tensor shares elements with others. A run as a program, which changes some of them, must find
-    them as they were."""
+class Relation(NamedTuple):
+    """How a Tensor shares elements with others.
 
-    ref: typing.Any  # weak reference to it
+    A program that changes some of them must find them as they were in its captured run.
+
+    Attributes:
+        ref: weak reference to the Tensor.
+        alias: its Alias.
+        is_current: bool, whether it shows its nearest living base.
+    """
+
+    ref: weakref.ref
     alias: Alias
-    linked: bool  # whether it is what it shows of the nearest Tensor above
+    is_current: bool
 
 
-def relations(tensors, wanted=lambda tensor: True):
-    """The Relations of all that share elements with Tensors, these included; none for a Tensor that is alone.
-    wanted: which of them count."""
+def _every(tensor: Tensor) -> bool:
+    return True
+
+
+def relations(tensors: Iterable[Tensor], counts: Callable[[Tensor], bool] = _every) -> list[Relation]:
+    """The Relations of all Tensors that share elements with some, these included.
+
+    A Tensor that shares with no other has none.
+
+    Args:
+        tensors: the Tensors.
+        counts: whether a Tensor counts.
+    """
     families = {id(t._alias.family): t._alias.family for t in tensors if t._alias is not None}
-    found = []
+    result = []
     for family in families.values():
-        living = [
-            one
-            for one in family.living()
-            if one._alias is not None and one._alias.family is family and wanted(one)
+        members = [
+            tensor
+            for tensor in family.living()
+            if tensor._alias is not None and tensor._alias.family is family and counts(tensor)
         ]
-        found += (
-            [Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living]
-            if len(living) > 1
-            else []
-        )
-    return found
+        if len(members) > 1:
+            result += [Relation(_ref(t), t._alias, t._alias.is_current()) for t in members]
+    return result
 
 
-def _is_linked(alias):
-    nearest = alias.nearest()
-    return nearest is None or nearest[1].version[0] == nearest[0]._version
-
-
-def are_related(tensors, before, wanted):
+def have_relations(
+    tensors: Iterable[Tensor], before: list[Relation], counts: Callable[[Tensor], bool]
+) -> bool:
     """Whether Tensors share elements with the same others as before, in the same way."""
-    now = relations(tensors, wanted)
+    now = relations(tensors, counts)
     return len(now) == len(before) and all(
         [
-            a.ref() is b.ref() and a.alias is b.alias and a.linked is b.linked
+            a.ref() is b.ref() and a.alias is b.alias and a.is_current is b.is_current
             for a, b in zip(now, before, strict=True)
         ]
     )
 
 
-def linked_again(found):
-    """Links those that were linked at the end of a run, now that a program has changed them as it did."""
-    for ref, alias, linked in found:
-        if linked and ref() is not None and (nearest := alias.nearest()) is not None:
-            nearest[1].version[0] = nearest[0]._version
+def relink_views(captured: list[Relation]) -> None:
+    """Makes the views current that were so at the end of a run, after a program has changed them alike."""
+    for relation in captured:
+        if not relation.is_current or relation.ref() is None:
+            continue
+        base = relation.alias.living_base()
+        if base is not None:
+            base.alias.version[0] = base.tensor._version

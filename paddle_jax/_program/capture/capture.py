@@ -37,7 +37,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
-from paddle_jax._core.tensors.tensor import Number, init
+from paddle_jax._core.tensors.tensor import NumberTensor, init_tensor
 from paddle_jax._core.tensors.views import relations
 from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.host_random import HostRandom
@@ -180,7 +180,7 @@ class Capture(Trace):
             return raw  # NumPy arrays are constants that an operation made
         entry = self.arrays.get(id(raw))
         if entry is None:
-            if type(tensor) is Number:
+            if type(tensor) is NumberTensor:
                 return raw
             entry = self._meet(tensor)
         return self._lifted(entry)
@@ -225,7 +225,7 @@ class Capture(Trace):
             isinstance(raw, np.ndarray | np.generic)
             or type(raw) is LazyArray
             and type(raw.array) is tuple
-            or type(tensor) is Number
+            or type(tensor) is NumberTensor
         ):
             return to_numpy(to_array(raw))
         entry = next((e for e in self.inputs[self.variable :] if _holds(e, tensor)), None)
@@ -640,7 +640,7 @@ def _maker(prototypes, rebuild):
             kinds, values, results, strict=True
         ):
             tensor = kind.__new__(kind)
-            init(tensor, value, stop)
+            init_tensor(tensor, value, stop)
             tensor._name, tensor.persistable = name, persistable
             tensor.__dict__.update(more)
             if flows:

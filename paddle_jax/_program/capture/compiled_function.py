@@ -35,7 +35,7 @@ from paddle_jax._core.lazy.transfer import to_array, to_jax_array, to_numpy
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, note_program
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._core.tensors.views import are_related, linked_again, relations
+from paddle_jax._core.tensors.views import have_relations, relations, relink_views
 from paddle_jax._program.capture.capture import grad_kind
 from paddle_jax._program.capture.captured_checks import CapturedChecks
 from paddle_jax._program.capture.flat_buffer import FlatBuffer, Scattered
@@ -193,7 +193,7 @@ class CompiledFunction:
                     f"the value of {tensors[i].name}, which the function looks at on the host, has changed"
                 )
         if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
-            if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(
+            if any([tensors[at] is not ref() for at, ref in self.related]) or not have_relations(
                 shared, self.relations, _is_outside
             ):
                 raise GuardFailure("the Tensors that share elements with what is changed in place are others")
@@ -459,7 +459,7 @@ class CompiledFunction:
                 enqueue_results(raws[at], change.checks)
             else:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
-        linked_again(self.captured.relations)
+        relink_views(self.captured.relations)
 
 
 _SET_RAW = Tensor._raw.__set__

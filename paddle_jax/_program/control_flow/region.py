@@ -27,7 +27,7 @@ from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tensors.random import default_generator
-from paddle_jax._core.tensors.tensor import Tensor, inside, wrap
+from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._program.capture.capture import refuse_possible_outside
 from paddle_jax._program.control_flow.effects import without_effects
 from paddle_jax._program.control_flow.host_values import HostValue
@@ -426,7 +426,7 @@ class Operands:
 
 def without_gradient(tensor: Tensor, stop: bool) -> Tensor:
     """A result of an operation; with `stop` a plain value, though the operation has gradients."""
-    return wrap(inside(tensor)) if stop else tensor
+    return wrap(raw_for_trace(tensor)) if stop else tensor
 
 
 def write_back(change: Change, new: Tensor) -> None:

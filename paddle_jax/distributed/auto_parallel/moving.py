@@ -15,7 +15,7 @@ from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
-from paddle_jax._core.tensors.tensor import held, init, wrap
+from paddle_jax._core.tensors.tensor import init_tensor, read_raw, wrap
 from paddle_jax.distributed.auto_parallel.spread import noted, spread_of
 
 DENSE = "dense"  # the layout of a value on the default device alone
@@ -91,7 +91,7 @@ def _gathered(raw):
 
 def moved(tensor, spread):
     """A Tensor in another layout, recorded on the tape."""
-    old = held(tensor)
+    old = read_raw(tensor)
     new = placed(old, spread)
     if local.ctx.grad and not tensor.stop_gradient:
         elsewhere = spread is DENSE or devices_of(old) != devices_of(new)
@@ -107,7 +107,7 @@ def moved(tensor, spread):
 def copy_of(tensor, spread, like):
     """A Tensor of the class and with the attributes of another, a leaf in another layout."""
     made = like.__new__(like)
-    init(made, placed(held(tensor), spread), tensor.stop_gradient)
+    init_tensor(made, placed(read_raw(tensor), spread), tensor.stop_gradient)
     made.persistable, made._dist = tensor.persistable, spread
     made.__dict__.update(tensor.__dict__)
     return made

@@ -15,7 +15,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_jax_array
-from paddle_jax._core.tensors.tensor import held
+from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
     ReduceType,
@@ -137,7 +137,7 @@ def spread_of(tensor):
     return (
         spread
         if spread is not None or not spread_out(tensor._raw)
-        else spread_of_array(to_jax_array(held(tensor)))
+        else spread_of_array(to_jax_array(read_raw(tensor)))
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.lazy.transfer import to_jax_array, to_numpy
-from paddle_jax._core.tensors.tensor import Tensor, held
+from paddle_jax._core.tensors.tensor import Tensor, read_raw
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
 from paddle_jax.distributed.communication import all_gather_object, barrier
@@ -100,7 +100,7 @@ def save_state_dict(
     # one that is there belongs to a checkpoint that is there
     file = next(name for name in names if not (folder / name).exists())
     for name, tensor in tensors.items():
-        array = to_jax_array(held(tensor_of(tensor)))
+        array = to_jax_array(read_raw(tensor_of(tensor)))
         entry = described[name] = {"shape": whole_shape(tensor), "dtype": array.dtype.name, "pieces": []}
         for start, part in _pieces(array, rank) if isinstance(tensor, Tensor) else local_piece(tensor, array):
             data = np.ascontiguousarray(part)

@@ -10,7 +10,7 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.kernels.op_record import OWN
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op
-from paddle_jax._core.tensors.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.pickle_names import CorruptFileError
 
@@ -51,7 +51,7 @@ def _value(plain, numbers):
         ((kind, text),) = plain.items()
         if kind == "number":
             given = numbers[text]
-            return (on_host(given, "a length") if isinstance(given, Tensor) else given).item()
+            return (host_value(given, "a length") if isinstance(given, Tensor) else given).item()
         return {"dtype": dtypes.convert, "numpy": np.dtype, "float": float}[kind](text)
     return plain
 

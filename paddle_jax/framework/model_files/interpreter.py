@@ -17,7 +17,7 @@ from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax._core.tensors.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.framework.model_files import extension_ops
 from paddle_jax.framework.model_files.constant_folding import HOST, fold, known
 from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
@@ -127,7 +127,7 @@ def _apply(op, operands):
 def _if(op, operands, env):
     test, (yes, no) = operands[0], op.blocks
     if known(test) or not isinstance(test._raw, jax.core.Tracer):
-        taken = yes if bool(test if known(test) else on_host(test, "pd_op.if")) else no
+        taken = yes if bool(test if known(test) else host_value(test, "pd_op.if")) else no
         return run_block(taken, env) or []
 
     written = _written(op, env)
@@ -152,7 +152,7 @@ def _if(op, operands, env):
 def _while(op, operands, env):
     test, values, body = operands[0], operands[1:], op.blocks[0]
     while known(test) or not isinstance(test._raw, jax.core.Tracer):
-        if not bool(test if known(test) else on_host(test, "pd_op.while")):
+        if not bool(test if known(test) else host_value(test, "pd_op.while")):
             return values
         env.update(zip(body.args, values, strict=True))
         test, *found = run_block(body, env)

@@ -7,7 +7,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.tensor import Tensor, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside, number
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
@@ -54,7 +54,7 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
             "sequence_mask: maxlen: got 0; it must be at least 1, or None for the largest length"
         )
     if maxlen is None or maxlen < 0:
-        maxlen = on_host(x, "sequence_mask", "give maxlen").max(initial=0)
+        maxlen = host_value(x, "sequence_mask", "give maxlen").max(initial=0)
     return _mask(x, to_int(maxlen), dtypes.convert(dtype))
 
 

@@ -12,14 +12,14 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tape.sparse_rows import note_lookup
-from paddle_jax._core.tensors.tensor import Tensor, held, on_host
+from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
 from paddle_jax.tensor.axes import number
 
 
 def concrete(tensor):
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
     CPU), else None."""
-    value = after_checks(materialize(held(tensor)))
+    value = after_checks(materialize(read_raw(tensor)))
     if isinstance(value, np.ndarray):
         return value
     if (
@@ -101,7 +101,7 @@ def one_hot(x, num_classes=-1, name=None):
     if n == -1:
         if x.size == 0:
             raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
-        n = int(on_host(x, "one_hot", "give num_classes").max()) + 1
+        n = int(host_value(x, "one_hot", "give num_classes").max()) + 1
     check_ids("one_hot", "x", x, n)
     return _one_hot(x, n)
 

@@ -10,7 +10,7 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.random import next_key
-from paddle_jax._core.tensors.tensor import on_host, wrap
+from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
@@ -248,7 +248,7 @@ def class_center_sample(label, num_classes, num_samples, group=None):
             f"class_center_sample: num_samples: got {num_samples}; there are only {num_classes} classes"
         )
     check_ids("class_center_sample", "label", label, num_classes)
-    array = on_host(label, "class_center_sample")
+    array = host_value(label, "class_center_sample")
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
     drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")[

@@ -8,8 +8,8 @@ import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
-from paddle_jax._core.tensors.layout import keep_layout
-from paddle_jax._core.tensors.tensor import Tensor, held
+from paddle_jax._core.tensors.layout import restore_layout
+from paddle_jax._core.tensors.tensor import Tensor, read_raw
 from paddle_jax.nn.layer.registrations import Registered
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
@@ -160,7 +160,7 @@ class StateMixin:
             warnings.warn(f"Skip loading for {key}. {problem}", stacklevel=2)
         for tensor, array in pairs:
             tensor._rebind(array)
-            keep_layout(tensor)
+            restore_layout(tensor)
         return missing, [name for name in state_dict if name not in used]
 
     set_dict = load_dict = set_state_dict
@@ -204,7 +204,7 @@ def _matching(tensor, value):
             f"set_state_dict: {tensor.name}: got {type(value).__name__}; "
             "values must be Tensors or NumPy arrays"
         )
-    array = held(value) if isinstance(value, Tensor) else np.array(value)
+    array = read_raw(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return persistent_from_numpy(np.array(to_numpy(materialize(array))).view(target))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 
 _MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}
@@ -54,7 +54,7 @@ def decode_jpeg(x, mode="unchanged", name=None):
         raise ModuleNotFoundError(
             "decode_jpeg: pillow is not installed: pip install 'paddle_jax[vision]'"
         ) from None
-    image = Image.open(io.BytesIO(on_host(x, "decode_jpeg").tobytes()))
+    image = Image.open(io.BytesIO(host_value(x, "decode_jpeg").tobytes()))
     pixels = np.asarray(image if _MODES[mode] is None else image.convert(_MODES[mode]))
     return to_tensor(pixels[None] if pixels.ndim == 2 else np.ascontiguousarray(pixels.transpose(2, 0, 1)))
 

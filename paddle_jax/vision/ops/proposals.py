@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.vision.ops.suppression import areas, descending, suppressed
 
@@ -65,8 +65,8 @@ def distribute_fpn_proposals(
             "distribute_fpn_proposals: rois_num: got None; it must say how many regions each image has"
         )
     regions, counts = (
-        on_host(fpn_rois, "distribute_fpn_proposals"),
-        on_host(rois_num, "distribute_fpn_proposals"),
+        host_value(fpn_rois, "distribute_fpn_proposals"),
+        host_value(rois_num, "distribute_fpn_proposals"),
     )
     if counts.sum() > len(regions):
         raise IndexError(
@@ -186,7 +186,7 @@ def generate_proposals(
             "image a region belongs to, pass True"
         )
     values, codes, sizes, boxes, factors = (
-        on_host(t, "generate_proposals") for t in (scores, bbox_deltas, img_size, anchors, variances)
+        host_value(t, "generate_proposals") for t in (scores, bbox_deltas, img_size, anchors, variances)
     )
     n, a, h, w = values.shape
     values = values.transpose(0, 2, 3, 1).reshape(n, -1)

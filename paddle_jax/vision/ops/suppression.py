@@ -5,7 +5,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
-from paddle_jax._core.tensors.tensor import on_host
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 
 
@@ -103,10 +103,10 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
     """
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise ValueError(f"(InvalidArgument) nms: boxes: got shape {list(boxes.shape)}; it must be [N, 4]")
-    corners = on_host(boxes, "nms")
+    corners = host_value(boxes, "nms")
     if scores is None:
         return to_tensor(suppressed(corners, iou_threshold))
-    values = on_host(scores, "nms")
+    values = host_value(scores, "nms")
     if category_idxs is None:
         order = descending(values)
         return to_tensor(order[suppressed(corners[order], iou_threshold)])
@@ -118,7 +118,7 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
         raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
     if top_k is not None and top_k < 1:
         raise ValueError(f"nms: top_k: got {top_k}; it must be at least 1")
-    kinds, kept = on_host(category_idxs, "nms"), []
+    kinds, kept = host_value(category_idxs, "nms"), []
     for kind in categories:
         of_kind = np.flatnonzero(kinds == int(kind))
         order = of_kind[descending(values[of_kind])]
@@ -213,7 +213,7 @@ def matrix_nms(
     See:
         Wang et al., SOLOv2, arXiv 2003.10152.
     """
-    corners, values = on_host(bboxes, "matrix_nms"), on_host(scores, "matrix_nms")
+    corners, values = host_value(bboxes, "matrix_nms"), host_value(scores, "matrix_nms")
     shared = (
         (score_threshold, post_threshold),
         (nms_top_k, keep_top_k),
@@ -246,7 +246,7 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
     Raises:
         ValueError: the boxes do not have four numbers, or there are no counts for scores [M, C].
     """
-    corners, values = on_host(boxes, "multiclass_nms3"), on_host(scores, "multiclass_nms3")
+    corners, values = host_value(boxes, "multiclass_nms3"), host_value(scores, "multiclass_nms3")
     if corners.shape[-1] != 4 or (values.ndim == 2 and counts is None):
         raise ValueError(
             f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores "
@@ -261,7 +261,7 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
             for i, b, v in zip(starts, corners, values, strict=False)
         ]
     else:
-        ends = np.cumsum(on_host(counts, "multiclass_nms3"))
+        ends = np.cumsum(host_value(counts, "multiclass_nms3"))
         images = [
             (
                 corners[i:j].swapaxes(0, 1),
