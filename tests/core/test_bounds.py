@@ -86,7 +86,7 @@ def test_an_older_signature_does_not_end_the_segment(paddle, small):
                 kernel().start_generation()
         z = paddle.tanh(y)
         assert y._raw.array is None  # not run
-        assert z._raw.seg is y._raw.seg
+        assert z._raw.segment is y._raw.segment
         np.testing.assert_allclose(float(z.sum()), 5 * np.tanh(0.5), rtol=1e-6)
 
 

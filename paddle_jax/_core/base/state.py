@@ -28,7 +28,16 @@ class Context:
         eager_frame_class: the class of eager execution.
     """
 
-    __slots__ = ("after_backward", "amp", "amp_arguments", "frame", "grad", "hint", "segment", "unit")
+    __slots__ = (
+        "after_backward",
+        "amp",
+        "amp_arguments",
+        "frame",
+        "grad",
+        "next_limit",
+        "segment",
+        "loop_unit",
+    )
 
     on_create: Callable[[Context], None] | None = None
     on_thread_start: Callable[[Context], None] | None = None
@@ -40,8 +49,8 @@ class Context:
         self.amp: Any = None
         self.amp_arguments: Any = None
         self.after_backward: list[Callable[[], None]] | None = None
-        self.unit = 0
-        self.hint = 0
+        self.loop_unit = 0
+        self.next_limit = 0
         self.frame: Any = Context.eager_frame_class and Context.eager_frame_class()
         if Context.on_create is not None:
             Context.on_create(self)

@@ -26,10 +26,10 @@ def run{n}(kernel, {xs}):
         return run(kernel, ({xs},))
     out = None
     try:
-        seg.busy = True
+        seg.recording = True
         ops = seg.ops
         if len(ops) < seg.limit:
-            places = seg.places
+            places = seg.leaf_positions
 {positions}
             if {placed}:
                 ops.append((sig, {ps}))
@@ -38,11 +38,11 @@ def run{n}(kernel, {xs}):
                 out = new(LazyArray)
                 out.aval = sig.out_avals
                 out.array = None
-                out.seg = seg
-                out.pos = pos
+                out.segment = seg
+                out.position = pos
                 seg.results.append(out)
     finally:
-        seg.busy = False
+        seg.recording = False
     if out is None:
         return run(kernel, ({xs},))
     t = new(Tensor)
@@ -64,15 +64,15 @@ def run{n}(kernel, {xs}):
     node.kernel = kernel
     node.values = ({vs},)
     node.n_out = 1
-    node.seg = seg
-    node.pos = pos
+    node.segment = seg
+    node.position = pos
     node.hooks = node.zero_grad_sources = None
     node.serial = next_serial()
 {edges}
     return t
 """
 _POSITION = (
-    "            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else "
+    "            p{i} = (v{i}.position if v{i}.segment is seg else None) if v{i}.array is None else "
     "places.get(v{i}) or add_leaf(seg, v{i})"
 )
 _STOP = "        if x{i}._stop: flow &= {mask}"

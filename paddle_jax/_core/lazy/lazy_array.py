@@ -40,7 +40,7 @@ class LazyArray:
         made: Sig of the operation that made a large result, else unset.
     """
 
-    __slots__ = ("array", "aval", "bounds", "device", "made", "pos", "seg")
+    __slots__ = ("array", "aval", "bounds", "device", "made", "position", "segment")
 
     array: Any
     aval: Aval

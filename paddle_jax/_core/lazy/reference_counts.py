@@ -32,7 +32,7 @@ def is_unreferenced(leaves: list, i: int, holders: int = 0) -> bool:
 
 def _pending(values: list, unreferenced: int) -> dict:
     count = sys.getrefcount
-    return {v.pos: v for v in values if count(v) > unreferenced and v.array is None}
+    return {v.position: v for v in values if count(v) > unreferenced and v.array is None}
 
 
 def _unreferenced() -> int:

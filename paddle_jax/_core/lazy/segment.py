@@ -130,8 +130,14 @@ class Segment:
     )
 
     def __init__(self, limit):
-        self.ops, self.leaves, self.places, self.results = [], [], {}, []
-        self.limit, self.busy, self.device, self.error, self.running = limit, False, UNDECIDED, None, None
+        self.ops, self.leaves, self.leaf_positions, self.results = [], [], {}, []
+        self.limit, self.recording, self.device, self.error, self.running = (
+            limit,
+            False,
+            UNDECIDED,
+            None,
+            None,
+        )
         self.lock = threading.RLock()
         self.room = settings.pending_mb << 20
         self.why = "the first op after optimizer.step() or the next batch"
@@ -150,7 +156,7 @@ class Segment:
     def close(self):
         """Lets go of everything: all that is referenced has been computed."""
         self.limit = -1
-        self.ops, self.leaves, self.places, self.results, self.running = (), None, None, None, None
+        self.ops, self.leaves, self.leaf_positions, self.results, self.running = (), None, None, None, None
 
 
 def wait_until_idle(segment):
@@ -158,7 +164,7 @@ def wait_until_idle(segment):
     an interrupted recording stays)."""
     segment.limit = -1
     for _ in range(_PATIENCE):
-        if not segment.busy:
+        if not segment.recording:
             return True
         time.sleep(0.0001)
     return False
@@ -213,13 +219,13 @@ def record(ctx, kernel, raws):
     if sig is None:
         return _record_slow_path(ctx, kernel, raws)
     try:
-        seg.busy = True
-        ops, places = seg.ops, seg.places
+        seg.recording = True
+        ops, places = seg.ops, seg.leaf_positions
         if len(ops) < seg.limit:
             entry = [sig]
             for v in raws:
                 p = (
-                    (v.pos if v.seg is seg else None)
+                    (v.position if v.segment is seg else None)
                     if v.array is None
                     else places.get(v) or add_leaf(seg, v)
                 )
@@ -233,13 +239,13 @@ def record(ctx, kernel, raws):
                     out = _new(LazyArray)
                     out.aval = sig.out_avals
                     out.array = None
-                    out.seg = seg
-                    out.pos = n
+                    out.segment = seg
+                    out.position = n
                     seg.results.append(out)
                     return out
                 return _results(seg, sig, n)
     finally:
-        seg.busy = False
+        seg.recording = False
     return _record_slow_path(ctx, kernel, raws)
 
 
@@ -251,8 +257,8 @@ def _results(seg, sig, n):
         pos += 1 << OUTPUT_SHIFT
         out.aval = aval
         out.array = None
-        out.seg = seg
-        out.pos = pos
+        out.segment = seg
+        out.position = pos
         results.append(out)
     seg.results.extend(results)
     return results if sig.container is list else tuple(results)
@@ -285,7 +291,7 @@ def prepare_segment(ctx, values):
     end of a period."""
     seg = ctx.segment
     for v in values:
-        if v.array is None and v.seg is not seg:
+        if v.array is None and v.segment is not seg:
             to_array(v)
     if seg.limit < 0:
         with seg.lock:  # another thread is running it

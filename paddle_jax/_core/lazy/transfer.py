@@ -45,7 +45,7 @@ def materialize(raw: Any) -> Any:
         return raw
     array = raw.array
     if array is None:
-        array = raw.seg.materialize(raw)
+        array = raw.segment.materialize(raw)
     if type(array) is tuple:
         aval = raw.aval
         if not aval.shape:

@@ -300,7 +300,7 @@ class _Leaves:
 
     def __init__(self, program, donated, kept, packed):
         self.known = dict(zip((*program.donate, *program.keep), (*donated, *kept), strict=True))
-        self.avals, self.hosts, self.packed, self.places = program.avals, program.key[2], packed, {}
+        self.avals, self.hosts, self.packed, self.leaf_positions = program.avals, program.key[2], packed, {}
         for slot, (_, members) in enumerate(program.groups):
             at = 0
             for i in members:

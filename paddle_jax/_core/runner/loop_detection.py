@@ -23,17 +23,17 @@ def cut_or_grow(seg, ctx):
     raises the limit."""
     sigs = [entry[0] for entry in seg.ops]
     n, most = len(sigs), settings.max_ops
-    if ctx.unit and n == ctx.unit[0] and sigs[ctx.unit[1] :] == sigs[: -ctx.unit[1]]:
+    if ctx.loop_unit and n == ctx.loop_unit[0] and sigs[ctx.loop_unit[1] :] == sigs[: -ctx.loop_unit[1]]:
         seg.run("the end of a period of a loop")
         return
-    ctx.unit = None
+    ctx.loop_unit = None
     if n < min(FIRST_LIMIT, most):
         seg.limit = min(FIRST_LIMIT, most)
         return
     window = n // 2 if n < most else n
     period = smallest_period(sigs, window, window // REPEATS if n < most else window // 2)
     if period:
-        ctx.unit = (period * max(1, -(-UNIT // period)), period)
+        ctx.loop_unit = (period * max(1, -(-UNIT // period)), period)
         seg.run("the end of a period of a loop")
     elif n >= most:
         seg.run("FLAGS_deferred_max_ops was reached")

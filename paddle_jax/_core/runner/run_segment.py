@@ -45,7 +45,7 @@ def run_segment(seg, why):
             return
         if ctx.segment is seg:
             # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
-            whole = not seg.busy
+            whole = not seg.recording
             ctx.segment = _next(ctx)
         else:
             whole = wait_until_idle(seg)
@@ -65,7 +65,7 @@ def run_single_op(seg) -> bool:
     device = default_device() if seg.device is UNDECIDED else seg.device
     if (
         ctx.segment is not seg
-        or seg.busy
+        or seg.recording
         or seg.running is not None
         or not may_interpret(device)
         or Verbose.wants("segment")
@@ -82,7 +82,7 @@ def run_single_op(seg) -> bool:
             if value.aval.nbytes >= _LARGE:
                 value.made = sig
             value.device = device
-            value.array = select_result(found, value.pos)
+            value.array = select_result(found, value.position)
     log.segments += 1
     if ctx.segment is seg:
         ctx.segment = _next(ctx)
@@ -111,7 +111,9 @@ def interpret_now(kernel, raws):
 
 def _next(ctx):
     """The segment that comes after."""
-    return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LIMIT, ctx.hint), settings.max_ops))
+    return Segment(
+        min(ctx.loop_unit[0] if ctx.loop_unit else max(FIRST_LIMIT, ctx.next_limit), settings.max_ops)
+    )
 
 
 _NOTHING = contextlib.nullcontext()
@@ -129,11 +131,11 @@ def _run_ops(seg, whole, why, ctx):
     ops, live, clean = seg.ops, tuple(values), repair_tracing()
     if whole:
         # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
-        seg.places.clear()  # whoever is about to record holds it, too
+        seg.leaf_positions.clear()  # whoever is about to record holds it, too
     for value in values.values():
         value.device = seg.device
         if value.aval.nbytes >= _LARGE:
-            value.made = ops[value.pos & OP_MASK][0]
+            value.made = ops[value.position & OP_MASK][0]
     device = default_device() if seg.device is UNDECIDED else seg.device
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
@@ -141,7 +143,7 @@ def _run_ops(seg, whole, why, ctx):
         with np.errstate(all="ignore"), _NOTHING if clean else eager_evaluation():
             run_op_by_op(ops, seg.leaves, values, may_interpret(device))
     else:
-        ctx.hint = len(ops) + 1
+        ctx.next_limit = len(ops) + 1
     if seg.device is UNDECIDED or (type(seg.device) is frozenset and log.compiled_runs == hits):
         for value in values.values():
             value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)

@@ -235,7 +235,7 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
                 for edge, ct in zip(edges, record(ctx, kernel, (*node.values, cts)), strict=True):
                     push(edge[0], edge[1], ct)
             if not retain_graph:
-                node.values = node.seg = None
+                node.values = node.segment = None
             continue
         if node.n_out == 1:
             cts = [cts]

@@ -38,9 +38,9 @@ class Node:
         "hooks",
         "kernel",
         "n_out",
-        "pos",
+        "position",
         "rows",
-        "seg",
+        "segment",
         "serial",
         "values",
         "zero_grad_sources",
@@ -56,14 +56,14 @@ class Node:
             n_out,
             zero_grad_sources,
         )
-        self.hooks = self.seg = None
+        self.hooks = self.segment = None
         self.serial = next_serial()
 
     def of(self, out):
         """Notes where the operation that gave `out`, a raw result or several, was recorded."""
         first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
         if type(first) is LazyArray and first.array is None:
-            self.seg, self.pos = first.seg, first.pos & OP_MASK
+            self.segment, self.position = first.segment, first.position & OP_MASK
         return self
 
     def __repr__(self):
@@ -87,7 +87,7 @@ class Node:
 
     def hooks_of(self, idx):
         """The gradient hooks of output `idx`, a dict that can be added to."""
-        self.hooks, self.seg = {} if self.hooks is None else self.hooks, None
+        self.hooks, self.segment = {} if self.hooks is None else self.hooks, None
         return self.hooks.setdefault(idx, {})
 
     def zeros_of(self, idx):
@@ -177,7 +177,7 @@ class Node:
 
     def free(self):
         """Drops the operands; the links stay so that a second backward can say what happened."""
-        self.values = self.seg = None
+        self.values = self.segment = None
 
 
 class ResidualNode(Node):

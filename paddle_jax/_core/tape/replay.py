@@ -43,7 +43,7 @@ def key_of(tensors, grads, inputs=None):
     if (
         seg is None
         or node is None
-        or node.seg is not seg
+        or node.segment is not seg
         or len(tensors) > 1
         or grads[0] is not None
         or result.stop_gradient
@@ -53,7 +53,7 @@ def key_of(tensors, grads, inputs=None):
         return None
     if inputs is not None and any([leaf._node is not None for leaf in inputs]):
         return None
-    return node.pos, result._idx, result._raw.aval, inputs and len(inputs), tuple(seg.ops)
+    return node.position, result._idx, result._raw.aval, inputs and len(inputs), tuple(seg.ops)
 
 
 class Pass:
@@ -77,7 +77,11 @@ class Pass:
         nodes, leaves = [root], []
         try:
             for node, (pos, diff, sources) in zip(nodes, self.nodes, strict=False):
-                if node.pos != pos or node.seg is not seg or (node.diff is not diff and node.diff != diff):
+                if (
+                    node.position != pos
+                    or node.segment is not seg
+                    or (node.diff is not diff and node.diff != diff)
+                ):
                     return None
                 edge = 0
                 for where, output in sources:
@@ -109,7 +113,7 @@ class Pass:
         pending = [g for g in grads if g.array is None]
         ops, leaves, entries = seg.ops, seg.leaves, self.entries
         try:
-            seg.busy = True
+            seg.recording = True
             if length + len(entries) > seg.limit or len(leaves) != self.leaves:
                 return None
             leaves.extend(numbers)
@@ -119,14 +123,14 @@ class Pass:
                 return None
             seg.results.extend(pending)
         finally:
-            seg.busy = False
+            seg.recording = False
         return grads
 
 
 def _pending(seg, aval, pos):
     """The Value of a result of a segment."""
     value = _new(LazyArray)
-    value.aval, value.array, value.seg, value.pos = aval, None, seg, pos
+    value.aval, value.array, value.segment, value.position = aval, None, seg, pos
     return value
 
 
@@ -136,7 +140,7 @@ def repeated(key, root, retain_graph, inputs=None):
     known = _Passes.known.get(key)
     if known is None:
         return None
-    seg = root.seg
+    seg = root.segment
     reached = known.reached(seg, root)
     if reached is None:
         return None
@@ -148,7 +152,7 @@ def repeated(key, root, retain_graph, inputs=None):
         return None
     if not retain_graph:
         for node in nodes:
-            node.values = node.seg = None
+            node.values = node.segment = None
     return nodes, leaves, grads
 
 
@@ -175,13 +179,13 @@ class Watch:
 
     def __init__(self, key, root, inputs):
         self.inputs = inputs
-        self.key, self.seg, self.outside = key, root.seg, len(root.seg.leaves)
+        self.key, self.segment, self.outside = key, root.segment, len(root.segment.leaves)
         self.nodes, self.leaves, self.places = [root], [], {root: 0}
         sources = [tuple([(self._where(source), idx) for source, idx in node.edges]) for node in self.nodes]
         self.values = [node.values for node in self.nodes]
-        plain = all([node.seg is self.seg and node.values is not None for node in self.nodes])
+        plain = all([node.segment is self.segment and node.values is not None for node in self.nodes])
         self.at = (
-            [(node.pos, node.diff, where) for node, where in zip(self.nodes, sources, strict=True)]
+            [(node.position, node.diff, where) for node, where in zip(self.nodes, sources, strict=True)]
             if plain
             else None
         )
@@ -197,7 +201,7 @@ class Watch:
 
     def learn(self, walk):
         """Keeps what the walk has appended, where all of it can be appended again."""
-        seg, wanted = self.seg, None
+        seg, wanted = self.segment, None
         grads = [self._gradient(walk, leaf) for leaf in (self.inputs or self.leaves)]
         if self.inputs is not None and None not in grads:
             wanted = [_LEAF - 1 - self.places[id(leaf)] for leaf in self.inputs]
@@ -223,7 +227,7 @@ class Watch:
         if type(value) is not LazyArray:
             return None
         if value.array is None:
-            return (value.aval, value.pos) if value.seg is self.seg else None
+            return (value.aval, value.position) if value.segment is self.segment else None
         return value if value.device is CONSTANT else None
 
     def _number(self, value):

@@ -292,13 +292,13 @@ def note_lookup(found, ids, weight, padding: int):
         frame.on_row_lookup(weight, ids, padding)
     node = found._node
     if type(node) is Node and len(node.edges) == 1 and isinstance(node.edges[0][0], Tensor):
-        node.__class__, node.rows, node.seg = RowsNode, padding, None
+        node.__class__, node.rows, node.segment = RowsNode, padding, None
 
 
 def note_program(results, weight, marks):
     """Notes that a compiled function with these results looks up rows of a table that is a leaf."""
     node = next((tensor._node for tensor in results if tensor._node is not None), None)
     if type(node) is Node:
-        node.__class__, node.rows, node.seg = ProgramNode, {}, None
+        node.__class__, node.rows, node.segment = ProgramNode, {}, None
     if type(node) is ProgramNode:
         node.rows[id(weight)] = marks

@@ -142,8 +142,8 @@ def _bytes(raws: Iterable[Any]) -> int:
 def _signature_of(raw: Any) -> Any:
     """The Signature of the recorded operation that gives or gave a value; None where that is not known."""
     if type(raw) is LazyArray and raw.array is None:
-        ops = getattr(raw.seg, "ops", ())
-        index = raw.pos & OP_MASK
+        ops = getattr(raw.segment, "ops", ())
+        index = raw.position & OP_MASK
         if index < len(ops):  # else a compiled step keeps several Tensors in one array
             return ops[index][0]
     return getattr(raw, "made", None)

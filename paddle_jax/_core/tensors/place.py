@@ -176,7 +176,7 @@ def of(value: Any) -> Place:
         return current()
     if type(value) is not LazyArray:
         return of_device(_first(value.devices()))
-    device = value.device if value.array is not None else value.seg.device
+    device = value.device if value.array is not None else value.segment.device
     if isinstance(device, frozenset):
         return of_device(_first(device))
     if isinstance(device, jax.Device):

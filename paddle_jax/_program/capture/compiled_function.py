@@ -249,7 +249,7 @@ class CompiledFunction:
             if type(raw) is LazyArray or not isinstance(raw, jax.Array):
                 raws[i] = to_jax_array(raw)
                 # of a FlatBuffer's part the Tensor keeps being one
-                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:
+                if i < len(self.donated) or type(getattr(raw, "segment", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
             if (raws[i].shape, raws[i].dtype) != shapes[i]:
                 raise GuardFailure(

@@ -1,7 +1,7 @@
 """Flat buffers: the small arrays that a compiled step writes, kept as one array between its calls.
 
 Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is
-more than its arithmetic. The Tensors hold Values whose `seg` is the FlatBuffer; who asks for the array of one
+more than its arithmetic. The Tensors hold Values whose `segment` is the FlatBuffer; who asks for the array of one
 gets a copy of its part.
 """
 
@@ -123,7 +123,12 @@ class FlatBuffer:
         steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = LazyArray()
-            value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
+            value.aval, value.array, value.segment, value.position = (
+                aval_of(self.shapes[i], self.dtype),
+                None,
+                self,
+                i,
+            )
             steps.append((_SET_RAW, tensors[i], value))
         return itertools.chain(
             map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
@@ -134,10 +139,10 @@ class FlatBuffer:
         """The array of one Value (as a Segment gives it)."""
         with self.lock:
             if value.array is None:
-                start, end = self.spans[value.pos]
-                part = np.asarray(self.flat)[start:end].reshape(self.shapes[value.pos])
+                start, end = self.spans[value.position]
+                part = np.asarray(self.flat)[start:end].reshape(self.shapes[value.position])
                 value.array, value.device = self._put(part.copy()), self.device
-                self.read.append(value.pos)
+                self.read.append(value.position)
                 self.cost += _READ
             return value.array
 

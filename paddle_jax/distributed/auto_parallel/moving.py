@@ -73,7 +73,7 @@ def devices_of(raw):
     """The devices of a value, as far as they are known without running anything; None otherwise."""
     if type(raw) is not LazyArray:
         return getattr(getattr(raw, "sharding", None), "device_set", None)
-    return raw.device if raw.array is not None else raw.seg.device
+    return raw.device if raw.array is not None else raw.segment.device
 
 
 def _gathered(raw):

@@ -145,7 +145,7 @@ def spread_out(raw):
     """Whether a value lies on a mesh. Nothing is run for it."""
     if type(raw) is LazyArray:
         if raw.array is None:
-            return type(raw.seg.device) is frozenset
+            return type(raw.segment.device) is frozenset
         raw = raw.array
     return (
         isinstance(raw, jax.Array)
