@@ -283,7 +283,7 @@ class StaticFunction:
                 return self.dygraph_function(*args, **kwargs)
         if programs is None:
             new_shapes = self._shapes_beside(key)
-            if new_shapes is not None and new_shapes.waits(key):
+            if new_shapes is not None and new_shapes.runs_op_by_op(key):
                 return new_shapes.run(key, lambda: self.dygraph_function(*args, **kwargs))
         with CompileSwitch.lock:
             if programs is None and key in self._programs:  # compiled by another thread in the meantime

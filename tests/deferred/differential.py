@@ -213,13 +213,13 @@ def tier(module, donate=False, **settings):
     smallest operands too."""
     from paddle_jax._core.runner import compiled_segment as program
 
-    before = program._DONATE
-    program._DONATE = 1 if donate else before
+    before = program._MIN_DONATED_BYTES
+    program._MIN_DONATED_BYTES = 1 if donate else before
     try:
         with flags(module, **settings):
             yield
     finally:
-        program._DONATE = before
+        program._MIN_DONATED_BYTES = before
 
 
 def between_tiers(program, paddle, **settings):

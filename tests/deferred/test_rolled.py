@@ -66,7 +66,7 @@ def equations(paddle, program, count):
         jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype)
         for dtype, members in compiled.groups
     ]
-    leaves = [[compiled.avals[i].struct for i in part] for part in (compiled.donate, compiled.keep)]
+    leaves = [[compiled.avals[i].struct for i in part] for part in (compiled.donated, compiled.kept)]
     return len(jax.make_jaxpr(compiled._trace)(*leaves, packed).jaxpr.eqns)
 
 

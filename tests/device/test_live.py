@@ -47,7 +47,7 @@ def test_parameters_that_a_compiled_step_keeps_in_one_array(paddle):
 
     for _ in range(4):
         step(paddle.ones([2, 7]))
-    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer for p in net.parameters()), (
+    assert any(type(getattr(p._raw, "segment", None)) is FlatBuffer for p in net.parameters()), (
         "the step does not keep them together any more"
     )
     assert (

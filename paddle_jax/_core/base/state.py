@@ -20,8 +20,9 @@ class Context:
         amp_arguments: None, or the arguments of the innermost guard of mixed precision.
         after_backward: None, or during a backward pass a list of functions to call once the outermost pass
             is complete.
-        unit: int, see lazy/segment.py.
-        hint: int, see lazy/segment.py.
+        loop_unit: (operations of the compiled unit of a loop, operations of its period), or 0 or None where
+            the thread runs no such loop; see runner/loop_detection.py.
+        next_limit: int, one more than the operations of the last compiled segment.
         on_create: function that is called with every new Context. It puts the thread into the modes of the
             process.
         on_thread_start: function that is called with the Context of a thread that begins.
@@ -49,7 +50,7 @@ class Context:
         self.amp: Any = None
         self.amp_arguments: Any = None
         self.after_backward: list[Callable[[], None]] | None = None
-        self.loop_unit = 0
+        self.loop_unit: Any = 0
         self.next_limit = 0
         self.frame: Any = Context.eager_frame_class and Context.eager_frame_class()
         if Context.on_create is not None:

@@ -33,22 +33,22 @@ class LazyArray:
         array: the jax array; or a NumPy array that nobody changes, made by the interpreter; or a tuple of
             Python numbers (host numbers; a single one may fill a shape); or None while the operation that
             makes it has not run.
-        seg: Segment in which the operation that makes it was recorded; unset for operands.
-        pos: int, the position of the result in that segment (positions.py).
+        segment: Segment in which the operation that makes it was recorded; unset for operands.
+        position: int, the position of the result in that segment (positions.py).
         device: device of the array; None for host numbers, CONSTANT for constants.
         bounds: the least and the greatest element, unset until they are computed.
         made: Sig of the operation that made a large result, else unset.
     """
 
-    __slots__ = ("array", "aval", "bounds", "device", "made", "position", "segment")
+    __slots__ = ("array", "aval", "bounds", "device", "position", "segment", "signature")
 
     array: Any
     aval: Aval
     bounds: Any
     device: Any
-    made: OpSignature
-    pos: int
-    seg: Segment
+    position: int
+    segment: Segment
+    signature: OpSignature
 
     def __repr__(self) -> str:
         return f"<LazyArray {self.aval}{'' if self.array is not None else ' pending'}>"

@@ -1,61 +1,70 @@
-"""How much memory the pending ops of a segment may keep from being freed.
+"""Limits the memory that the pending operations of a segment keep from being freed.
 
-An operand that its owner has let go of lives on in the segment, so `total = total + batch.mean()` would hold
-every batch until the sum is read. The segment runs when running it frees more than a budget. An update in
-place frees nothing: the new value takes as much as the old one.
+An operand that its owner has dropped lives on in the segment, so `total = total + batch.mean()` would hold
+every batch until the sum is read. The segment runs if that frees more than a budget. An update in place frees
+nothing: the new value takes as much as the old one.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import jax
 
 from paddle_jax._core.lazy.reference_counts import is_unreferenced, referenced_results
 from paddle_jax._core.lazy.settings import settings
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.segment import Segment
+
 _MIB = 1 << 20
-_SHARE = 32  # of a device's memory, one part may be held
+_SHARE = 32  # pending operations may hold one part in so many of a device's memory
+_UNLIMITED = 1 << 62
 
-_limits: dict = {}
+_limits: dict[Any, int] = {}
 
 
-def memory_budget(device) -> int:
-    """Bytes that pending ops may hold on a device: FLAGS_deferred_pending_in_mb, and no more than a part of
-    what the device has."""
+def memory_budget(device: Any) -> int:
+    """Bytes that pending operations may hold on a device: FLAGS_deferred_pending_in_mb, and no more than a
+    part of the device's memory."""
     limit = _limits.get(device)
     if limit is None:
         limit = _limits[device] = _limit(device)
     return min(settings.pending_mb * _MIB, limit)
 
 
-def _limit(device) -> int:
-    unlimited = 1 << 62
+def _limit(device: Any) -> int:
     if type(device) is frozenset:
         return min(map(_limit, device))
     if not isinstance(device, jax.Device):  # the processor, whose client need not have started
-        return unlimited
+        return _UNLIMITED
     stats = device.memory_stats() or {}
-    return stats.get("bytes_limit", unlimited) // _SHARE
+    return stats.get("bytes_limit", _UNLIMITED) // _SHARE
 
 
-def freed_bytes(seg) -> int:
-    """Bytes that running a segment frees: what only its leaves hold, less the results that it makes."""
-    leaves = seg.leaves
-    # a leaf of host numbers takes no memory; any other is also a key of `places`
+def freed_bytes(segment: Segment) -> int:
+    """Bytes that running a segment frees: those that only its leaves hold, less those of its results."""
+    leaves = segment.leaves
+    # a leaf of host numbers takes no memory; any other is also a key of `leaf_positions`
     dead = sum(
         leaves[i].aval.nbytes
         for i in range(len(leaves))
         if type(leaves[i].array) is not tuple and is_unreferenced(leaves, i, holders=1)
     )
-    return dead - sum(value.aval.nbytes for value in referenced_results(seg.results).values())
+    return dead - sum(value.aval.nbytes for value in referenced_results(segment.results).values())
 
 
-def limit_memory(seg) -> None:
-    """Looks at what a segment holds, and lets it run before the next op where that is too much; called when
-    the leaves since the last look may have used the budget up."""
-    allowed = memory_budget(seg.device)
-    held = freed_bytes(seg)
+def limit_memory(segment: Segment) -> None:
+    """Lets a segment run before the next operation if it holds too much memory.
+
+    It is called when the leaves since the last call may have used up the budget.
+    """
+    allowed = memory_budget(segment.device)
+    held = freed_bytes(segment)
     if held < allowed:
-        seg.room = allowed - max(held, 0)
+        segment.allowance = allowed - max(held, 0)
         return
-    seg.room = allowed
-    if seg.limit > 0:
-        seg.limit = 0
-        seg.why = f"pending operations hold {held // _MIB} MiB"
+    segment.allowance = allowed
+    if segment.limit > 0:
+        segment.limit = 0
+        segment.limit_reason = f"pending operations hold {held // _MIB} MiB"

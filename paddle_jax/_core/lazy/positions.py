@@ -1,46 +1,61 @@
-"""Positions: how the operands and results of the ops of a segment are numbered, and what follows from that.
+"""Positions: the numbers of the operands and results of a segment's operations.
 
-The result of op i is `i`, or `i | k + 1 << OUTPUT` for each of several; leaf j is `-1 - j`. An op is a tuple
-of its Sig and the positions of its operands.
+The result of operation i is `i`, or `i | k + 1 << OUTPUT_SHIFT` for each of several; leaf j is `-1 - j`. An
+operation is a tuple of its OpSignature and the positions of its operands.
 """
 
-OUTPUT_SHIFT = 20  # bits of the op number within a position
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+OUTPUT_SHIFT = 20  # bits of the number of the operation within a position
 OP_MASK = (1 << OUTPUT_SHIFT) - 1
 
 
-def select_result(result, p):
-    """The result at position p, from all that its op gave."""
-    return result if p <= OP_MASK else result[(p >> OUTPUT_SHIFT) - 1]
+def select_result(result: Any, position: int) -> Any:
+    """The result at a position, from everything that its operation gave."""
+    return result if position <= OP_MASK else result[(position >> OUTPUT_SHIFT) - 1]
 
 
-def value_at(p, leaves, env):
-    """What is at a position; `env` holds what ops gave, by op."""
-    return leaves[-1 - p] if p < 0 else select_result(env[p & OP_MASK], p)
+def value_at(position: int, leaves: Any, env: Mapping[int, Any]) -> Any:
+    """The value at a position.
+
+    Args:
+        position: the position.
+        leaves: the values of the leaves.
+        env: results by operation.
+    """
+    return leaves[-1 - position] if position < 0 else select_result(env[position & OP_MASK], position)
 
 
-def aval_at(p, avals, ops):
+def aval_at(position: int, avals: Sequence[Any], ops: Sequence[tuple]) -> Any:
     """The Aval at a position; `avals` are those of the leaves."""
-    return avals[-1 - p] if p < 0 else select_result(ops[p & OP_MASK][0].out_avals, p)
+    if position < 0:
+        return avals[-1 - position]
+    return select_result(ops[position & OP_MASK][0].out_avals, position)
 
 
-def result_positions(ops, i):
-    """The positions of all results of op i."""
-    sig = ops[i][0]
-    return (
-        (i,) if sig.container is None else tuple(i | k + 1 << OUTPUT_SHIFT for k in range(len(sig.out_avals)))
-    )
+def result_positions(ops: Sequence[tuple], op_index: int) -> tuple[int, ...]:
+    """The positions of all results of an operation."""
+    signature = ops[op_index][0]
+    if signature.container is None:
+        return (op_index,)
+    return tuple(op_index | k + 1 << OUTPUT_SHIFT for k in range(len(signature.out_avals)))
 
 
-def needed_ops(ops, live):
-    """The ops that live results depend on, in order, each with the ops whose results nobody
-    reads afterwards."""
-    kept = {p & OP_MASK for p in live}
-    wanted, plan = set(kept), []
+def needed_ops(ops: Sequence[tuple], live: Iterable[int]) -> list[tuple[int, set[int]]]:
+    """The operations that live results depend on, in order.
+
+    Each comes with the operations whose results nobody reads after it.
+    """
+    needed = {position & OP_MASK for position in live}
+    order = []
     for i in range(len(ops) - 1, -1, -1):
-        if i not in wanted:
+        if i not in needed:
             continue
-        before = {p & OP_MASK for p in ops[i][1:] if p >= 0} - wanted
-        wanted |= before
-        plan.append((i, before))
-    plan.reverse()
-    return plan
+        last_reads = {position & OP_MASK for position in ops[i][1:] if position >= 0} - needed
+        needed |= last_reads
+        order.append((i, last_reads))
+    order.reverse()
+    return order

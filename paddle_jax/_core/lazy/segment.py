@@ -1,8 +1,9 @@
-"""Segments: what one thread has recorded since its last flush, and how ops get into them.
+"""Segments: the operations that one thread has recorded since it last ran them, and how they get there.
 
-An op is a tuple of its Sig and the positions of its operands (positions.py), so the recorded list is its own
-cache key. Appending that tuple is the one step that commits an op: whatever interrupts the code around it (a
-garbage collection that runs ops, KeyboardInterrupt) leaves the segment whole.
+A recorded operation is a tuple of its OpSignature and the positions of its operands (positions.py), so the
+list of them is its own cache key. Appending that tuple is the one step that commits an operation. Whatever
+interrupts the code around it (a garbage collection that runs operations, KeyboardInterrupt) leaves the
+segment whole.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.lazy.aval import INEXACT, as_aval
+from paddle_jax._core.base.state import Context
+from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.multi_device import committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import limit_memory
@@ -24,20 +26,32 @@ from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import note_signature
 from paddle_jax._core.lazy.transfer import to_array
 
-FIRST_LIMIT = 256  # length at which a segment is first examined for a period
-_MAX_SIGS = 1024
-_PATIENCE = 500  # tenths of a millisecond
-_new = object.__new__
+if TYPE_CHECKING:
+    from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
+    from paddle_jax._core.kernels.jaxpr_tracing import Equations
+    from paddle_jax._core.kernels.kernel import Kernel
+
+FIRST_LIMIT = 256  # length at which a segment is first examined for a loop
+_MAX_SIGNATURES = 1024  # of one kernel
+_MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
 UNDECIDED = object()  # device of a segment without leaves
+_MASKED_OPERANDS = 3  # the fast path takes no more operands
+_new = object.__new__
 
 
 class OpSignature:
-    """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result,
-    or a list of them.
+    """A kernel with the Avals of its operands: shapes are inferred once for each.
 
-    many: None, tuple or list, the structure of the result. traced: its equations. where: the user's line that
-    first called it. flow: which of the first operands a gradient can flow to from a single result (bit i for
-    operand i). cold: what the interpreter knows of it, once it was asked.
+    Attributes:
+        kernel: Kernel that the operation runs.
+        operand_avals: tuple of Aval.
+        out_avals: Aval of the result, or a list of them.
+        container: None for one result, or the type of several: tuple or list.
+        equations: Equations that the kernel was traced to.
+        user_line: str, the user's line that first called it.
+        gradient_mask: int, bit i is set if a gradient can flow from a single result to operand i; of the
+            first three operands.
+        tier_state: TierState of the runner, None until it is first run.
     """
 
     __slots__ = (
@@ -51,168 +65,188 @@ class OpSignature:
         "user_line",
     )
 
-    def __repr__(self):
+    def __init__(self, kernel: Kernel, operand_avals: tuple[Aval, ...], equations: Equations) -> None:
+        self.kernel = kernel
+        self.operand_avals = operand_avals
+        self.equations = equations
+        self.container = equations.container
+        out_avals = list(map(as_aval, equations.out_avals))
+        self.out_avals: Any = out_avals if self.container else out_avals[0]
+        self.user_line = user_line()
+        self.gradient_mask = self._gradient_mask()
+        self.tier_state: Any = None
+
+    def _gradient_mask(self) -> int:
+        if self.kernel.nondiff or self.container or self.out_avals.dtype.kind not in INEXACT:
+            return 0
+        mask = 0
+        for i, aval in enumerate(self.operand_avals[:_MASKED_OPERANDS]):
+            if aval.dtype.kind in INEXACT:
+                mask |= 1 << i
+        return mask & ~self.kernel.constant_mask
+
+    def __repr__(self) -> str:
         return f"{self.kernel.name}({', '.join(map(repr, self.operand_avals))})"
 
 
-def infer_signature(kernel, avals) -> OpSignature:
-    """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
+def infer_signature(kernel: Kernel, avals: tuple[Aval, ...]) -> OpSignature:
+    """A new signature of a kernel for operands of these Avals; raises what the operation raises for them."""
     try:
         equations = kernel.trace(avals)
     except Exception as error:
-        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from cause_for(
-            found, error
-        )
-    sig = OpSignature()
-    sig.kernel, sig.operand_avals, sig.user_line, sig.tier_state, sig.equations, sig.container = (
-        kernel,
-        avals,
-        user_line(),
-        None,
-        equations,
-        equations.container,
-    )
-    avals_out = list(map(as_aval, equations.out_avals))
-    sig.out_avals = avals_out if sig.container else avals_out[0]
-    passes = not kernel.nondiff and not sig.container and sig.out_avals.dtype.kind in INEXACT
-    sig.gradient_mask = (
-        sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
-        & ~kernel.constant_mask
-    )
-    if len(kernel.signatures) >= _MAX_SIGS:
+        translated = translate(kernel.name, [aval.struct for aval in avals], error, kernel)
+        raise translated from cause_for(translated, error)
+    signature = OpSignature(kernel, avals, equations)
+    if len(kernel.signatures) >= _MAX_SIGNATURES:
         kernel.start_generation()
     note_signature(kernel, avals)
-    kernel.signatures[avals] = sig
+    kernel.signatures[avals] = signature
     kernel.traced_equations.pop(avals, None)
-    return sig
+    return signature
 
 
-def signature_of(kernel, avals) -> OpSignature:
-    """The Sig of a kernel for operands of these Avals: one that is known, or a new one."""
+def signature_of(kernel: Kernel, avals: tuple[Aval, ...]) -> OpSignature:
+    """The signature of a kernel for operands of these Avals: a known one, or a new one."""
     if avals not in kernel.signatures and not kernel.revive_signature(avals):
         infer_signature(kernel, avals)
     return kernel.signatures[avals]
 
 
 class Segment:
-    """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step
-    boundary, -1: closed).
-
-    ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the
-    operands from outside, and the position of each. results: the results; one that nobody else references is
-    not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
-    program that is being run. error: why the results are lost for good. room: bytes of operands from outside
-    that may still come before somebody looks at what they hold. why: what a limit of 0 is due to.
+    """Operations recorded by one thread.
 
     The room `runner` is above this one. It attaches the methods that compute:
         run(reason): computes what is still referenced of the segment.
-        run_single_op(): computes a segment of one op by the interpreter; False where `run` has to do it.
+        run_single_op(): computes a segment of one operation by the interpreter; False where `run` has to.
         cut_or_grow(ctx): runs a segment that has reached its limit, or raises the limit.
+
+    Attributes:
+        ops: list of recorded operations. They stay until everything that is referenced has its array.
+        leaves: list of the LazyArrays that are operands from outside.
+        leaf_positions: dict from a leaf to its position; without host numbers.
+        results: list of the LazyArrays of all results. One that nobody else references is not computed for
+            its own sake.
+        limit: int, length at which recording stops for a decision; 0: at a step boundary, -1: closed.
+        limit_reason: str, the reason for a limit of 0.
+        device: device of the leaves, or UNDECIDED.
+        allowance: int, bytes of leaves that may be added before `limit_memory` checks what they hold.
+        recording: bool, whether an operation is being recorded at this moment.
+        running_call: InterruptSafeCall of the program that runs it, or None.
+        error: exception that made the results unavailable for good, or None.
+        lock: RLock, held while it runs.
     """
+
+    __slots__ = (
+        "allowance",
+        "device",
+        "error",
+        "leaf_positions",
+        "leaves",
+        "limit",
+        "limit_reason",
+        "lock",
+        "ops",
+        "recording",
+        "results",
+        "running_call",
+    )
 
     run: ClassVar[Callable[..., None]]
     run_single_op: ClassVar[Callable[..., bool]]
     cut_or_grow: ClassVar[Callable[..., None]]
 
-    __slots__ = (
-        "busy",
-        "device",
-        "error",
-        "leaves",
-        "limit",
-        "lock",
-        "ops",
-        "places",
-        "results",
-        "room",
-        "running",
-        "why",
-    )
-
-    def __init__(self, limit):
-        self.ops, self.leaves, self.leaf_positions, self.results = [], [], {}, []
-        self.limit, self.recording, self.device, self.error, self.running = (
-            limit,
-            False,
-            UNDECIDED,
-            None,
-            None,
-        )
+    def __init__(self, limit: int) -> None:
+        self.ops: Any = []
+        self.leaves: Any = []
+        self.leaf_positions: Any = {}
+        self.results: Any = []
+        self.limit = limit
+        self.limit_reason = "the first op after optimizer.step() or the next batch"
+        self.device: Any = UNDECIDED
+        self.allowance = settings.pending_mb << 20
+        self.recording = False
+        self.running_call: InterruptSafeCall | None = None
+        self.error: Exception | None = None
         self.lock = threading.RLock()
-        self.room = settings.pending_mb << 20
-        self.why = "the first op after optimizer.step() or the next batch"
 
-    def materialize(self, value):
+    def materialize(self, lazy: LazyArray) -> Any:
         """The array of a pending result: runs the segment, whichever thread recorded it."""
         with self.lock:
-            if value.array is None and self.ops and not (len(self.ops) == 1 and self.run_single_op()):
+            if lazy.array is None and self.ops and not (len(self.ops) == 1 and self.run_single_op()):
                 self.run("a value was asked for")
-        if value.array is None:
+        if lazy.array is None:
             raise self.error or RuntimeError(
                 "deferred: a value was lost while its op was being recorded; compute it again"
             )
-        return value.array
+        return lazy.array
 
-    def close(self):
-        """Lets go of everything: all that is referenced has been computed."""
+    def close(self) -> None:
+        """Drops everything: all that is referenced has been computed."""
         self.limit = -1
-        self.ops, self.leaves, self.leaf_positions, self.results, self.running = (), None, None, None, None
+        self.ops = ()
+        self.leaves = None
+        self.leaf_positions = None
+        self.results = None
+        self.running_call = None
 
 
-def wait_until_idle(segment):
-    """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by
-    an interrupted recording stays)."""
+def wait_until_idle(segment: Segment) -> bool:
+    """Whether the thread that owns a segment is between two operations, which it waits for.
+
+    It gives up after a while, because a mark that an interrupted recording left stays.
+    """
     segment.limit = -1
-    for _ in range(_PATIENCE):
+    for _ in range(_MAX_WAITS):
         if not segment.recording:
             return True
         time.sleep(0.0001)
     return False
 
 
-def add_leaf(seg, v):
-    """Makes a LazyArray with an array an operand from outside; None when it lives on another device than the
-    rest of the segment.
+def add_leaf(segment: Segment, lazy: LazyArray) -> int | None:
+    """Makes a LazyArray with an array a leaf, and returns its position.
 
-    Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the
-    structure of the segment.
+    None if it is on another device than the rest of the segment. Host numbers get a new position at each use,
+    so that two numbers that happen to be equal do not change the structure of the segment.
     """
-    if type(v.array) is tuple:
-        seg.leaves.append(v)
-        return -len(seg.leaves)
-    if v.device is not seg.device:
-        if seg.device is UNDECIDED:
-            seg.device = v.device
-        elif seg.device != v.device:
-            joined = common_devices(seg, v)
-            if joined is None:
+    if type(lazy.array) is tuple:
+        segment.leaves.append(lazy)
+        return -len(segment.leaves)
+    if lazy.device is not segment.device:
+        if segment.device is UNDECIDED:
+            segment.device = lazy.device
+        elif segment.device != lazy.device:
+            devices = common_devices(segment, lazy)
+            if devices is None:
                 return None
-            seg.device = joined
-    seg.leaves.append(v)
-    p = seg.places[v] = -len(seg.leaves)
-    seg.room -= v.aval.nbytes
-    if seg.room < 0:
-        limit_memory(seg)
-    return p
+            segment.device = devices
+    segment.leaves.append(lazy)
+    position = segment.leaf_positions[lazy] = -len(segment.leaves)
+    segment.allowance -= lazy.aval.nbytes
+    if segment.allowance < 0:
+        limit_memory(segment)
+    return position
 
 
-def common_devices(seg, v):
-    """The devices on which a segment runs with an array that is elsewhere: where one of them is spread over
-    several devices and the other bound to none. None: they do not go together."""
-    if type(seg.device) is frozenset and committed_device(v) is None:
-        return seg.device
-    if type(v.device) is frozenset and all(
-        committed_device(each) is None for each in seg.leaves if each.device is seg.device
+def common_devices(segment: Segment, lazy: LazyArray) -> Any:
+    """The devices on which a segment runs with an array from elsewhere; None if there are none.
+
+    One of them has to be sharded over several devices, and the other one committed to none.
+    """
+    if type(segment.device) is frozenset and committed_device(lazy) is None:
+        return segment.device
+    if type(lazy.device) is frozenset and all(
+        committed_device(leaf) is None for leaf in segment.leaves if leaf.device is segment.device
     ):
-        return v.device
+        return lazy.device
     return None
 
 
-def record(ctx, kernel, raws):
-    """Records a kernel on what Tensors hold and gives LazyArrays; runs it now when it cannot be deferred."""
+def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
+    """Records a kernel on what Tensors hold and returns LazyArrays; runs it now if it cannot be deferred."""
     seg = ctx.segment
     try:
-        # a jax array also has an aval, but never one that is found here
+        # a jax array also has an aval, but never one that is a key here
         sig = kernel.signatures.get(tuple([v.aval for v in raws]))
     except AttributeError:
         sig = None
@@ -220,14 +254,15 @@ def record(ctx, kernel, raws):
         return _record_slow_path(ctx, kernel, raws)
     try:
         seg.recording = True
-        ops, places = seg.ops, seg.leaf_positions
+        ops = seg.ops
+        positions = seg.leaf_positions
         if len(ops) < seg.limit:
-            entry = [sig]
+            entry: list[Any] = [sig]
             for v in raws:
                 p = (
                     (v.position if v.segment is seg else None)
                     if v.array is None
-                    else places.get(v) or add_leaf(seg, v)
+                    else positions.get(v) or add_leaf(seg, v)
                 )
                 if p is None:
                     break
@@ -235,41 +270,41 @@ def record(ctx, kernel, raws):
             else:
                 ops.append(tuple(entry))
                 n = len(ops) - 1
-                if sig.container is None:
-                    out = _new(LazyArray)
-                    out.aval = sig.out_avals
-                    out.array = None
-                    out.segment = seg
-                    out.position = n
-                    seg.results.append(out)
-                    return out
-                return _results(seg, sig, n)
+                if sig.container is not None:
+                    return _append_results(seg, sig, n)
+                out = _new(LazyArray)
+                out.aval = sig.out_avals
+                out.array = None
+                out.segment = seg
+                out.position = n
+                seg.results.append(out)
+                return out
     finally:
         seg.recording = False
     return _record_slow_path(ctx, kernel, raws)
 
 
-def _results(seg, sig, n):
-    """The LazyArrays of op n, which has several results."""
-    results, pos = [], n
-    for aval in sig.out_avals:
+def _append_results(segment: Segment, signature: OpSignature, op_index: int) -> Any:
+    """The LazyArrays of an operation that has several results."""
+    results = []
+    position = op_index
+    for aval in signature.out_avals:
+        position += 1 << OUTPUT_SHIFT
         out = _new(LazyArray)
-        pos += 1 << OUTPUT_SHIFT
         out.aval = aval
         out.array = None
-        out.segment = seg
-        out.position = pos
+        out.segment = segment
+        out.position = position
         results.append(out)
-    seg.results.extend(results)
-    return results if sig.container is list else tuple(results)
+    segment.results.extend(results)
+    return results if signature.container is list else tuple(results)
 
 
-def _record_slow_path(ctx, kernel, raws):
-    """As `record`, for the first sight of a signature, operands that are no LazyArrays yet, and segments that
-    must be looked at first."""
+def _record_slow_path(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
+    """As `record`, for new signatures, operands that are no LazyArrays yet, and segments at their limit."""
     if not kernel.deferrable:
         return kernel.compute(raws)
-    values = [v if type(v) is LazyArray else to_lazy(v) for v in raws]
+    values: list[Any] = [v if type(v) is LazyArray else to_lazy(v) for v in raws]
     if None in values:
         return kernel.compute(raws)
     avals = tuple([v.aval for v in values])
@@ -278,29 +313,32 @@ def _record_slow_path(ctx, kernel, raws):
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
         if len(devices) > 1:
-            spread = [d for d in devices if type(d) is frozenset]
-            if len(spread) != 1:
+            several = [device for device in devices if type(device) is frozenset]
+            if len(several) != 1:
                 return kernel.compute(raws)  # operands on several devices: JAX decides, or refuses
-            values = replicate_over(values, spread[0])
+            values = replicate_over(values, several[0])
         prepare_segment(ctx, values)
     return record(ctx, kernel, values)
 
 
-def prepare_segment(ctx, values):
-    """After a refused op: brings in results of other threads, flushes at a boundary or at the
-    end of a period."""
-    seg = ctx.segment
-    for v in values:
-        if v.array is None and v.segment is not seg:
-            to_array(v)
-    if seg.limit < 0:
-        with seg.lock:  # another thread is running it
+def prepare_segment(ctx: Context, values: Sequence[LazyArray]) -> None:
+    """Makes the thread's segment take an operation that it has refused.
+
+    It brings in results of other threads, and runs the segment at a step boundary, at the end of a loop's
+    period, or before an operand on another device.
+    """
+    segment = ctx.segment
+    for value in values:
+        if value.array is None and value.segment is not segment:
+            to_array(value)
+    if segment.limit < 0:
+        with segment.lock:  # another thread is running it
             ctx.segment = Segment(FIRST_LIMIT)
-    elif seg.limit == 0:
-        seg.run(seg.why)
-    elif len(seg.ops) >= seg.limit:
-        seg.cut_or_grow(ctx)
-    elif seg.ops:
-        seg.run("an operand on another device")
+    elif segment.limit == 0:
+        segment.run(segment.limit_reason)
+    elif len(segment.ops) >= segment.limit:
+        segment.cut_or_grow(ctx)
+    elif segment.ops:
+        segment.run("an operand on another device")
     else:
-        ctx.segment = Segment(seg.limit)  # holds nothing but a leaf on another device
+        ctx.segment = Segment(segment.limit)  # holds nothing but a leaf on another device

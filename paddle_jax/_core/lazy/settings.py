@@ -1,18 +1,37 @@
-"""Settings of the deferred tier, process-wide, set through FLAGS_deferred*."""
+"""Settings of the deferred tier, process-wide, set through FLAGS_deferred* and others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 MODES = ("off", "sync", "async")
 
 
 class _Settings:
-    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. 0 leaves
-    that to what it costs. max_ops: ops a segment may have. interpreter: whether new ops are interpreted on
-    the CPU. code_mb: memory that compiled programs may take; 0: any. pending_mb: memory that pending ops may
-    keep from being freed."""
+    """The values of the settings; `recording.change_settings` changes them.
 
-    mode, min_repeats, max_ops, interpreter, code_mb = "sync", 0, 2048, True, 1024
+    Attributes:
+        mode: str, the value of FLAGS_deferred.
+        min_repeats: int, how often a segment is run before it is compiled as a whole; 0: decided by cost.
+        max_ops: int, operations that a segment may have.
+        interpreter: bool, whether new operations are interpreted on the CPU.
+        code_mb: int, memory that compiled programs may take; 0: any.
+        pending_mb: int, memory that pending operations may keep from being freed.
+        executor: function (kernel, values) -> results in place of the usual one, or None. New threads take
+            it over.
+        enter: function that puts the Context of a new thread into static mode, or None while the main thread
+            is not in it.
+    """
+
+    mode = "sync"
+    min_repeats = 0
+    max_ops = 2048
+    interpreter = True
+    code_mb = 1024
     pending_mb = 64
-    executor = None  # taken over by new threads, e.g. FLAGS_check_nan_inf
-    enter = None  # puts the Context of a new thread into static mode, when the main thread is in it
+    executor: Any = None
+    enter: Callable[[Any], None] | None = None
 
 
 settings = _Settings()

@@ -1,12 +1,14 @@
-"""Processes made by `os.fork` after something was computed: JAX's threads do not live on in them, so whatever
-computes there would wait for ever.
+"""Makes operations fail in processes that `os.fork` made after something was computed.
 
-The child is told so at its first operation; values can be read, and a child that stays away from Tensors
-notices nothing. A child that was forked before anything was computed, as those of a forkserver
-are, works as usual.
+JAX's threads do not live on in such a process, so a computation there would wait for ever. The child gets a
+ForkedError at its first operation. It can read values, and a child that stays away from Tensors notices
+nothing. A child that was forked before anything was computed, as those of a forkserver are, works as usual.
 """
 
+from __future__ import annotations
+
 import os
+from typing import NoReturn
 
 import jax
 from jax._src import (
@@ -27,8 +29,8 @@ class ForkedError(RuntimeError):
     """An operation in a forked child."""
 
 
-def refuse(*_, **__):
-    """Takes the place of all that computes."""
+def refuse(*_: object, **__: object) -> NoReturn:
+    """Takes the place of all functions that compute."""
     raise ForkedError(
         "this process was forked from one that had computed, and computing does not work in "
         "it; start processes by multiprocessing's 'spawn' or 'forkserver' method, or let the "
@@ -36,23 +38,24 @@ def refuse(*_, **__):
     )
 
 
-def _in_child():
+def _in_child() -> None:
     if not xla_bridge.backends_are_initialized():
         return
-    # whatever flags the child sets
-    type(settings).executor = property(lambda self: refuse, lambda self, given: None)
+    # a property, so that flags which the child sets do not change it
+    type(settings).executor = property(lambda self: refuse, lambda self, executor: None)
     configure_context(local.ctx)
-    # of another thread, which is gone: what the forking thread had pending was run before
+    # of segments of other threads, which are gone; the forking thread had run its own before
     Segment.materialize = refuse
-    # compiled functions leave the fast path and arrive at what follows
+    # compiled functions leave the fast path and call what follows
     jax.config.update("jax_no_execution", True)
-    pxla.ExecuteReplicated.__call__ = compiler.compile_or_get_cached = refuse
-    jax.device_put = device_put.batched_device_put = refuse
+    pxla.ExecuteReplicated.__call__ = refuse
+    compiler.compile_or_get_cached = refuse
+    jax.device_put = refuse
+    device_put.batched_device_put = refuse
 
 
-def install():
-    """Watches for forks. JAX's own warning, given at each of them whatever the child does, is
-    not needed then."""
+def install() -> None:
+    """Prepares for forks. JAX's own warning, which it gives at each fork, is not needed then."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_in_child)
         xla_bridge._at_fork_handler_installed = True

@@ -1,5 +1,10 @@
-"""Compiled segments: a bounded cache of programs, keyed by the recorded ops and by which results
-and leaves matter."""
+"""Compiled segments: a bounded cache of programs.
+
+Their key is the recorded operations, the results that are needed, and the host numbers and constants among
+the leaves.
+"""
+
+from __future__ import annotations
 
 import collections
 import contextlib
@@ -8,6 +13,8 @@ import math
 import operator
 import threading
 import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +32,7 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import aval_at, needed_ops, value_at
 from paddle_jax._core.lazy.reference_counts import is_unreferenced
+from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
@@ -34,40 +42,64 @@ from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.tiering import runs_before_compiling
 
 _MAX_PROGRAMS = 256
-_MAX_SEEN = 1 << 16
+_MAX_COUNTED_KEYS = 1 << 16
 # compiled forms of one sequence of ops with different shapes or live results, before more need more repeats
-_VARIANTS = 8
-# intermediate results that the program also returns. XLA computes each anew from the start: 256 in a row
+_MAX_VARIANTS = 8
+# intermediate results that the program also returns. XLA computes each again from the start: 256 in a row
 # compile for minutes
-_MAX_KEPT = 32
-_DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
+_MAX_INTERMEDIATE_RESULTS = 32
+_MIN_DONATED_BYTES = 4096  # smaller operands are not worth the bookkeeping
+_RUNS_AFTER_FAILURE = 64  # before a program that failed is compiled again
+
+
+class Key(NamedTuple):
+    """What a compiled segment depends on.
+
+    Attributes:
+        ops: tuple of the recorded operations.
+        live: tuple of the positions of the results that are needed.
+        hosts: tuple with an entry for each leaf: None for an array, the count of its host numbers, or the
+            host numbers of a constant.
+    """
+
+    ops: tuple[tuple, ...]
+    live: tuple[int, ...]
+    hosts: tuple[Any, ...]
 
 
 class _Cache:
-    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met.
-    least: hash of a key -> at which time it is compiled. variants: hash of the kernels -> compiled forms.
-    last: the Program that was called last."""
+    """The programs of the process.
 
-    programs: collections.OrderedDict = collections.OrderedDict()
-    seen: dict = {}
-    least: dict = {}
-    variants: dict = {}
-    last = None
-    compiling = Worker(complete=False)  # of the async tier
+    Attributes:
+        programs: dict from Key to CompiledSegment, least recently used first.
+        run_counts: dict from the hash of a Key to the number of its runs so far.
+        thresholds: dict from (hash of a Key, device, interpreter setting) to the run at which it is compiled.
+        variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
+        last: CompiledSegment that was called last.
+        compile_worker: Worker that compiles in the async tier.
+        lock: held while a program is made.
+    """
+
+    programs: collections.OrderedDict[Key, CompiledSegment] = collections.OrderedDict()
+    run_counts: dict[int, int] = {}
+    thresholds: dict[Any, float] = {}
+    variant_counts: dict[int, int] = {}
+    last: CompiledSegment | None = None
+    compile_worker = Worker(complete=False)
     lock = threading.Lock()
 
 
-def clear():
+def clear() -> None:
     """Forgets all compiled segments."""
     _Cache.programs.clear()
-    _Cache.seen.clear()
-    _Cache.least.clear()
-    _Cache.variants.clear()
+    _Cache.run_counts.clear()
+    _Cache.thresholds.clear()
+    _Cache.variant_counts.clear()
     _Cache.last = None
 
 
-def programs_by_use():
-    """(how many programs had been compiled when it was last used, what drops it) of each compiled segment."""
+def programs_by_use() -> list[tuple[int, Callable[[], object]]]:
+    """(number of programs compiled at its last use, function that drops it) of each compiled segment."""
     return [
         (program.used, ft.partial(_Cache.programs.pop, key, None))
         for key, program in _Cache.programs.copy().items()
@@ -77,88 +109,94 @@ def programs_by_use():
 register_cache(clear, programs_by_use)
 
 
-def program_for(ops, leaves, live, why, device):
-    """The compiled form of a segment on a device when there is one or it is time to make one; None:
-    run it op by op."""
+def program_for(
+    ops: Sequence[tuple], leaves: Sequence[LazyArray], live: tuple[int, ...], cause: str, device: Any
+) -> CompiledSegment | None:
+    """The compiled form of a segment on a device, if there is one or it is time to make one.
+
+    None: the segment runs op by op.
+    """
     hosts = tuple(
         [
             None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
             for v in leaves
         ]
     )
-    key = (tuple(ops), live, hosts)
+    key = Key(tuple(ops), live, hosts)
     program = _Cache.programs.get(key)
     if program is not None:
-        if not program.ready():
+        if not program.is_ready():
             return None
         log.compiled_runs += 1
         return program
     with _Cache.lock:
-        return _new_program(key, leaves, why, device) if key not in _Cache.programs else None
+        # None where another thread has just made it
+        return _new_program(key, leaves, cause, device) if key not in _Cache.programs else None
 
 
-def _new_program(key, leaves, why, device):
-    ops, mark = key[0], hash(key)
-    count = _Cache.seen[mark] = _Cache.seen.get(mark, 0) + 1
-    if len(_Cache.seen) > _MAX_SEEN:
-        _Cache.seen.clear()
-        _Cache.least.clear()
-    least = settings.min_repeats or _least(key, mark, leaves, device)
-    if count < least:
+def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any) -> CompiledSegment | None:
+    """Counts a run of a segment; compiles it if it is time to."""
+    key_hash = hash(key)
+    count = _Cache.run_counts[key_hash] = _Cache.run_counts.get(key_hash, 0) + 1
+    if len(_Cache.run_counts) > _MAX_COUNTED_KEYS:
+        _Cache.run_counts.clear()
+        _Cache.thresholds.clear()
+    threshold_key = key_hash, device, settings.interpreter
+    threshold = settings.min_repeats or _threshold(threshold_key, key, leaves, device)
+    if count < threshold:
         return None
-    if (why_not := _unfit(*key[:2])) is not None:
-        if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, {why_not}")
-        _Cache.least[mark, device, settings.interpreter] = math.inf
+    reason_not_to = _reason_not_to_compile(key)
+    if reason_not_to is not None:
+        if count == threshold:
+            log.add(f"left to run op by op: {len(key.ops)} ops at {user_line()}, {reason_not_to}")
+        _Cache.thresholds[threshold_key] = math.inf
         return None
-    kernels = hash(tuple([entry[0].kernel for entry in ops]))
-    made = _Cache.variants.get(kernels, 0)
-    if made >= _VARIANTS and count < least << min(made - _VARIANTS + 1, 20):
-        if made == _VARIANTS and count == least:
+    kernels_hash = hash(tuple([entry[0].kernel for entry in key.ops]))
+    variants = _Cache.variant_counts.get(kernels_hash, 0)
+    if variants >= _MAX_VARIANTS and count < threshold << min(variants - _MAX_VARIANTS + 1, 20):
+        if variants == _MAX_VARIANTS and count == threshold:
             log.add(
-                f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} "
-                "sets of shapes and live results already"
+                f"left to run op by op: {len(key.ops)} ops at {user_line()} have been compiled "
+                f"for {variants} sets of shapes and live results already"
             )
         return None
-    _Cache.variants[kernels] = made + 1
+    _Cache.variant_counts[kernels_hash] = variants + 1
     evict_if_due()
-    program = CompiledSegment(key, leaves, why)
+    program = CompiledSegment(key, leaves, cause)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
     if settings.mode == "async":
-        program.ahead = _Cache.compiling.submit(ft.partial(program.prepare, program.structs(leaves)))
+        compile_ahead = ft.partial(program.compile_ahead, program.argument_structs(leaves))
+        program.background_job = _Cache.compile_worker.submit(compile_ahead)
         return None
     return program
 
 
-def _unfit(ops, live):
-    """Why a segment is not compiled as one program; None where it is."""
-    if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
+def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device: Any) -> Any:
+    """The run at which a segment is compiled."""
+    threshold = _Cache.thresholds.get(threshold_key)
+    if threshold is None:
+        repetition = loop_rolling.find_repetition(key.ops, key.live, [v.aval for v in leaves], key.hosts)
+        threshold = _Cache.thresholds[threshold_key] = runs_before_compiling(key.ops, device, repetition)
+    return threshold
+
+
+def _reason_not_to_compile(key: Key) -> str | None:
+    """Why a segment is not compiled as one program; None if it is."""
+    dependent = sum(any(position >= 0 for position in entry[1:]) for entry in key.ops)
+    if 4 * dependent < len(key.ops):
         return "few of which use each other's results"
-    if len(_kept_inside(ops, live)) > _MAX_KEPT:
-        return f"more than {_MAX_KEPT} of whose intermediate results are kept"
+    read = {position for entry in key.ops for position in entry[1:] if position >= 0}
+    if len(read.intersection(key.live)) > _MAX_INTERMEDIATE_RESULTS:
+        return f"more than {_MAX_INTERMEDIATE_RESULTS} of whose intermediate results are kept"
     return None
 
 
-def _least(key, mark, leaves, device):
-    found = _Cache.least.get((mark, device, settings.interpreter))
-    if found is None:
-        run = loop_rolling.find_repetition(*key[:2], [v.aval for v in leaves], key[2])
-        found = _Cache.least[mark, device, settings.interpreter] = runs_before_compiling(key[0], device, run)
-    return found
-
-
-def _kept_inside(ops, live):
-    """The live results that other ops of the segment read."""
-    return {p for entry in ops for p in entry[1:] if p >= 0}.intersection(live)
-
-
-def drop_failed(program, error):
-    """Forgets a program that failed; its segment runs op by op from now on until it has been
-    met often again."""
+def drop_failed(program: CompiledSegment, error: BaseException) -> None:
+    """Forgets a program that failed. Its segment runs op by op until it has come often again."""
     _Cache.programs.pop(program.key, None)
-    _Cache.seen[hash(program.key)] = -64
+    _Cache.run_counts[hash(program.key)] = -_RUNS_AFTER_FAILURE
     log.add(
         f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: "
         f"{first_line(error)}"
@@ -166,200 +204,255 @@ def drop_failed(program, error):
 
 
 class CompiledSegment:
-    """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had
-    been compiled when it was last used."""
+    """The compiled form of a segment.
 
-    def __init__(self, key, leaves, why):
-        self.key, self.why, self.ahead, self.where = key, why, None, user_line()
-        ops, live, hosts = key
-        self.donate = _donatable(ops, leaves, live)
-        self.keep = [i for i, numbers in enumerate(hosts) if numbers is None and i not in self.donate]
-        groups = {}
-        for i, numbers in enumerate(hosts):
+    Attributes:
+        key: Key of the segment.
+        cause: str, the reason for the run that compiled it.
+        where: str, the user's line that it was compiled at.
+        donated: tuple of int, the leaves whose memory the program reuses.
+        kept: list of int, the other leaves that are arrays.
+        groups: list of (dtype, leaves with host numbers of it).
+        avals: list of the Avals of the leaves.
+        packed: list with an entry for each group: (bytes of the host numbers of the last call, None or the
+            jax array of them).
+        is_new: bool, whether it has not been compiled yet.
+        background_job: job that compiles it ahead in the async tier, or None.
+        used: int, number of programs compiled in the process at its last use.
+        function: the function that `jax.jit` gave.
+        call: InterruptSafeCall of the function.
+        lock: held during the first call.
+    """
+
+    def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str) -> None:
+        self.key = key
+        self.cause = cause
+        self.where = user_line()
+        self.donated = _donatable(key, leaves)
+        self.kept = [i for i, numbers in enumerate(key.hosts) if numbers is None and i not in self.donated]
+        groups: dict[np.dtype, list[int]] = {}
+        for i, numbers in enumerate(key.hosts):
             if type(numbers) is int:
                 groups.setdefault(leaves[i].aval.dtype, []).append(i)
         self.groups = list(groups.items())
-        self.avals = [v.aval for v in leaves]
-        self.last = [(None, None)] * len(self.groups)
-        self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
-        options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in ops))
-        self.fn = interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
-        self.once = InterruptSafeCall(self.fn, "segment")
+        self.avals = [leaf.aval for leaf in leaves]
+        self.packed: list[tuple[bytes | None, Any]] = [(None, None)] * len(self.groups)
+        self.is_new = True
+        self.background_job: Any = None
+        self.used = Counters.compiled
+        equation_count = sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops)
+        options = compiler_options(equation_count) or None
+        self.function = interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options)
+        self.call = InterruptSafeCall(self.function, "segment")
+        self.lock = threading.Lock()
 
-    def ready(self):
-        """Whether it can be called without waiting for a compilation."""
+    def is_ready(self) -> bool:
+        """Whether it can be called without waiting for a compilation. Counts as a use."""
         self.used = Counters.compiled
         if self is not _Cache.last:
             _Cache.last = self
             with contextlib.suppress(KeyError):  # another thread may have dropped it
                 _Cache.programs.move_to_end(self.key)
-        return self.ahead is None or self.ahead.done
+        return self.background_job is None or self.background_job.done
 
-    def _trace(self, donated, kept, packed):
+    def _trace(self, donated: Sequence[Any], kept: Sequence[Any], packed: Sequence[Any]) -> list[Any]:
+        """The function that JAX compiles."""
         ops, live, hosts = self.key
-        leaves, env, pulls = _Leaves(self, donated, kept, packed), {}, {}
+        leaves = _TracedLeaves(self, donated, kept, packed)
+        env: dict[int, Any] = {}
+        pulls: dict[int, Callable[..., Any]] = {}
 
-        def value_of(p):
-            return value_at(p, leaves, env)
+        def value_of(position: int) -> Any:
+            return value_at(position, leaves, env)
 
-        useful = [i for i, _ in needed_ops(ops, live)]
-        heads, tails = _shared_loops(ops, useful)
-        run = None if heads else loop_rolling.find_repetition(ops, live, self.avals, hosts)
-        for i in useful:
-            if run is not None and run.start <= i < run.start + run.count * run.period:
-                if run.last not in env:
-                    loop_rolling.trace_repetition(run, ops, value_of, leaves.stacked, env)
+        needed = [i for i, _ in needed_ops(ops, live)]
+        loops = _loops_with_gradient(ops, needed)
+        loop_of_gradient = {gradient: loop for loop, gradient in loops.items()}
+        repetition = None
+        if not loops:
+            repetition = loop_rolling.find_repetition(ops, live, self.avals, hosts)
+        for i in needed:
+            if repetition is not None and i in repetition.op_range:
+                if repetition.last not in env:
+                    loop_rolling.trace_repetition(repetition, ops, value_of, leaves.stacked, env)
                 continue
-            sig, *positions = ops[i]
-            operands = [value_of(p) for p in positions]
-            if i in heads:
-                env[i], pulls[i] = linearize(sig.kernel, heads[i], operands)
-            elif i in tails:
-                _, _, given, arity = sig.kernel.derived_from
-                env[i] = pull_back(env[tails[i]], pulls[tails[i]], given, operands[arity:])
+            signature, *positions = ops[i]
+            operands = [value_of(position) for position in positions]
+            if i in loops:
+                derivation = ops[loops[i]][0].kernel.derived_from
+                env[i], pulls[i] = linearize(signature.kernel, derivation.argnums, operands)
+            elif i in loop_of_gradient:
+                loop = loop_of_gradient[i]
+                derivation = signature.kernel.derived_from
+                cotangents = operands[derivation.operand_count :]
+                env[i] = pull_back(env[loop], pulls[loop], derivation.has_cotangent, cotangents)
             else:
-                env[i] = sig.equations(*operands)
-        return [value_of(p) for p in live]
+                env[i] = signature.equations(*operands)
+        return [value_of(position) for position in live]
 
-    def structs(self, leaves):
-        """Shapes and dtypes of the arguments."""
+    def argument_structs(self, leaves: Sequence[LazyArray]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Arguments to lower the function with: arrays, and shapes and dtypes of packed host numbers."""
         packed = [
             jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
             for dtype, members in self.groups
         ]
-        return (
-            [stored_jax_array(leaves[i]) for i in self.donate],
-            [stored_jax_array(leaves[i]) for i in self.keep],
-            packed,
-        )
+        donated = [stored_jax_array(leaves[i]) for i in self.donated]
+        kept = [stored_jax_array(leaves[i]) for i in self.kept]
+        return donated, kept, packed
 
-    def prepare(self, arguments):
-        """Compiles ahead, in another thread."""
+    def compile_ahead(self, arguments: Sequence[Any]) -> None:
+        """Compiles it in another thread."""
         start = time.perf_counter()
         with preserved_tracing(), compiling("segment"), trimmed_memory("segment"):
-            self.fn.lower(*arguments).compile()
-        self._note(time.perf_counter() - start)
+            self.function.lower(*arguments).compile()
+        self._log_compilation(time.perf_counter() - start)
 
-    def _note(self, seconds):
-        self.fresh = False
+    def _log_compilation(self, seconds: float) -> None:
+        self.is_new = False
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(
-            f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): "
+            f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.cause}): "
             f"{reason(self, _Cache.programs.values())}"
         )
 
-    def _packed(self, slot, leaves):
-        """The host numbers of one dtype in one array; numbers that stay the same from call to call
-        stay on the device."""
+    def _pack(self, slot: int, leaves: Sequence[LazyArray]) -> Any:
+        """The host numbers of one dtype in one array. Numbers that stay the same from call to call stay on
+        the device."""
         dtype, members = self.groups[slot]
-        vector = np.array([x for i in members for x in leaves[i].array], dtype)
-        bits, (before, array) = vector.tobytes(), self.last[slot]
-        if bits != before:
-            self.last[slot] = (bits, None)
+        vector = np.array([number for i in members for number in leaves[i].array], dtype)
+        content = vector.tobytes()
+        last_content, array = self.packed[slot]
+        if content != last_content:
+            self.packed[slot] = (content, None)
             return vector
         if array is None:
             array = put(vector)
-            self.last[slot] = (bits, array)
+            self.packed[slot] = (content, array)
         return array
 
-    def __call__(self, seg, whole, values):
-        """Gives the results of a segment their arrays, in the order of `live`. whole: whether leaves
-        may give their memory away."""
-        leaves = seg.leaves
+    def __call__(self, segment: Segment, may_donate: bool, results: Iterable[LazyArray]) -> None:
+        """Gives the results of a segment their arrays.
+
+        Args:
+            segment: the segment.
+            may_donate: whether leaves may give their memory away.
+            results: the LazyArrays of `key.live`.
+        """
+        leaves = segment.leaves
         donated = [
             stored_jax_array(leaves[i])
-            if whole and is_unreferenced(leaves, i)
+            if may_donate and is_unreferenced(leaves, i)
             else jnp.array(leaves[i].array)
-            for i in self.donate
+            for i in self.donated
         ]
         kept = [
             v.array if type(v.array) is not np.ndarray else stored_jax_array(v)
-            for v in map(leaves.__getitem__, self.keep)
+            for v in map(leaves.__getitem__, self.kept)
         ]
-        arguments = (donated, kept, [self._packed(slot, leaves) for slot in range(len(self.groups))])
-        kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, kept)
-        if not self.fresh:
-            self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
+        packed = [self._pack(slot, leaves) for slot in range(len(self.groups))]
+        arguments = (donated, kept, packed)
+        kind = *map(type, packed), *map(_is_committed, donated), *map(_is_committed, kept)
+        if not self.is_new:
+            self.call(arguments, lambda arrays: map(_set_array, results, arrays), None, kind)
             return
-        with self.lock:  # threads that meet a new program at the same time compile it once
+        with self.lock:  # threads that call a new program at the same time compile it once
             start = time.perf_counter()
-            seg.running = self.once
-            self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
-            if self.fresh:
-                self._note(time.perf_counter() - start)
+            segment.running_call = self.call
+            self.call(arguments, lambda arrays: map(_set_array, results, arrays), None, kind)
+            if self.is_new:
+                self._log_compilation(time.perf_counter() - start)
 
 
-_GIVE = LazyArray.array.__set__
-_COMMITTED = operator.attrgetter("_committed")
+_set_array: Callable[[LazyArray, Any], None] = LazyArray.array.__set__
+_is_committed = operator.attrgetter("_committed")
 
 
-class _Leaves:
-    """The leaves of a segment inside its trace. Host numbers are cut out of the vector of their dtype when
-    they are asked for."""
+class _TracedLeaves:
+    """The leaves of a segment inside its trace. Host numbers are cut out of the vector of their dtype at
+    their first use.
 
-    def __init__(self, program, donated, kept, packed):
-        self.known = dict(zip((*program.donate, *program.keep), (*donated, *kept), strict=True))
-        self.avals, self.hosts, self.packed, self.leaf_positions = program.avals, program.key[2], packed, {}
+    Attributes:
+        values: dict from the number of a leaf to its traced value.
+        avals: list of the Avals of the leaves.
+        hosts: see Key.
+        packed: the traced vectors of host numbers, one for each dtype.
+        slices: dict from the number of a leaf to (number of its vector, first element).
+    """
+
+    def __init__(
+        self, program: CompiledSegment, donated: Sequence[Any], kept: Sequence[Any], packed: Sequence[Any]
+    ) -> None:
+        self.values = dict(zip((*program.donated, *program.kept), (*donated, *kept), strict=True))
+        self.avals = program.avals
+        self.hosts = program.key.hosts
+        self.packed = packed
+        self.slices: dict[int, tuple[int, int]] = {}
         for slot, (_, members) in enumerate(program.groups):
-            at = 0
+            first = 0
             for i in members:
-                self.places[i] = slot, at
-                at += self.hosts[i]
+                self.slices[i] = slot, first
+                first += self.hosts[i]
 
-    def __getitem__(self, i):
-        found = self.known.get(i)
-        if found is None:
-            found = self.known[i] = self._made(i)
-        return found
+    def __getitem__(self, i: int) -> Any:
+        value = self.values.get(i)
+        if value is None:
+            value = self.values[i] = self._from_numbers(i)
+        return value
 
-    def _made(self, i):
-        aval, numbers = self.avals[i], self.hosts[i]
+    def _from_numbers(self, i: int) -> jax.Array:
+        aval = self.avals[i]
+        numbers = self.hosts[i]
         if type(numbers) is tuple:
             return jnp.full(aval.shape, numbers[0], aval.dtype)
-        slot, at = self.places[i]
-        return self.packed[slot][at : at + numbers].reshape(aval.shape)
+        slot, first = self.slices[i]
+        return self.packed[slot][first : first + numbers].reshape(aval.shape)
 
-    def stacked(self, leaves):
-        """Host numbers of one shape and dtype along a new axis, with one operation: compile time must not
-        grow with their number."""
-        aval, numbers = self.avals[leaves[0]], self.hosts[leaves[0]]
+    def stacked(self, leaves: Sequence[int]) -> jax.Array:
+        """Host numbers of one shape and dtype along a new axis, by one operation: the time to compile must
+        not grow with their number."""
+        aval = self.avals[leaves[0]]
+        numbers = self.hosts[leaves[0]]
         if type(numbers) is tuple:
             return jnp.broadcast_to(self[leaves[0]], (len(leaves), *aval.shape))
-        slot = self.places[leaves[0]][0]
-        rows = np.array([self.places[i][1] for i in leaves])[:, None] + np.arange(numbers)
+        slot = self.slices[leaves[0]][0]
+        rows = np.array([self.slices[i][1] for i in leaves])[:, None] + np.arange(numbers)
         return self.packed[slot].at[rows].get(mode="promise_in_bounds").reshape(len(leaves), *aval.shape)
 
 
-def _donatable(ops, leaves, live):
-    """Leaves that nobody holds any more and whose shape and dtype a result has."""
-    room = collections.Counter(aval_at(p, (), ops) for p in live)
-    found = []
+def _donatable(key: Key, leaves: Sequence[LazyArray]) -> tuple[int, ...]:
+    """Leaves that nobody holds any more and that have the shape and dtype of a result."""
+    free_results = collections.Counter(aval_at(position, (), key.ops) for position in key.live)
+    donatable = []
     for i in range(len(leaves)):
         aval = leaves[i].aval
         if (
-            aval.nbytes >= _DONATE
-            and room[aval]
+            aval.nbytes >= _MIN_DONATED_BYTES
+            and free_results[aval]
             and type(leaves[i].array) is not tuple
             and is_unreferenced(leaves, i)
         ):
-            room[aval] -= 1
-            found.append(i)
-    return tuple(found)
+            free_results[aval] -= 1
+            donatable.append(i)
+    return tuple(donatable)
 
 
-def _shared_loops(ops, useful):
-    """Ops with a loop inside that have their gradient in the segment: {op: operands that get a
-    gradient}, {gradient: op}.
+def _loops_with_gradient(ops: Sequence[tuple], needed: Sequence[int]) -> dict[int, int]:
+    """Operations that contain a loop, with the operations that are their gradients.
 
-    XLA cannot merge the loop with the same loop in the recomputing gradient. Such a pair is traced as one
-    `jax.vjp`, so that the loop runs once and hands its intermediate values to the gradient.
+    XLA cannot merge the loop with the same loop in the gradient, which computes it again. Such a pair is
+    traced as one `jax.vjp`: the loop runs once and passes its intermediate values to the gradient.
     """
-    at = {(ops[i][0].kernel, ops[i][1:]): i for i in useful}
-    heads, tails = {}, {}
-    for j in useful:
-        of = ops[j][0].kernel.derived_from
-        i = None if of is None else at.get((of[0], ops[j][1 : 1 + of[3]]))
-        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].equations):
-            heads[i], tails[j] = of[1], i
-    return heads, tails
+    index_of_call = {(ops[i][0].kernel, ops[i][1:]): i for i in needed}
+    loops: dict[int, int] = {}
+    gradients = set()
+    for j in needed:
+        derivation = ops[j][0].kernel.derived_from
+        if derivation is None:
+            continue
+        i = index_of_call.get((derivation.kernel, ops[j][1 : 1 + derivation.operand_count]))
+        if i is None or i in loops or i in gradients or not has_loop(ops[i][0].equations):
+            continue
+        loops[i] = j
+        gradients.add(j)
+    return loops

@@ -1,64 +1,96 @@
 """`paddle_jax.explain()`: what was compiled, how long it took and why, in plain words."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.lazy.positions import OP_MASK
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.segment import OpSignature
+    from paddle_jax._core.runner.compiled_segment import CompiledSegment
 
-def reason(program, programs):
-    """Why a segment had to be compiled: what differs from the most similar one compiled before."""
+_MAX_LISTED = 3  # results in one message
+
+
+def reason(program: CompiledSegment, programs: Iterable[CompiledSegment]) -> str:
+    """Why a segment had to be compiled: its difference from the most similar one compiled before."""
     ops, live, hosts = program.key
-    others = [p for p in programs if p is not program and len(p.key[0]) == len(ops)]
-    same = [p for p in others if all(a[0].kernel is b[0].kernel for a, b in zip(ops, p.key[0], strict=True))]
-    if not same:
-        near = [
-            p
-            for p in others
-            if all(a[0].kernel.name == b[0].kernel.name for a, b in zip(ops, p.key[0], strict=True))
-        ]
-        if not near:
-            return "a sequence of ops not met before"
-        at, old = next(
-            (a[0], b[0]) for a, b in zip(ops, near[-1].key[0], strict=True) if a[0].kernel is not b[0].kernel
-        )
-        return f"an attribute of {at.kernel.name} differs ({at.user_line}; before: {old.user_line})"
-    old_ops, old_live, old_hosts = same[-1].key
-    for a, b in zip(ops, old_ops, strict=True):
-        if a[0] is not b[0]:
-            return f"{a[0].kernel.name} got {_operands(a[0])}, before {_operands(b[0])} ({a[0].user_line})"
+    others = [other for other in programs if other is not program and len(other.key[0]) == len(ops)]
+    same_kernels = [other for other in others if _agree(ops, other.key[0], lambda kernel: kernel)]
+    if not same_kernels:
+        same_names = [other for other in others if _agree(ops, other.key[0], lambda kernel: kernel.name)]
+        return _attribute_reason(ops, same_names)
+    old_ops, old_live, old_hosts = same_kernels[-1].key
+    for entry, old_entry in zip(ops, old_ops, strict=True):
+        if entry[0] is not old_entry[0]:
+            return (
+                f"{entry[0].kernel.name} got {_operands(entry[0])}, before {_operands(old_entry[0])} "
+                f"({entry[0].user_line})"
+            )
     if set(live) != set(old_live):
-        differing = ((set(live) - set(old_live), "still"), (set(old_live) - set(live), "no longer"))
-        results = [(ops[p & OP_MASK][0], how) for places, how in differing for p in sorted(places)[:3]]
-        return "; ".join(
-            [f"the result of {sig.kernel.name} ({sig.user_line}) is {how} referenced" for sig, how in results]
-        )
+        return _reference_reason(ops, set(live), set(old_live))
     if hosts != old_hosts:
         return "a Python number stands where an array stood, or the other way round"
     return "the ops read other operands than before"
 
 
-def _operands(sig):
-    return ", ".join(map(repr, sig.operand_avals))
+def _agree(ops: Iterable[tuple], old_ops: Iterable[tuple], of_kernel: Callable[[Any], Any]) -> bool:
+    """Whether two sequences of operations agree in a property of their kernels."""
+    pairs = zip(ops, old_ops, strict=True)
+    return all(of_kernel(entry[0].kernel) == of_kernel(old[0].kernel) for entry, old in pairs)
+
+
+def _attribute_reason(ops: Iterable[tuple], same_names: list[CompiledSegment]) -> str:
+    if not same_names:
+        return "a sequence of ops not met before"
+    for entry, old_entry in zip(ops, same_names[-1].key[0], strict=True):
+        if entry[0].kernel is not old_entry[0].kernel:
+            break
+    signature, old = entry[0], old_entry[0]
+    return f"an attribute of {signature.kernel.name} differs ({signature.user_line}; before: {old.user_line})"
+
+
+def _reference_reason(ops: tuple[tuple, ...], live: set[int], old_live: set[int]) -> str:
+    texts = []
+    for positions, change in ((live - old_live, "still"), (old_live - live, "no longer")):
+        for position in sorted(positions)[:_MAX_LISTED]:
+            signature = ops[position & OP_MASK][0]
+            texts.append(
+                f"the result of {signature.kernel.name} ({signature.user_line}) is {change} referenced"
+            )
+    return "; ".join(texts)
+
+
+def _operands(signature: OpSignature) -> str:
+    return ", ".join(map(repr, signature.operand_avals))
 
 
 class Explanation:
     """Counts and events of deferred execution; its text says them in words.
 
-    segments: sequences of ops that were run. hits: those that ran as a compiled program. compiles, seconds:
-    whole-segment compilations. interpreted: ops that ran in NumPy. refusals: why ops of new signatures could
-    not, {reason: how many}.
+    Attributes:
+        segments: int, sequences of operations that were run.
+        hits: int, those that ran as a compiled program.
+        compiles: int, compilations of whole segments.
+        seconds: float, time that these compilations took.
+        interpreted: int, operations that ran in NumPy.
+        refusals: dict from the reason why operations could not run in NumPy to their number.
+        events: list of str.
     """
 
-    def __init__(self):
-        self.segments, self.hits, self.compiles, self.seconds, self.events = (
-            log.segments,
-            log.compiled_runs,
-            log.compiles,
-            log.compile_seconds,
-            list(log.events),
-        )
-        self.interpreted, self.refusals = log.interpreted_ops, dict(log.refusals)
+    def __init__(self) -> None:
+        self.segments = log.segments
+        self.hits = log.compiled_runs
+        self.compiles = log.compiles
+        self.seconds = log.compile_seconds
+        self.events = list(log.events)
+        self.interpreted = log.interpreted_ops
+        self.refusals = dict(log.refusals)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         head = (
             f"{self.segments} segments were run: {self.hits} as compiled programs, "
             f"{self.segments - self.hits} op by op. {self.compiles} programs were compiled in "
@@ -80,7 +112,7 @@ def explain(reset=False):
         >>> report.compiles <= report.segments
         True
     """
-    found = Explanation()
+    explanation = Explanation()
     if reset:
         log.clear()
-    return found
+    return explanation

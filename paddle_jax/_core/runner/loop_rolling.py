@@ -1,163 +1,288 @@
-"""Repetitions inside a segment: a loop that recorded the same ops again and again is compiled as a `lax.scan`
-over one period.
+"""Compiles repeated operations inside a segment as a `lax.scan` over one period.
 
-Compiled as one straight line, XLA's CPU fusion recomputes the values that flow from period to period: six
-steps of a 64x64 heat equation took 354 us per step in a line, 14 us one by one, 2.5 us in a loop; and compile
-time grows with every repetition.
+Compiled as one straight line, XLA's CPU fusion recomputes the values that flow from period to period. Six
+steps of a 64x64 heat equation took 354 us per step in a line, 14 us one by one, 2.5 us in a loop. The time to
+compile a line grows with every repetition.
 """
 
+from __future__ import annotations
+
 import dataclasses
-import itertools
+from collections.abc import Callable, MutableMapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 
 from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at
 
-_LONGEST = 512  # ops of a period
-_LEAST = 4  # repetitions
+_MAX_PERIOD = 512  # operations
+_MIN_REPETITIONS = 4
+
+
+class Inside(NamedTuple):
+    """An operand that is a result of the same period: of which operation of the period, and which result."""
+
+    op: int
+    output: int
+
+
+class Carry(NamedTuple):
+    """An operand that is a result of the period before, by its number in `RepeatedOps.carries`."""
+
+    number: int
+
+
+class Input(NamedTuple):
+    """An operand that is another leaf in each period, by its number in `RepeatedOps.inputs`."""
+
+    number: int
+
+
+class Fixed(NamedTuple):
+    """An operand that is the same in all periods, by its position."""
+
+    position: int
+
+
+class CarriedResult(NamedTuple):
+    """A result that the next period reads: of which operation of the period, which result, and the position
+    of the value that the first period reads."""
+
+    op: int
+    output: int
+    first: int
 
 
 @dataclasses.dataclass
 class RepeatedOps:
-    """`count` periods of `period` ops from op `start` on. How an operand of an op of the period is found is
-    in `sources`, per op and operand:
+    """`count` periods of `period` operations from operation `start` on.
 
-    ("inside", op of the period, output), ("carry", number), ("input", number) or ("fixed", position).
-    carries: for each, the result that becomes the next one and the position of the first. inputs: for each,
-    the leaves of the periods.
+    Attributes:
+        start: int, the first operation.
+        period: int, operations of a period.
+        count: int, number of periods.
+        sources: for each operation of the period, a list that describes its operands.
+        carries: list of CarriedResult.
+        inputs: list of lists of leaves, one for each period.
     """
 
     start: int
     period: int
     count: int
-    sources: list = dataclasses.field(default_factory=list)
-    carries: list = dataclasses.field(default_factory=list)
-    inputs: list = dataclasses.field(default_factory=list)
+    sources: list[list[Inside | Carry | Input | Fixed]] = dataclasses.field(default_factory=list)
+    carries: list[CarriedResult] = dataclasses.field(default_factory=list)
+    inputs: list[list[int]] = dataclasses.field(default_factory=list)
 
     @property
-    def last(self):
-        """The first op of the last period, which is traced by itself: the rest of the segment sees
-        its results only."""
+    def last(self) -> int:
+        """The first operation of the last period. That period is traced on its own, because the rest of the
+        segment reads its results only."""
         return self.start + (self.count - 1) * self.period
 
+    @property
+    def op_range(self) -> range:
+        """The operations of all periods."""
+        return range(self.start, self.start + self.count * self.period)
 
-def find_repetition(ops, live, avals, hosts):
-    """The Run of a segment that can be rolled up, or None. `avals` are those of the leaves, `hosts` tells how
-    many host numbers or which constant stand for a leaf (None: an array)."""
-    run = _repetition([entry[0] for entry in ops])
-    for _ in range(2):  # the first period may differ in where its operands come from
-        if run is None or run.count < _LEAST:
+
+def find_repetition(
+    ops: Sequence[tuple], live: Sequence[int], avals: Sequence[Any], hosts: Sequence[Any]
+) -> RepeatedOps | None:
+    """The repetition in a segment that can be compiled as a loop, or None.
+
+    Args:
+        ops: the recorded operations.
+        live: positions of the results that are needed.
+        avals: Avals of the leaves.
+        hosts: for each leaf None for an array, the count of its host numbers, or those of a constant.
+    """
+    repetition = _longest_repetition([entry[0] for entry in ops])
+    for _ in range(2):  # the operands of the first period may come from elsewhere
+        if repetition is None or repetition.count < _MIN_REPETITIONS:
             return None
-        if _understand(run, ops, avals, hosts) and _closed(run, ops, live):
-            return run
-        run = RepeatedOps(run.start + run.period, run.period, run.count - 1)
+        if _set_sources(repetition, ops, avals, hosts) and _is_closed(repetition, ops, live):
+            return repetition
+        start = repetition.start + repetition.period
+        repetition = RepeatedOps(start, repetition.period, repetition.count - 1)
     return None
 
 
-def _repetition(sigs):
-    best, n = None, len(sigs)
-    for period in range(1, min(n // _LEAST, _LONGEST) + 1):
+def _longest_repetition(signatures: Sequence[Any]) -> RepeatedOps | None:
+    best = None
+    length = len(signatures)
+    for period in range(1, min(length // _MIN_REPETITIONS, _MAX_PERIOD) + 1):
         start = 0
-        for i in range(period, n + 1):
-            if i < n and sigs[i] is sigs[i - period]:
+        for i in range(period, length + 1):
+            if i < length and signatures[i] is signatures[i - period]:
                 continue
             count = (i - start) // period
-            if count >= _LEAST and (best is None or count * period > best.count * best.period):
+            if count >= _MIN_REPETITIONS and (best is None or count * period > best.count * best.period):
                 best = RepeatedOps(start, period, count)
             start = i - period + 1
     return best
 
 
-def _understand(run, ops, avals, hosts):
-    """Fills in where operands come from; False when it is not the same way in all periods."""
-    run.sources, run.carries, run.inputs = [], [], []
-    known = {}
-    for k in range(run.period):
-        rows = [ops[run.start + j * run.period + k][1:] for j in range(run.count)]
-        found = [_source(run, ops, positions, avals, hosts, known) for positions in zip(*rows, strict=True)]
-        if None in found:
+def _set_sources(
+    repetition: RepeatedOps, ops: Sequence[tuple], avals: Sequence[Any], hosts: Sequence[Any]
+) -> bool:
+    """Sets where operands come from; False if that is not the same in all periods."""
+    repetition.sources = []
+    repetition.carries = []
+    repetition.inputs = []
+    finder = _SourceFinder(repetition, ops, avals, hosts)
+    for k in range(repetition.period):
+        rows = [ops[repetition.start + j * repetition.period + k][1:] for j in range(repetition.count)]
+        sources = [finder.source(positions) for positions in zip(*rows, strict=True)]
+        if None in sources:
             return False
-        run.sources.append(found)
+        repetition.sources.append(sources)  # pyright: ignore[reportArgumentType]
     return True
 
 
-def _source(run, ops, positions, avals, hosts, known):
-    if len(set(positions)) == 1 and (positions[0] < 0 or positions[0] & OP_MASK < run.start):
-        return ("fixed", positions[0])
-    if all(p < 0 for p in positions):
-        if (
-            any(hosts[-1 - p] is None for p in positions)
-            or len({(avals[-1 - p], hosts[-1 - p]) for p in positions}) > 1
-        ):
-            return None
-        run.inputs.append([-1 - p for p in positions])
-        return ("input", len(run.inputs) - 1)
-    offsets = {
-        ((p & OP_MASK) - run.start - j * run.period, p >> OUTPUT_SHIFT) if p >= 0 else None
-        for j, p in enumerate(positions)
-        if j
-    }
-    if len(offsets) > 1 or None in offsets:
-        return None
-    offset, output = offsets.pop()
-    if 0 <= offset < run.period:
+class _SourceFinder:
+    """Finds where one operand comes from, from its positions in all periods.
+
+    Attributes:
+        repetition: RepeatedOps, whose inputs and carries it extends.
+        ops, avals, hosts: see `find_repetition`.
+        carry_numbers: dict from CarriedResult to its number.
+    """
+
+    def __init__(
+        self, repetition: RepeatedOps, ops: Sequence[tuple], avals: Sequence[Any], hosts: Sequence[Any]
+    ) -> None:
+        self.repetition = repetition
+        self.ops = ops
+        self.avals = avals
+        self.hosts = hosts
+        self.carry_numbers: dict[CarriedResult, int] = {}
+
+    def source(self, positions: tuple[int, ...]) -> Inside | Carry | Input | Fixed | None:
+        """The source, or None if it is not the same in all periods."""
         first = positions[0]
-        same = first >= 0 and ((first & OP_MASK) - run.start, first >> OUTPUT_SHIFT) == (offset, output)
-        return ("inside", offset, output) if same else None
-    if not -run.period <= offset < 0:
+        if len(set(positions)) == 1 and (first < 0 or first & OP_MASK < self.repetition.start):
+            return Fixed(first)
+        if all(position < 0 for position in positions):
+            return self._input(positions)
+        offset_and_output = self._offset(positions)
+        if offset_and_output is None:
+            return None
+        offset, output = offset_and_output
+        if 0 <= offset < self.repetition.period:
+            is_inside_first = first >= 0 and (self._op_offset(first), first >> OUTPUT_SHIFT) == (
+                offset,
+                output,
+            )
+            return Inside(offset, output) if is_inside_first else None
+        if -self.repetition.period <= offset < 0:
+            return self._carry(CarriedResult(offset + self.repetition.period, output, first), positions)
         return None
-    key = (offset + run.period, output, positions[0])
-    if key not in known:
-        if positions[0] >= 0 and positions[0] & OP_MASK >= run.start:
+
+    def _op_offset(self, position: int) -> int:
+        """The number of the operation, counted from the start of the repetition."""
+        return (position & OP_MASK) - self.repetition.start
+
+    def _offset(self, positions: tuple[int, ...]) -> tuple[int, int] | None:
+        """(operation counted from the start of the period that reads it, output), from the second period on;
+        None if it differs."""
+        offsets = set()
+        for j, position in enumerate(positions):
+            if j == 0:
+                continue
+            if position < 0:
+                return None
+            offset = self._op_offset(position) - j * self.repetition.period
+            offsets.add((offset, position >> OUTPUT_SHIFT))
+        return offsets.pop() if len(offsets) == 1 else None
+
+    def _input(self, positions: tuple[int, ...]) -> Input | None:
+        """Leaves with host numbers of one shape and dtype."""
+        leaves = [-1 - position for position in positions]
+        if any(self.hosts[leaf] is None for leaf in leaves):
             return None
-        if aval_at(positions[0], avals, ops) is not aval_at(positions[1], avals, ops):
+        if len({(self.avals[leaf], self.hosts[leaf]) for leaf in leaves}) > 1:
             return None
-        run.carries.append(key)
-        known[key] = len(run.carries) - 1
-    return ("carry", known[key])
+        self.repetition.inputs.append(leaves)
+        return Input(len(self.repetition.inputs) - 1)
+
+    def _carry(self, carried: CarriedResult, positions: tuple[int, ...]) -> Carry | None:
+        if carried not in self.carry_numbers:
+            if carried.first >= 0 and carried.first & OP_MASK >= self.repetition.start:
+                return None
+            first_aval = aval_at(positions[0], self.avals, self.ops)
+            if first_aval is not aval_at(positions[1], self.avals, self.ops):
+                return None
+            self.repetition.carries.append(carried)
+            self.carry_numbers[carried] = len(self.repetition.carries) - 1
+        return Carry(self.carry_numbers[carried])
 
 
-def _closed(run, ops, live):
-    """Whether only results of the last period are asked for by others."""
-    end = run.start + run.count * run.period
-    inner = range(run.start, run.last)
-    if any(p & OP_MASK in inner for p in live):
+def _is_closed(repetition: RepeatedOps, ops: Sequence[tuple], live: Sequence[int]) -> bool:
+    """Whether the rest of the segment reads results of the last period only."""
+    inner = range(repetition.start, repetition.last)
+    if any(position & OP_MASK in inner for position in live):
         return False
-    return not any(p >= 0 and p & OP_MASK in inner for entry in ops[end:] for p in entry[1:])
+    later_ops = ops[repetition.op_range.stop :]
+    return not any(
+        position >= 0 and position & OP_MASK in inner for entry in later_ops for position in entry[1:]
+    )
 
 
-def trace_repetition(run, ops, value_of, stacked, env):
-    """Traces all periods; `value_of` gives what is outside by position, `stacked` leaves along a new axis.
-    Puts the results of the last period into `env`."""
-    init = [value_of(first) for _, _, first in run.carries]
-    inputs = [stacked(leaves) for leaves in run.inputs]
-    for kind, *at in itertools.chain.from_iterable(run.sources):
-        if kind == "fixed":
-            value_of(*at)  # made here and not inside the loop
+def trace_repetition(
+    repetition: RepeatedOps,
+    ops: Sequence[tuple],
+    value_of: Callable[[int], Any],
+    stacked: Callable[[Sequence[int]], Any],
+    env: MutableMapping[int, Any],
+) -> None:
+    """Traces all periods, and puts the results of the last one into `env`.
 
-    def period(carry, given):
-        results = {}
-        for k in range(run.period):
-            entry = ops[run.start + k]
-            operands = [_operand(source, results, carry, given, value_of) for source in run.sources[k]]
-            results[k] = entry[0].equations(*operands)
+    Args:
+        repetition: the periods.
+        ops: the recorded operations.
+        value_of: function that gives a value from outside by position.
+        stacked: function that gives leaves along a new axis.
+        env: results by operation.
+    """
+    initial = [value_of(carried.first) for carried in repetition.carries]
+    inputs = [stacked(leaves) for leaves in repetition.inputs]
+    for sources in repetition.sources:
+        for source in sources:
+            if type(source) is Fixed:
+                value_of(source.position)  # computed here and not inside the loop
+
+    def trace_period(carry: Sequence[Any], items: Sequence[Any]) -> dict[int, Any]:
+        results: dict[int, Any] = {}
+        for k in range(repetition.period):
+            signature = ops[repetition.start + k][0]
+            operands = [_operand(source, results, carry, items, value_of) for source in repetition.sources[k]]
+            results[k] = signature.equations(*operands)
         return results
 
-    def body(carry, given):
-        results = period(carry, given)
-        return [_output(results[k], output) for k, output, _ in run.carries], None
+    def body(carry: Sequence[Any], items: Sequence[Any]) -> tuple[list[Any], None]:
+        results = trace_period(carry, items)
+        return [_output(results[k], output) for k, output, _ in repetition.carries], None
 
-    carry, _ = jax.lax.scan(body, init, [x[:-1] for x in inputs], length=run.count - 1)
-    for k, result in period(carry, [x[-1] for x in inputs]).items():
-        env[run.last + k] = result
-
-
-def _operand(source, results, carry, given, value_of):
-    kind, at, *output = source
-    if kind == "inside":
-        return _output(results[at], output[0])
-    return carry[at] if kind == "carry" else given[at] if kind == "input" else value_of(at)
+    carry, _ = jax.lax.scan(body, initial, [x[:-1] for x in inputs], length=repetition.count - 1)
+    for k, result in trace_period(carry, [x[-1] for x in inputs]).items():
+        env[repetition.last + k] = result
 
 
-def _output(result, output):
+def _operand(
+    source: Inside | Carry | Input | Fixed,
+    results: dict[int, Any],
+    carry: Sequence[Any],
+    items: Sequence[Any],
+    value_of: Callable[[int], Any],
+) -> Any:
+    if isinstance(source, Inside):
+        return _output(results[source.op], source.output)
+    if isinstance(source, Carry):
+        return carry[source.number]
+    if isinstance(source, Input):
+        return items[source.number]
+    return value_of(source.position)
+
+
+def _output(result: Any, output: int) -> Any:
     return result if output == 0 else result[output - 1]

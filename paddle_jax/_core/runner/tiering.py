@@ -1,95 +1,118 @@
-"""Ops that are new: interpreted with NumPy (see _core/numpy_backend) as long as that costs less
-than compiling them."""
+"""Decides whether NumPy interprets an operation (_core/numpy_backend) or XLA compiles it.
+
+New operations are interpreted as long as that costs less than compiling them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.segment import OpSignature
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
-from paddle_jax._core.numpy_backend import Refusal, plan
+from paddle_jax._core.numpy_backend import Plan, Refusal, plan
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
 
+if TYPE_CHECKING:
+    from paddle_jax._core.runner.loop_rolling import RepeatedOps
+
 _CALL = 1e-5  # seconds that an op takes beside what it computes
-# seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results
-# back
-_KERNEL = 2e-5
+_KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the transfer of its operands and results
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
-_SHARE = 0.3  # of what compiling a segment costs: when interpreting it has taken that long, it is compiled
-_RUNS = 2  # a segment is compiled when it is met for the second time at the earliest
+_COMPILE_COST = 0.05  # seconds, of an operation that has no plan
+_SHARE = 0.3  # of the time to compile a segment: if interpreting it has taken that long, it is compiled
+_MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
 
 
 class TierState:
-    """What the interpreter knows of a Sig.
+    """What the interpreter knows of a signature.
 
-    plan: None when it is compiled. cost, compile_cost: estimated seconds of one run and of compiling it.
-    spent: how many seconds less its runs would have taken compiled.
+    Attributes:
+        plan: Plan that interprets it, or None if it is compiled.
+        cost: float, estimated seconds of one run.
+        compile_cost: float, estimated seconds of compiling it.
+        wasted: float, seconds that its runs took longer than compiled ones would have.
     """
 
-    __slots__ = ("compile_cost", "cost", "plan", "spent")
+    __slots__ = ("compile_cost", "cost", "plan", "wasted")
 
-    def __init__(self, made):
-        self.plan, self.spent = made, 0.0
-        self.cost, self.compile_cost = (_CALL, 0.05) if made is None else (made.cost, made.compile_cost)
-
-
-def tier_state(sig) -> TierState:
-    """What the interpreter knows of a Sig; its plan is made when it is first asked for."""
-    found = sig.tier_state
-    if found is None:
-        found = sig.tier_state = TierState(_planned(sig))
-    return found
+    def __init__(self, numpy_plan: Plan | None) -> None:
+        self.plan = numpy_plan
+        self.cost = _CALL if numpy_plan is None else numpy_plan.cost
+        self.compile_cost = _COMPILE_COST if numpy_plan is None else numpy_plan.compile_cost
+        self.wasted = 0.0
 
 
-def _planned(sig):
-    avals = [*sig.operand_avals, *(sig.out_avals if sig.container else [sig.out_avals])]
-    if any(a.weak for a in avals):  # NumPy does not know JAX's weak types
-        return _refused(sig, "a weakly typed operand or result")
+def tier_state(signature: OpSignature) -> TierState:
+    """The TierState of a signature; the first call makes its plan."""
+    state = signature.tier_state
+    if state is None:
+        state = signature.tier_state = TierState(_make_plan(signature))
+    return state
+
+
+def _make_plan(signature: OpSignature) -> Plan | None:
+    out_avals = signature.out_avals if signature.container else [signature.out_avals]
+    if any(aval.weak for aval in (*signature.operand_avals, *out_avals)):  # NumPy has no weak types
+        _log_refusal(signature, "a weakly typed operand or result")
+        return None
     try:
-        return plan(sig.equations)
+        return plan(signature.equations)
     except Refusal as refusal:
-        return _refused(sig, str(refusal))
+        _log_refusal(signature, str(refusal))
+        return None
 
 
-def _refused(sig, why):
-    log.refusals[why] += 1
-    log.add(f"compiled at once: {sig.kernel.name} ({sig.user_line}): {why}")
+def _log_refusal(signature: OpSignature, reason: str) -> None:
+    log.refusals[reason] += 1
+    log.add(f"compiled at once: {signature.kernel.name} ({signature.user_line}): {reason}")
 
 
-def may_interpret(device) -> bool:
-    """Whether what belongs on a device may be computed by NumPy."""
+def may_interpret(device: Any) -> bool:
+    """Whether NumPy may compute what belongs on a device."""
     return settings.interpreter and device is default_device() and device.platform == "cpu"
 
 
-def interpret(sig, operands):
-    """The results of an op as NumPy arrays; None when it is to be compiled. The caller has
-    NumPy's warnings off."""
-    found = sig.tier_state or tier_state(sig)
-    spent = found.spent + max(found.cost - _KERNEL, 0.0)
-    if found.plan is None or spent > found.compile_cost:
+def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
+    """The results of an operation as NumPy arrays; None if it is to be compiled.
+
+    The caller has NumPy's warnings off.
+    """
+    state = signature.tier_state or tier_state(signature)
+    wasted = state.wasted + max(state.cost - _KERNEL, 0.0)
+    if state.plan is None or wasted > state.compile_cost:
         return None
     try:
-        out = found.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
+        results = state.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
     except Exception as error:
         if is_unrelated_error(error):
             raise
-        found.plan = _refused(sig, f"{type(error).__name__} in the interpreter: {error}")
+        state.plan = None
+        _log_refusal(signature, f"{type(error).__name__} in the interpreter: {error}")
         return None
-    found.spent = spent
+    state.wasted = wasted
     log.interpreted_ops += 1
-    return sig.equations.structured(out)
+    return signature.equations.structured(results)
 
 
-def runs_before_compiling(ops, device, run=None) -> int:
-    """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what
-    compiling will take. On an accelerator and on several devices at once, since compiling its ops one by
-    one takes longer."""
+def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: RepeatedOps | None = None) -> int:
+    """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
+
+    On an accelerator and on several devices that is the first run, because compiling its operations one by
+    one takes longer.
+    """
     if not may_interpret(device):
-        return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
-    known = [tier_state(entry[0]) for entry in ops]
-    saved = sum(c.cost + _CALL for c in known) - _PROGRAM
-    if run is not None:  # compiled as a loop: the first period, and the body
-        known = known[: run.start + 2 * run.period] + known[run.start + run.count * run.period :]
-    whole = COMPILE_BASE + sum(c.compile_cost - COMPILE_BASE for c in known)
-    return max(_RUNS, int(_SHARE * whole / max(saved, 1e-9)))
+        return _MIN_RUNS if getattr(device, "platform", "several") == "cpu" else 1
+    states = [tier_state(entry[0]) for entry in ops]
+    saved = sum(state.cost + _CALL for state in states) - _PROGRAM
+    if repetition is not None:  # compiled as a loop: the first period, and the body
+        first = states[: repetition.start + 2 * repetition.period]
+        states = first + states[repetition.op_range.stop :]
+    compile_cost = COMPILE_BASE + sum(state.compile_cost - COMPILE_BASE for state in states)
+    return max(_MIN_RUNS, int(_SHARE * compile_cost / max(saved, 1e-9)))

@@ -26,9 +26,10 @@ class Node:
     kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of
     them the source, as (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None,
     or functions of the gradients by output. zero_grad_sources: None, or sources among the operands that the
-    gradient is zero for. serial: counts up, so that sources come before what uses them. seg, pos: the Segment
-    and the number of the recorded operation; seg is None for a node that was not recorded there, that has
-    hooks, or whose operands are gone. rows: of lookups whose gradient is one of some rows, see rows.py.
+    gradient is zero for. serial: counts up, so that sources come before what uses them. segment, position:
+    the Segment and the number of the recorded operation; segment is None for a node that was not recorded
+    there, that has hooks, or whose operands are gone. rows: of lookups whose gradient is one of some
+    rows, see rows.py.
     """
 
     __slots__ = (

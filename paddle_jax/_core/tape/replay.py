@@ -4,7 +4,7 @@ In the deferred tier a backward pass computes nothing: it appends operations to 
 follows from what the segment holds so far and from the nodes that are reached: where each was recorded, which
 of its operands get a gradient, and where its edges lead. So what a pass has appended is kept, and a later one
 over the same operations, whose nodes and edges are looked at and found to be the same, appends that again
-without making the Values in between. Whatever is not as usual (hooks, a layer with a backward of its own,
+without making the LazyArrays in between. Whatever is not as usual (hooks, a layer with a backward of its own,
 nodes of an earlier segment) is left to the walk over the tape (tape.py).
 """
 
@@ -128,7 +128,7 @@ class Pass:
 
 
 def _pending(seg, aval, pos):
-    """The Value of a result of a segment."""
+    """The LazyArray of a result of a segment."""
     value = _new(LazyArray)
     value.aval, value.array, value.segment, value.position = aval, None, seg, pos
     return value

@@ -146,7 +146,7 @@ def _signature_of(raw: Any) -> Any:
         index = raw.position & OP_MASK
         if index < len(ops):  # else a compiled step keeps several Tensors in one array
             return ops[index][0]
-    return getattr(raw, "made", None)
+    return getattr(raw, "signature", None)
 
 
 def _operation_of(tensor: Tensor) -> str:
@@ -168,7 +168,7 @@ def _line_of(tensor: Tensor) -> str:
             return f"{frame.filename}:{frame.lineno}"
     signature = _signature_of(tensor._raw)
     if signature is not None:
-        return signature.where
+        return signature.user_line
     kernel = getattr(tensor._node, "kernel", None)
     values = getattr(tensor._node, "values", None)
     if kernel is None or values is None:

@@ -1,7 +1,7 @@
 """Flat buffers: the small arrays that a compiled step writes, kept as one array between its calls.
 
 Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is
-more than its arithmetic. The Tensors hold Values whose `segment` is the FlatBuffer; who asks for the array of one
+more than its arithmetic. The Tensors hold LazyArrays whose `segment` is the FlatBuffer; reading one
 gets a copy of its part.
 """
 
@@ -136,7 +136,7 @@ class FlatBuffer:
         )
 
     def materialize(self, value):
-        """The array of one Value (as a Segment gives it)."""
+        """The array of one LazyArray (as a Segment gives it)."""
         with self.lock:
             if value.array is None:
                 start, end = self.spans[value.position]
@@ -164,7 +164,7 @@ def _place(array):
 
 
 def _baseline():
-    """What sys.getrefcount says in `take` of a Value that only a Tensor and the FlatBuffer hold."""
+    """What sys.getrefcount says in `take` of a LazyArray that only a Tensor and the FlatBuffer hold."""
     tensor = wrap(object())
     values = [tensor._raw]
     raws = list(map(_RAW, [tensor]))

@@ -293,7 +293,7 @@ class Runner:
     def _compiled(self, shapes):
         """The kernel for these shapes of inputs; None where they run operation by operation."""
         kernel = self.kernels.get(shapes)
-        if kernel is None and not self.new_shapes.waits(shapes):
+        if kernel is None and not self.new_shapes.runs_op_by_op(shapes):
             kernel = Kernel("run_program", self._pure)
             # compiled on its own, not once more together with what surrounds it
             kernel.deferrable = False
