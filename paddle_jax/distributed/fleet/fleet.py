@@ -22,7 +22,11 @@ from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     PipelineParallelWithInterleave,
     PipelineParallelWithInterleaveFthenB,
 )
-from paddle_jax.distributed.fleet.meta_parallel.wrapped import ShardingParallel, TensorParallel
+from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
+    SegmentParallel,
+    ShardingParallel,
+    TensorParallel,
+)
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
@@ -59,6 +63,13 @@ _STATIC = (
 )
 
 
+_WRAPPERS = {
+    ParallelMode.TENSOR_PARALLEL: TensorParallel,
+    ParallelMode.SEGMENT_PARALLEL: SegmentParallel,
+    ParallelMode.SHARDING_PARALLEL: ShardingParallel,
+}
+
+
 class Fleet:
     """All of `paddle.distributed.fleet`; its methods are functions there.
 
@@ -86,7 +97,7 @@ class Fleet:
             This object.
         Raises:
             ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter
-                servers, or several workers that are not collective; sep_degree or cp_degree above 1.
+                servers, or several workers that are not collective; cp_degree above 1.
                 AssertionError: the product of the degrees is not the number of processes.
         Example:
             >>> from paddle_jax.distributed import fleet
@@ -251,8 +262,8 @@ class Fleet:
         Args:
             model: Layer.
         Returns:
-            DataParallel, TensorParallel, ShardingParallel or PipelineParallel round it, as the degrees say;
-            the Layer itself where there is one process and it is no PipelineLayer.
+            DataParallel, TensorParallel, SegmentParallel, ShardingParallel or PipelineParallel round it, as
+            the degrees say; the Layer itself where there is one process and it is no PipelineLayer.
         Raises:
             AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
         Example:
@@ -278,9 +289,7 @@ class Fleet:
                 last_comm_buffer_size=strategy.last_comm_group_size_MB,
                 find_unused_parameters=strategy.find_unused_parameters,
             )
-        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL else ShardingParallel)(
-            model, self._hcg, strategy
-        )
+        return _WRAPPERS[mode](model, self._hcg, strategy)
 
     def distributed_optimizer(self, optimizer, strategy=None):
         """An optimizer for training in several processes.
@@ -349,13 +358,11 @@ def _pipeline(model, hcg, strategy):
 def _grid(strategy):
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
-    for name in ("sep", "cp"):
-        if degrees[name] > 1:
-            raise NotImplementedError(
-                f"fleet.init: {name}_degree: got {degrees[name]}; "
-                "there are only dp_degree, mp_degree, pp_degree and sharding_degree for "
-                "processes; a process that drives several devices has dist.parallelize"
-            )
+    if degrees["cp"] > 1:
+        raise NotImplementedError(
+            f"fleet.init: cp_degree: got {degrees['cp']}; there are dp_degree, mp_degree, pp_degree, "
+            "sep_degree and sharding_degree for processes; sep_degree divides sequences, too"
+        )
     if degrees["dp"] < 0:
         others = 1
         for name, degree in degrees.items():

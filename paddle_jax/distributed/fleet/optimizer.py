@@ -3,6 +3,7 @@
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import reduce_gradients
 from paddle_jax.distributed.parallel import ParallelMode
 from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares, anywhere, summed
 
@@ -29,9 +30,10 @@ class HybridParallelOptimizer(OwnedRound):
         """Updates the parameters. All processes must call it."""
         grads = [p._grad for p in self._with_gradients()]
         if self._hcg.get_parallel_mode() != ParallelMode.DATA_PARALLEL:
-            for group in (self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group()):
-                if group.is_member():
-                    averaged(grads, group)
+            group = self._hcg.get_sharding_parallel_group()
+            if group.is_member():
+                averaged(grads, group)
+            reduce_gradients(grads, self._hcg)
         super().step()
 
     def _total(self, params, grads):

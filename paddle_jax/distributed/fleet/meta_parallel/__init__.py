@@ -12,6 +12,7 @@ from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
 )
 from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
     MetaParallelBase,
+    SegmentParallel,
     ShardingParallel,
     TensorParallel,
 )
@@ -24,6 +25,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "PipelineParallel",
     "PipelineParallelWithInterleave",
     "PipelineParallelWithInterleaveFthenB",
+    "SegmentParallel",
     "ShardingParallel",
     "TensorParallel",
 ]

@@ -21,7 +21,10 @@ class MetaParallelBase(Layer):
         _alike(
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
         )
-        for group in (hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()):
+        groups = [hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()]
+        if hcg.get_sep_parallel_world_size() > 1:
+            groups.append(hcg.get_sep_parallel_group())
+        for group in groups:
             _alike(tensors, group)
 
     def forward(self, *inputs, **kwargs):
@@ -60,6 +63,17 @@ class TensorParallel(MetaParallelBase):
 
 class ShardingParallel(MetaParallelBase):
     """A Layer whose optimizer states are divided among processes; each computes with its part of the batch.
+
+    Args:
+        layers: Layer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """
+
+
+class SegmentParallel(MetaParallelBase):
+    """A Layer of which each process of the sep group computes with a part of the sequence. The program cuts
+    the sequence itself; gradients are summed over the group.
 
     Args:
         layers: Layer.

@@ -7,8 +7,8 @@ from paddle_jax.distributed.data_parallel import averaged
 
 
 def fused_allreduce_gradients(parameter_list, hcg):
-    """Replaces gradients by their mean over the processes, for programs that add up gradients under
-    `no_sync`. With one process they stay.
+    """Replaces gradients by their mean over the data parallel processes and their sum over the segments of a
+    sequence, for programs that add up gradients under `no_sync`. With one process they stay.
 
     Args:
         parameter_list: Parameters; those without a gradient are left out, which must be the same ones
@@ -20,9 +20,29 @@ def fused_allreduce_gradients(parameter_list, hcg):
     """
     if launch_variables.size() == 1:
         return
-    group = default_group() if hcg is None else hcg.get_data_parallel_group()
+    gradients = [p.grad for p in parameter_list if p.grad is not None]
+    if hcg is None:
+        averaged(gradients, default_group())
+    else:
+        reduce_gradients(gradients, hcg)
+
+
+@no_grad()
+def reduce_gradients(gradients, hcg):
+    """Replaces gradients by their mean over the data parallel processes, summed over segments of a sequence:
+    each segment has a part of the loss.
+
+    Args:
+        gradients: list of Tensors, the same on all processes.
+        hcg: HybridCommunicateGroup.
+    """
+    segments = hcg.get_sep_parallel_world_size()
+    group = hcg.get_data_parallel_group() if segments == 1 else hcg.get_dp_sep_parallel_group()
     if group.is_member():
-        averaged([p.grad for p in parameter_list if p.grad is not None], group)
+        averaged(gradients, group)
+        if segments > 1:
+            for gradient in gradients:
+                gradient.scale_(segments)
 
 
 def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 * 1024 * 1024, scale=None):
