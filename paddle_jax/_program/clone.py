@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddle_jax._program.program import Program
 
 _TRAINING = ("optimizer_step", "gradients")
-_COPIED_DICTS = ("data", "vars", "values", "inits", "current", "homes", "taken", "rates")
+_COPIED_DICTS = ("data", "vars", "values", "inits", "current", "homes", "captured", "rates")
 
 
 def clone_program(program: Program, for_test: bool = False) -> Program:

@@ -1,6 +1,12 @@
-"""Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites
-that become one operation."""
+"""Composites as seen by a Recorder: what a run of one did, and composites that become one operation."""
 
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
@@ -12,76 +18,109 @@ from paddle_jax._core.lazy.segment import FIRST_LIMIT, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
-from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._program.operation import Operation
 
 
-class Random(Exception):  # noqa: N818  a message from inside a composite to whoever records it
-    """Raised by a composite that draws random numbers and has been given none."""
+class NeedsRandomNumbers(Exception):  # noqa: N818  a message to the Recorder
+    """A composite that runs as one operation draws random numbers and has none."""
 
 
-class _Draws(Trace):
-    """The run of a composite as one operation. base: seed words and offset of its random numbers, or None."""
+class _DrawingTrace(Trace):
+    """The run of a composite as one operation.
 
-    def __init__(self, base):
+    Attributes:
+        base: seed words and offset of its random numbers, or None.
+    """
+
+    def __init__(self, base: Sequence[jax.Array] | None) -> None:
         super().__init__()
         self.base = base
 
-    def _base(self, generator):
+    def _base(self, generator: Any) -> tuple:
         if self.base is None:
-            raise Random
+            raise NeedsRandomNumbers
         return *self.base, self.drawn.setdefault(generator, (self.base, None, generator._offset))[2]
 
-    def taken(self):
-        """How many random numbers it has drawn, which do not count as draws of the generators."""
-        counts = [generator._offset - start for generator, (*_, start) in self.drawn.items()]
+    def undo_draws(self) -> int:
+        """How many random numbers were drawn, which do not count as draws of the generators."""
+        count = 0
         for generator, (*_, start) in self.drawn.items():
+            count += generator._offset - start
             generator._offset = start
-        return sum(counts)
+        return count
 
 
 class OpaqueCall:
     """The function of a composite that is one operation: it runs the composite's code on arrays.
 
-    random: whether the last two operands are those of a random op; draws: how many random numbers it takes.
-    writes: positions of the operands that it changes in place, whose new values come last. layout: what the
-    code returned. free: for each result whether no gradient flows into it. public: the function that users
-    call for it, or its code.
+    Attributes:
+        fn: the code.
+        args, kwargs: the arguments of the call, in which arrays take the places of Tensors.
+        public: the function that users call for it, or its code.
+        written: list of the positions of operands that it changes in place; their new values come last.
+        random: bool, whether the last two operands are those of a random op.
+        draws: int, how many random numbers it takes.
+        layout: what the code returned, with slots for Tensors.
+        operand_stops: list of the stop_gradients of the operands.
+        result_stops: list of the stop_gradients of the results.
+        amp: the policy of mixed precision at the call, or None.
     """
 
     once = True  # one call has it alone, so nothing is kept for the next
 
-    def __init__(self, fn, args, kwargs, tensors, writes, random, public=None):
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        tensors: Sequence[Tensor],
+        written: list[int],
+        random: bool,
+        public: Callable[..., Any] | None = None,
+    ) -> None:
+        self.fn = fn
+        self.args = args
+        self.kwargs = kwargs
         self.public = public or fn
-        self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
-        self.stops, self.draws, self.layout, self.free = [t.stop_gradient for t in tensors], 0, None, []
+        self.written = written
+        self.random = random
+        self.draws = 0
+        self.layout: Any = None
+        self.operand_stops = [t.stop_gradient for t in tensors]
+        self.result_stops: list[bool] = []
         self.amp = local.ctx.amp
 
-    def __call__(self, *arrays):
+    def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
         base = arrays[-2:] if self.random else None
-        given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=False)]
-        rest = iter(given)
-        args, kwargs = map_tensors((self.args, self.kwargs), lambda _: next(rest))
-        trace = _Draws(base)
-        with computing(self.amp), trace:
+        tensors = [wrap(a, stop) for a, stop in zip(arrays, self.operand_stops, strict=False)]
+        args, kwargs = self._arguments(tensors)
+        trace = _DrawingTrace(base)
+        with without_recording(self.amp), trace:
             try:
                 out = self.fn(*args, **kwargs)
             finally:
-                self.draws = trace.taken()
-            results = [*tensors_in(out), *[given[i] for i in self.writes]]
-            found, self.free = [to_array(t._raw) for t in results], [t.stop_gradient for t in results]
+                self.draws = trace.undo_draws()
+            results = [*tensors_in(out), *[tensors[i] for i in self.written]]
+            values = [to_array(t._raw) for t in results]
+            self.result_stops = [t.stop_gradient for t in results]
             self.layout = map_tensors(out, lambda _: _Slot())
-        return tuple(map(jnp.asarray, found))
+        return tuple(map(jnp.asarray, values))
 
-    def on_tensors(self, tensors):
-        """The results as Tensors, with their place on the tape."""
+    def _arguments(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
+        """The arguments of the call with other Tensors."""
         rest = iter(tensors)
-        args, kwargs = map_tensors((self.args, self.kwargs), lambda _: next(rest))
-        out = self.public(*args, **kwargs)
-        return tuple([*tensors_in(out), *[tensors[i] for i in self.writes]])
+        return map_tensors((self.args, self.kwargs), lambda _: next(rest))
 
-    def rebuild(self, found):
-        """What the function returned, with the given Tensors."""
-        rest = iter(found)
+    def on_tensors(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The results as Tensors, with their place on the tape."""
+        args, kwargs = self._arguments(tensors)
+        out = self.public(*args, **kwargs)
+        return tuple([*tensors_in(out), *[tensors[i] for i in self.written]])
+
+    def rebuild(self, tensors: Sequence[Tensor]) -> Any:
+        """What the function returned, with these Tensors."""
+        rest = iter(tensors)
         return map_tensors(self.layout, lambda _: next(rest), _Slot)
 
 
@@ -89,13 +128,13 @@ class _Slot:
     """Stands for a Tensor in what a function returned."""
 
 
-def computing(amp=None):
-    """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the
-    mixed precision they were recorded in."""
+def without_recording(amp: Any = None) -> contextlib.AbstractContextManager:
+    """Inside the block operations run on traced arrays, or at once, and are not recorded. amp: the policy of
+    mixed precision that they were recorded in."""
     return swapped_attributes(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
 
 
-def running():
+def eager_mode() -> contextlib.AbstractContextManager:
     """Inside the block operations run as in eager mode, in a segment of their own."""
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
@@ -103,20 +142,47 @@ def running():
     return swapped_attributes(local.ctx, frame=frame, segment=segment, amp=None)
 
 
-def same(one, other):
-    """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on
-    the same operands."""
-    (out, ops, count, changed), (out2, ops2, count2, changed2) = one, other
-    if (
-        len(ops) != len(ops2)
-        or count != count2
-        or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]
-    ):
-        return False
-    known = {}
+class ProbeRun(NamedTuple):
+    """What a composite did in a run under one probe of the unknown lengths.
 
-    def equal(a, b):
-        if a is b or known.get(b) is a:
+    Attributes:
+        result: what it returned.
+        ops: list of the Operations it recorded.
+        draws: int, how many random numbers it drew.
+        changes: list of (Tensor, new value, ...) of Tensors that it changed in place.
+    """
+
+    result: Any
+    ops: list[Operation]
+    draws: int
+    changes: list[tuple]
+
+    def is_same_as(self, other: ProbeRun) -> bool:
+        """Whether both runs called the same kernels on the same operands."""
+        if len(self.ops) != len(other.ops) or self.draws != other.draws:
+            return False
+        if [id(change[0]) for change in self.changes] != [id(change[0]) for change in other.changes]:
+            return False
+        twins = _SymbolTwins()
+        if not all(map(twins.pair_operations, self.ops, other.ops)):
+            return False
+        if not _equal_layouts(self.result, other.result):
+            return False
+        values = zip(tensors_in(self.result), tensors_in(other.result), strict=True)
+        pairs = [(x._raw, y._raw) for x, y in values]
+        pairs += [(x[1], y[1]) for x, y in zip(self.changes, other.changes, strict=True)]
+        return all(twins.are_equal_values(a, b) for a, b in pairs)
+
+
+class _SymbolTwins:
+    """Which Symbols of two runs are the same."""
+
+    def __init__(self) -> None:
+        self._first_of: dict[Symbol, Symbol] = {}  # by Symbol of the second run
+
+    def are_equal(self, a: Symbol, b: Symbol) -> bool:
+        """Whether two Symbols stand for the same value."""
+        if a is b or self._first_of.get(b) is a:
             return True
         if a.kind != b.kind or a.kind not in ("constant", "random"):
             return False
@@ -124,37 +190,35 @@ def same(one, other):
             return a.value == b.value
         return not _differ(a.value, b.value)
 
-    for a, b in zip(ops, ops2, strict=True):
-        if (
-            a.kernel is not b.kernel
-            or a.stops != b.stops
-            or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))
-        ):
+    def are_equal_values(self, a: Any, b: Any) -> bool:
+        """As `are_equal` for what Tensors hold."""
+        if type(a) is not type(b):
             return False
-        known.update(zip(b.outputs, a.outputs, strict=True))
-    plain = [map_tensors(o, lambda t: None) for o in (out, out2)]
-    results = zip(tensors_in(out), tensors_in(out2), strict=True)
+        return self.are_equal(a, b) if type(a) is Symbol else not _differ(a, b)
+
+    def pair_operations(self, a: Operation, b: Operation) -> bool:
+        """Whether two operations are the same; then their results are taken to be."""
+        if a.kernel is not b.kernel or a.stops != b.stops:
+            return False
+        if not all(map(self.are_equal, a.inputs, b.inputs)):
+            return False
+        self._first_of.update(zip(b.outputs, a.outputs, strict=True))
+        return True
+
+
+def _equal_layouts(one: Any, other: Any) -> bool:
+    """Whether two results are equal apart from their Tensors."""
+    first, second = (map_tensors(result, lambda _: None) for result in (one, other))
     try:
-        if not bool(plain[0] == plain[1]):
-            return False
+        return bool(first == second)
     except Exception:  # what cannot be compared differs
         return False
-    for a, b in [
-        *[(x._raw, y._raw) for x, y in results],
-        *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)],
-    ]:
-        if (
-            type(a) is not type(b)
-            or (type(a) is Symbol and not equal(a, b))
-            or (type(a) is not Symbol and _differ(a, b))
-        ):
-            return False
-    return True
 
 
-def _differ(a, b):
-    x, y = to_numpy(to_array(a)), to_numpy(to_array(b))
+def _differ(a: Any, b: Any) -> bool:
+    x = to_numpy(to_array(a))
+    y = to_numpy(to_array(b))
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 
-__all__ = ["Random", "OpaqueCall", "computing", "running", "same"]
+__all__ = ["NeedsRandomNumbers", "OpaqueCall", "ProbeRun", "eager_mode", "without_recording"]

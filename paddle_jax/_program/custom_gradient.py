@@ -62,7 +62,7 @@ def record_with_gradient(where, forward_fn, inputs, backward_fn):
     )
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     symbols = [*map(recorder.symbol, inputs), *outside]
-    operation = Operation(kernel, symbols, stops, tuple, recorder.scope, block.host)
+    operation = Operation(kernel, symbols, stops, tuple, recorder.name_scope, block.host)
     operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
     recorder.ops.append(operation)
     recorder.program.changed()

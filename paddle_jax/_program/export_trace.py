@@ -204,11 +204,11 @@ def _one_run(function, specs, recorder, probes):
     arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
         with recorder:
-            mark = recorder.mark()
+            position = recorder.position()
             try:
                 out = [recorder.symbol(t) for t in tensors_in(_with_tensors(recorder, function(*arguments)))]
             finally:
-                ops, _, _ = recorder.back(mark)
+                ops, _, _ = recorder.roll_back(position)
             if recorder.refusal is not None:
                 raise recorder.refusal
     except (NotWritable, Unsupported):

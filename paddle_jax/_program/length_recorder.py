@@ -17,7 +17,7 @@ from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._program.composites import computing
+from paddle_jax._program.composites import without_recording
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax._program.length_constants import Filled, Ramp
@@ -82,11 +82,11 @@ class LengthRecorder(Recorder):
 
     single_steps = True  # a program inside the function is recorded operation by operation
     symbolic = True
-    kind = KnownVariable
+    variable_class = KnownVariable
 
     def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0):
         super().__init__(Program())
-        self.depth = 1
+        self.composite_depth = 1
         self.probe = 0
         self.converted = converted
         self.places = {}
@@ -141,7 +141,7 @@ class LengthRecorder(Recorder):
 
     def has_unknown(self, values):
         """Whether there are Lengths or Variables in nested arguments."""
-        return ls.has_lengths(values) or self.holds(values)
+        return ls.has_lengths(values) or self.has_variables(values)
 
     def numbers_of(self, tensor):
         """The elements of a small Tensor of numbers as Lengths, nested as it is."""
@@ -213,7 +213,7 @@ class LengthRecorder(Recorder):
             return None
         position, results = op.outputs.index(symbol), []
         for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
-            with computing(), jax.ensure_compile_time_eval():
+            with without_recording(), jax.ensure_compile_time_eval():
                 out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
             results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))
         return results
@@ -240,7 +240,7 @@ class LengthRecorder(Recorder):
             return wrap(jax.numpy.asarray(plain, dtype))
         aval = aval_of(plain.shape, np.dtype(dtype))
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=value))
-        return variable(symbol, True, self.kind)
+        return variable(symbol, True, self.variable_class)
 
     def condition_tensor(self, answer):
         """A Variable of a LengthBool."""
@@ -267,10 +267,10 @@ class LengthRecorder(Recorder):
 
     def composite(self, op, args, kwargs):
         rule = None
-        if isinstance(op, Op) and self.holds((args, kwargs)):
+        if isinstance(op, Op) and self.has_variables((args, kwargs)):
             rule = ExportRules.composite_rule(op.record)
         results = None if rule is None else rule(self.add_opaque, *args, **kwargs)
-        return map_tensors(op.fn(*args, **kwargs), self.lift) if results is None else results
+        return map_tensors(op.fn(*args, **kwargs), self.as_variable) if results is None else results
 
     def add_opaque(self, operation, tensors, results, **settings):
         """Records an operation of Paddle.
@@ -299,10 +299,10 @@ class LengthRecorder(Recorder):
         self.attributes[self.ops[-1]] = attrs
         return made
 
-    def lift(self, tensor):
+    def as_variable(self, tensor):
         """A Variable for a result."""
         if type(tensor._raw) is Symbol and not isinstance(tensor, Variable):
-            return variable(tensor._raw, tensor.stop_gradient, self.kind)
+            return variable(tensor._raw, tensor.stop_gradient, self.variable_class)
         return tensor
 
     def on_refusal(self, error):
@@ -311,9 +311,9 @@ class LengthRecorder(Recorder):
     def loop(self, code, steps=0):
         return [code, steps, ls.is_length(steps)]
 
-    def take_in(self, tensor, name=None):
+    def capture_tensor(self, tensor, name=None):
         raw = tensor._raw
-        aval, taken = aval_of(raw.shape, raw.dtype), self.program.taken
+        aval, taken = aval_of(raw.shape, raw.dtype), self.program.captured
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
         taken[id(tensor)] = tensor, raw, symbol
         return taken[id(tensor)]
@@ -348,7 +348,7 @@ class LengthRecorder(Recorder):
             type(raw) is Symbol or t.persistable or raw.size > _SMALL
             for raw, t in zip(held, tensors, strict=True)
         ):
-            with computing():
+            with without_recording():
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
                 return found
@@ -362,11 +362,14 @@ class LengthRecorder(Recorder):
         decomposed = ExportRules.decomposition(kernel, attrs, tensors)
         if decomposed is None:
             return None
-        mark = self.mark()
-        with self.noting(keep=True), swapped_attributes(local.ctx, amp=None):  # the operands are cast already
+        position = self.position()
+        with (
+            self.separate_changes(keep=True),
+            swapped_attributes(local.ctx, amp=None),
+        ):  # the operands are cast already
             results = decomposed()
             if results is None:
-                self.back(mark)
+                self.roll_back(position)
         return results
 
     def record(self, kernel, symbols, stops):
@@ -428,9 +431,9 @@ class LengthRecorder(Recorder):
         likely = alike.lengths(inferred.avals)
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
-    def add(self, kernel, symbols, stops, inferred, ends, shapes=None, doubtful=()):
+    def add(self, kernel, symbols, stops, inferred, result_stops, shapes=None, doubtful=()):
         """Adds an operation whose results are known."""
-        results = super().add(kernel, symbols, stops, inferred, ends)
+        results = super().add(kernel, symbols, stops, inferred, result_stops)
         operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
             if hasattr(kernel.fn, "blocks"):
@@ -441,8 +444,8 @@ class LengthRecorder(Recorder):
 
     def _doubtful(self, blocks, position):
         """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
-        ends = [block.results[position] for block in blocks if position < len(block.results)]
-        return ls.apparently_fixed([self.lengths_of(end) for end in ends])
+        last_symbols = [block.results[position] for block in blocks if position < len(block.results)]
+        return ls.apparently_fixed([self.lengths_of(end) for end in last_symbols])
 
     # branches and loops -------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Program:
         self.ops, self.data, self.vars, self.values, self.inits = [], {}, {}, {}, {}
         self.current, self.homes = {}, {}
         # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
-        self.taken = {}
+        self.captured = {}
         self.draws, self.words = 0, None
         # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
         self.rates = {}

@@ -1,14 +1,18 @@
 """Recording: every operation that would run becomes an Operation of a Program.
 
-A composite (Python code that calls operations) may look at lengths, which can be unknown. It is then run once
-per probe of the unknown lengths. If both runs call the same kernels on the same operands, these are recorded;
-else the composite as a whole becomes one operation, which runs its code when the program is compiled and
-lengths are known.
+A composite (Python code that calls operations) may ask for lengths, which can be unknown. It is then run once
+per probe of the unknown lengths. If both runs call the same kernels on the same operands, these are recorded.
+Otherwise the composite becomes one operation, which runs its code when the program is compiled and lengths
+are known.
 """
+
+from __future__ import annotations
 
 import contextlib
 import functools as ft
 import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +31,7 @@ from paddle_jax._core.lazy.symbol import Symbol, SymbolError, common_avals, prob
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax._program.composites import OpaqueCall, Random, same
+from paddle_jax._program.composites import NeedsRandomNumbers, OpaqueCall, ProbeRun
 from paddle_jax._program.control_flow.blocks import Block, branched, looped
 from paddle_jax._program.custom_gradient import record_layer
 from paddle_jax._program.input_spec import InputSpec
@@ -35,95 +39,127 @@ from paddle_jax._program.operation import Operation
 from paddle_jax._program.parameters import declare_parameter
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.rewrite.convert import convert
-from paddle_jax._program.shape_inference import full_kernel, infer
+from paddle_jax._program.shape_inference import Inferred, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
+
+# what a composite raises that needs a value, or that a probe does not fit
+_NEEDS_VALUE = (SymbolError, TracedValueError, TypeError, ValueError)
+_PROBE_FAILED = (*_NEEDS_VALUE, AssertionError, IndexError, RuntimeError)
 
 
 class Recorder(Frame):
     """Records what is called into a Program.
 
-    own: the Program it records into; None: the default main program at the time. probe: None, or which probe
-    a composite is being run under. converted: whether functions with control flow on Tensors are converted on
-    the way. kind: what its Variables are.
+    Attributes:
+        fixed_program: the Program it records into; None for the default main program at the time.
+        probe: int, which probe of the unknown lengths a composite is run under; None outside.
+        converted: bool, whether functions with control flow on Tensors are converted on the way.
+        composite_depth: int, how many composites the code is in.
+        blocks: list of the open Blocks of control flow, the innermost one last.
+        name_scope: str, the prefix of `name_scope` that operations get.
+        undo_log: ValueLog of the Tensors that are changed in place.
+        variable_class: the class of its Variables.
     """
 
-    eager, recording, kind = False, True, Variable
+    eager = False
+    recording = True
+    variable_class = Variable
 
-    def __init__(self, program=None):
+    def __init__(self, program: Program | None = None) -> None:
         super().__init__()
-        self.own, self.probe, self.depth, self.blocks, self.scope = program, None, 0, [], ""
-        self.undo_log = ValueLog()  # Tensors that are changed in place
+        self.fixed_program = program
+        self.probe = None
+        self.composite_depth = 0
+        self.blocks: list[Block] = []
+        self.name_scope = ""
+        self.undo_log = ValueLog()
 
     # entering -----------------------------------------------------------------------------------------------
 
-    def __enter__(self):
+    def __enter__(self) -> Recorder:
         run_pending("a change of settings")
         self.enter(local.ctx)
         configure_context(local.ctx)
         return self
 
-    def enter(self, ctx):
+    def enter(self, ctx: Any) -> None:
         """Takes over a Context."""
         ctx.frame = self.nest_in(ctx.frame)
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         ctx = local.ctx
         ctx.frame = self.outer
         configure_context(ctx)
 
     @property
-    def program(self):
+    def program(self) -> Program:
         """The Program that is being recorded."""
-        return default_main_program() if self.own is None else self.own
+        return default_main_program() if self.fixed_program is None else self.fixed_program
 
     @property
-    def ops(self):
+    def ops(self) -> list[Operation]:
         """Where operations go: the Program's list, or that of the innermost block of control flow."""
         return self.blocks[-1].ops if self.blocks else self.program.ops
 
     # operations ---------------------------------------------------------------------------------------------
 
-    def call(self, kernel, tensors):
+    def call(self, kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
         return self.record(kernel, [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors])
 
-    def record(self, kernel, symbols, stops):
+    def record(self, kernel: Kernel, symbols: list[Symbol], stops: Sequence[bool]) -> Any:
         """Adds an operation and returns its results as Variables."""
         inferred = infer(kernel, symbols, self.probe)
         stops = tuple([bool(stop or kernel.constant_mask >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
         return inferred.many(results) if inferred.many else results[0]
 
-    def add(self, kernel, symbols, stops, inferred, ends):
-        """Adds an operation whose results are known: an Inferred. ends: for each of them whether no gradient
-        flows through it. Returns a list of Variables."""
+    def add(
+        self,
+        kernel: Kernel,
+        symbols: list[Symbol],
+        stops: tuple[bool, ...],
+        inferred: Inferred,
+        result_stops: Sequence[bool],
+    ) -> list[Variable]:
+        """Adds an operation whose results are known.
+
+        Args:
+            kernel: Kernel.
+            symbols: list of the Symbols of the operands.
+            stops: for each operand whether gradients end there.
+            inferred: shapes and dtypes of the results.
+            result_stops: for each result whether no gradient flows through it.
+        """
         program = self.program
-        operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
+        operation = Operation(kernel, symbols, stops, inferred.many, self.name_scope, inferred.host)
         operation.outputs = [
             Symbol(pair, "result", program, value=value, op=operation)
             for pair, value in zip(inferred.avals, inferred.known, strict=True)
         ]
         self.ops.append(operation)
         program.changed()
-        flows = local.ctx.grad and any(
+        has_gradient = local.ctx.grad and any(
             not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True)
         )
         return [
-            variable(o, end or not flows or o.dtype.kind not in INEXACT, self.kind)
-            for o, end in zip(operation.outputs, ends, strict=True)
+            variable(
+                symbol, stop or not has_gradient or symbol.dtype.kind not in INEXACT, self.variable_class
+            )
+            for symbol, stop in zip(operation.outputs, result_stops, strict=True)
         ]
 
-    def symbol(self, tensor):
+    def symbol(self, tensor: Tensor) -> Symbol:
         """The Symbol of an operand."""
         raw = tensor._raw
         if type(raw) is Symbol:
-            return self._persistent(tensor) if isinstance(tensor, PersistentVariable) else raw
-        taken = self.program.taken
-        found = taken.get(id(tensor)) or taken.get(id(raw))
-        if found is None or found[1] is not raw:
-            found = self.take_in(tensor)
-        return found[2]
+            return self._persistent_symbol(tensor) if isinstance(tensor, PersistentVariable) else raw
+        captured = self.program.captured
+        entry = captured.get(id(tensor)) or captured.get(id(raw))
+        if entry is None or entry[1] is not raw:
+            entry = self.capture_tensor(tensor)
+        return entry[2]
 
-    def _persistent(self, variable):
+    def _persistent_symbol(self, variable: PersistentVariable) -> Symbol:
         """The Symbol of a persistable Variable, which may be one of another Program: they share what is in
         the Scope by name."""
         known = self.program.vars.get(variable.name, variable)
@@ -136,66 +172,90 @@ class Recorder(Frame):
             )
         return self.program.symbol_of(variable)
 
-    def take_in(self, tensor, name=None):
-        """Takes in an eager Tensor: a Parameter, or one with a given name, as a Variable of the Program,
-        others as a constant."""
-        raw, program = tensor._raw, self.program
+    def capture_tensor(self, tensor: Tensor, name: str | None = None) -> tuple[Tensor, Any, Symbol]:
+        """Takes an eager Tensor into the Program; gives its entry in `program.captured`.
+
+        A Parameter, or a Tensor with a given name, becomes a Variable, another Tensor a constant.
+        """
+        raw = tensor._raw
+        program = self.program
         aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
         if name is None and not isinstance(tensor, Parameter):
-            found = program.taken[id(tensor)] = (
-                tensor,
-                raw,
-                Symbol((aval, aval), "constant", program, value=raw),
-            )
-            return found
+            symbol = Symbol((aval, aval), "constant", program, value=raw)
+            program.captured[id(tensor)] = tensor, raw, symbol
+            return program.captured[id(tensor)]
         name = name or tensor.name
         kind = ParameterVariable if isinstance(tensor, Parameter) else PersistentVariable
-        made = persistent(program, name, (aval, aval), tensor.stop_gradient, kind)
-        made.__dict__.update({k: v for k, v in vars(tensor).items() if k != "init_func"})
+        declared = persistent(program, name, (aval, aval), tensor.stop_gradient, kind)
+        declared.__dict__.update({k: v for k, v in vars(tensor).items() if k != "init_func"})
         program.values[name] = raw
-        found = program.taken[id(tensor)] = program.taken[id(raw)] = tensor, raw, program.symbol_of(made)
-        return found
+        entry = tensor, raw, program.symbol_of(declared)
+        program.captured[id(tensor)] = entry
+        program.captured[id(raw)] = entry
+        return entry
 
     @staticmethod
-    def holds(values):
+    def has_variables(values: Any) -> bool:
         """Whether there are Variables in nested arguments."""
         return any(type(t._raw) is Symbol for t in tensors_in(values))
 
-    def fill(self, shape, value, dtype):
-        """A Symbol for an array of one value."""
-        return self.record(full_kernel(tuple(shape), np.asarray(value).item(), np.dtype(dtype)), [], [])._raw
-
-    def constant(self, array):
+    def constant(self, array: Any) -> Variable:
         """A Variable for an array that is known."""
         aval = aval_of(array.shape, array.dtype)
         return variable(Symbol((aval, aval), "constant", self.program, value=array))
 
-    def emit_cond(self, compiled, index, regions, outputs):
-        return branched(index, regions, outputs)
-
-    def emit_while(self, compiled, tensors, stops, test, step, picks):
-        return looped(tensors, stops, test, step, picks)
-
-    def custom_gradient(self, layer, forward, inputs, taped):
+    def custom_gradient(self, layer: Any, forward: Any, inputs: Any, taped: Any) -> Any:
         return record_layer(layer, forward, inputs)
 
-    def declare_parameter(self, shape, dtype, name, trainable, fill):
-        if self.own is not None:
+    def declare_parameter(
+        self, shape: tuple[int, ...], dtype: Any, name: str, trainable: bool, fill: Callable[[], Any]
+    ) -> Any:
+        if self.fixed_program is not None:
             return None  # a function of dynamic mode is recorded: its Parameters hold arrays
         return declare_parameter(self.program, shape, dtype, name, trainable, fill)
 
-    def run_region(self, region, inputs, carried, indexed, snapshot):
+    # values -------------------------------------------------------------------------------------------------
+
+    def next_random_key(self, generator: Any) -> tuple[Symbol, Symbol]:
+        """The operands of a random op: seed words and number of the draw."""
+        program = self.program
+        words = aval_of((2,), np.uint32)
+        number = aval_of((), np.uint32)
+        if program.words is None:
+            program.words = Symbol((words, words), "random", program)
+        program.draws += 1
+        return program.words, Symbol((number, number), "random", program, value=program.draws - 1)
+
+    def host_value(self, tensor: Tensor) -> None:
+        """The value of a Tensor for the host; there is none of a Variable."""
+        if type(tensor._raw) is Symbol:
+            raise SymbolError(tensor._raw.name or "a Variable")
+
+    def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
+        self.undo_log.save(tensor)
+
+    # branches and loops -------------------------------------------------------------------------------------
+
+    def emit_cond(self, compiled: Any, index: Any, regions: Any, outputs: Any) -> list[Variable]:
+        return branched(index, regions, outputs)
+
+    def emit_while(
+        self, compiled: Any, tensors: Any, stops: Any, test: Any, step: Any, picks: Any
+    ) -> list[Variable]:
+        return looped(tensors, stops, test, step, picks)
+
+    def run_region(self, region: Any, inputs: Any, carried: Any, indexed: bool, snapshot: Any) -> None:
         region.record(self, inputs, carried, indexed)
 
-    def set_changed(self, tensor, new, has_gradient):
+    def set_changed(self, tensor: Tensor, new: Tensor, has_gradient: bool) -> None:
         self.on_assign(tensor)
         tensor._raw = new._raw
         tensor.stop_gradient = new.stop_gradient and tensor.stop_gradient
 
-    def symbol_avals(self, tensor):
+    def symbol_avals(self, tensor: Tensor) -> Any:
         return self.symbol(tensor).avals
 
-    def joined_avals(self, pairs):
+    def joined_avals(self, pairs: Sequence[Any]) -> Any:
         if self.probe is not None:
             return None  # the recording is for certain lengths
         common = pairs[0]
@@ -203,38 +263,22 @@ class Recorder(Frame):
             common = common and common_avals(common, pair)
         return common
 
-    def branch_avals(self, index, yes, no):
+    def branch_avals(self, index: Any, yes: Any, no: Any) -> Any:
         """The avals of a result of a branch, from those in both blocks."""
         return common_avals(yes, no)
 
-    def restart_names(self, counts):
+    def restart_names(self, counts: Any) -> None:
         unique_name.restore_counts(counts)
 
-    # what other Frames do -----------------------------------------------------------------------------------
-
-    def next_random_key(self, generator):
-        """The operands of a random op: seed words and number of the draw."""
-        program, words, number = self.program, aval_of((2,), np.uint32), aval_of((), np.uint32)
-        if program.words is None:
-            program.words = Symbol((words, words), "random", program)
-        program.draws += 1
-        return program.words, Symbol((number, number), "random", program, value=program.draws - 1)
-
-    def host_value(self, tensor):
-        """The value of a Tensor for the host; there is none of a Variable."""
-        if type(tensor._raw) is Symbol:
-            raise SymbolError(tensor._raw.name or "a Variable")
-
-    def on_assign(self, tensor, shares=True):
-        self.undo_log.save(tensor)
-
-    # blocks -------------------------------------------------------------------------------------------------
+    def loop(self, code: Any, steps: Any = 0) -> list:
+        return [code, steps, steps == -1]
 
     @contextlib.contextmanager
-    def noting(self, keep=False):
+    def separate_changes(self, keep: bool = False) -> Iterator[ValueLog]:
         """In the block changes of Tensors are noted apart; with `keep` they are changes of what is
         around it afterwards."""
-        around, self.undo_log = self.undo_log, ValueLog()
+        around = self.undo_log
+        self.undo_log = ValueLog()
         try:
             yield self.undo_log
         finally:
@@ -243,71 +287,108 @@ class Recorder(Frame):
             self.undo_log = around
 
     @contextlib.contextmanager
-    def block(self):
+    def block(self) -> Iterator[Block]:
         """What is recorded goes into a Block; Tensors that are changed are what they were afterwards."""
         block = Block()
-        with self.noting() as written:
+        with self.separate_changes() as changes:
             self.blocks.append(block)
             try:
                 yield block
             finally:
                 self.blocks.pop()
-                written.undo()
+                changes.undo()
 
-    def block_input(self, avals, stop):
-        """A Variable for what comes into the innermost block."""
-        self.blocks[-1].inputs.append(Symbol(avals, "block", self.program))
-        return variable(self.blocks[-1].inputs[-1], stop, self.kind)
+    def block_input(self, avals: Any, stop_gradient: bool) -> Variable:
+        """A Variable for an input of the innermost block."""
+        symbol = Symbol(avals, "block", self.program)
+        self.blocks[-1].inputs.append(symbol)
+        return variable(symbol, stop_gradient, self.variable_class)
 
-    def bind_input(self, tensor, value, stop_gradient):
+    def bind_input(self, tensor: Tensor, value: Tensor, stop_gradient: bool) -> None:
         """Gives a Tensor the value of an input of a block."""
         tensor._raw = value._raw
 
-    def last_value(self, tensor):
+    def last_value(self, tensor: Tensor) -> Symbol:
         """What a Tensor holds at the end of a block."""
         return self.symbol(tensor)
 
-    def changed_tensors(self):
+    def changed_tensors(self) -> list[tuple[Tensor, bool]]:
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
         has changed."""
-        mine = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
+        own_symbols = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
         return [
             (tensor, not tensor.stop_gradient)
             for tensor, (before,) in self.undo_log.changed()
-            if not (type(before) is Symbol and before in mine)
+            if not (type(before) is Symbol and before in own_symbols)
         ]
 
-    # composites ---------------------------------------------------------------------------------------------
+    # positions in the recording -----------------------------------------------------------------------------
 
-    def composite(self, op, args, kwargs):
+    def position(self) -> tuple[int, int]:
+        """Where the recording is, for `roll_back`."""
+        return len(self.ops), self.program.draws
+
+    def roll_back(self, position: tuple[int, int]) -> tuple[list[Operation], int, list[tuple]]:
+        """Takes back what was recorded since a position.
+
+        Returns:
+            (list of the operations, number of random numbers drawn, changes of Tensors as `ValueLog.undo`
+            gives them).
+        """
+        op_count, draws = position
+        recorded = self.ops[op_count:]
+        del self.ops[op_count:]
+        drawn = self.program.draws - draws
+        self.program.draws = draws
+        return recorded, drawn, self.undo_log.undo()
+
+    def run_and_undo(self, get: Callable[[], Any]) -> Any:
+        with self.separate_changes():
+            position = self.position()
+            try:
+                return get()
+            finally:
+                self.roll_back(position)
+
+    # functions and composites -------------------------------------------------------------------------------
+
+    def composite(self, op: Any, args: Any, kwargs: Any) -> Any:
         """Runs a composite and returns its results, as Variables if it is the outermost one."""
-        if self.depth:
+        if self.composite_depth:
             return op.fn(*args, **kwargs)
-        self.depth += 1
+        self.composite_depth += 1
         try:
-            if any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in((args, kwargs))):
-                return self._probed(op, args, kwargs)
-            return self._lifted(op, args, kwargs)
+            if _has_unknown_lengths((args, kwargs)):
+                return self._run_under_probes(op, args, kwargs)
+            return self._run_once(op, args, kwargs)
         finally:
-            self.depth -= 1
+            self.composite_depth -= 1
 
-    def control_flow(self, args, plain, converted):
-        """What `plain()` gives, a call of a function that may be converted. Where it asks for values, or
-        lengths of its arguments are not known, what `converted()()` gives, which does without."""
-        with self.noting(keep=True):
-            if self.converted or not any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(args)):
-                mark = self.mark()
+    def control_flow(
+        self, args: Any, plain: Callable[[], Any], converted: Callable[[], Callable[[], Any]]
+    ) -> Any:
+        """The result of a function of dynamic mode.
+
+        Args:
+            args: its arguments.
+            plain: function that calls it as it is.
+            converted: function that gives a function which calls it with its control flow converted. This
+                is called where the plain one asks for values, or lengths of arguments are unknown.
+        """
+        with self.separate_changes(keep=True):
+            if self.converted or not _has_unknown_lengths(args):
+                position = self.position()
                 try:
                     return plain()
                 except SymbolError:
-                    self.back(mark)
-            return self._converted(plain, converted)
+                    self.roll_back(position)
+            return self._run_converted(plain, converted)
 
-    def _converted(self, plain, converted):
+    def _run_converted(self, plain: Callable[[], Any], converted: Callable[[], Callable[[], Any]]) -> Any:
         before = self.converted
         try:
             function = converted()
-        except Unsupported:  # no source, say
+        except Unsupported:  # for instance a function without source
             return plain()
         try:
             self.converted = True
@@ -319,114 +400,104 @@ class Recorder(Frame):
         finally:
             self.converted = before
 
-    def run_and_undo(self, get):
-        """What `get()` gives, with what it records taken back."""
-        with self.noting():
-            mark = self.mark()
+    def _run_once(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """A composite of known lengths."""
+        with self.separate_changes(keep=True):
+            position = self.position()
             try:
-                return get()
-            finally:
-                self.back(mark)
-
-    def loop(self, code, steps=0):
-        """Called before a loop of converted code: [code of its body, steps, whether how many is known only
-        when the program runs]."""
-        return [code, steps, steps == -1]
-
-    def mark(self):
-        """Where the recording is, for `back`."""
-        return len(self.ops), self.program.draws
-
-    def back(self, mark):
-        """Takes back what was recorded since a mark; returns it with what Tensors that were changed
-        in place hold now."""
-        ops, program = self.ops, self.program
-        recorded = ops[mark[0] :]
-        del ops[mark[0] :]
-        count, program.draws = program.draws - mark[1], mark[1]
-        return recorded, count, self.undo_log.undo()
-
-    def _lifted(self, op, args, kwargs):
-        with self.noting(keep=True):
-            mark = self.mark()
-            try:
-                return map_tensors(op.fn(*args, **kwargs), self.lift)
-            except (SymbolError, TracedValueError, TypeError, ValueError):
-                self.back(mark)  # a value is needed: as a whole, or it is an error there too
+                return map_tensors(op.fn(*args, **kwargs), self.as_variable)
+            except _NEEDS_VALUE:
+                # as one operation it has values; if not, the error is raised there too
+                self.roll_back(position)
                 return self.record_opaque(op.name, op.fn, args, kwargs, public=_public(op))
 
-    def lift(self, tensor):
+    def as_variable(self, tensor: Tensor) -> Tensor:
         """A Variable for a result that may be an eager Tensor."""
-        if isinstance(tensor, Variable) or self.own is not None:
+        if isinstance(tensor, Variable) or self.fixed_program is not None:
             return tensor  # eager results stay eager where a dygraph function is recorded
         if type(tensor._raw) is Symbol:
             return variable(tensor._raw, tensor.stop_gradient)
         return self.constant(to_array(tensor._raw))
 
-    def _probed(self, op, args, kwargs):
-        mark, runs = self.mark(), []
-        with self.noting():
+    def _run_under_probes(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """A composite of unknown lengths."""
+        position = self.position()
+        runs: list[ProbeRun] = []
+        with self.separate_changes():
             try:
                 for self.probe in (0, 1):
-                    out = op.fn(*args, **kwargs)
-                    runs.append((out, *self.back(mark)))
-            except (
-                SymbolError,
-                TracedValueError,
-                TypeError,
-                ValueError,
-                AssertionError,
-                IndexError,
-                RuntimeError,
-            ):
-                # a value is needed, or a probe does not fit: as a whole, or it is an error there too
-                self.back(mark)
+                    result = op.fn(*args, **kwargs)
+                    runs.append(ProbeRun(result, *self.roll_back(position)))
+            except _PROBE_FAILED:
+                # as one operation it has values; if not, the error is raised there too
+                self.roll_back(position)
             finally:
                 self.probe = None
-        if len(runs) == 2 and same(*runs):
-            (out, ops, count, changed), (_, others, _, _) = runs
-            for a, b in zip(ops, others, strict=True):
-                for mine, other in zip(a.outputs, b.outputs, strict=True):
-                    mine.avals = mine.avals[0], other.avals[1]
-            self.ops.extend(ops)
-            self.program.draws += count
-            self.program.changed()
-            for tensor, raw, _ in changed:
-                self.on_assign(tensor)
-                tensor._raw = raw
-            return map_tensors(out, self.lift)
-        changed = [t for t, _, _ in runs[0][3]] if runs else ()
+        if len(runs) == 2 and runs[0].is_same_as(runs[1]):
+            return self._merge_runs(*runs)
+        changed = [tensor for tensor, _, _ in runs[0].changes] if runs else ()
         return self.record_opaque(op.name, op.fn, args, kwargs, changed, _public(op))
 
-    def record_opaque(self, name, fn, args, kwargs, changed=(), public=None):
-        """Records a function over Tensors as one operation. public: the function that users call."""
+    def _merge_runs(self, first: ProbeRun, second: ProbeRun) -> Any:
+        """Records the operations of two equal runs; their results have the shapes of both."""
+        for op, twin in zip(first.ops, second.ops, strict=True):
+            for symbol, other in zip(op.outputs, twin.outputs, strict=True):
+                symbol.avals = symbol.avals[0], other.avals[1]
+        self.ops.extend(first.ops)
+        self.program.draws += first.draws
+        self.program.changed()
+        for tensor, raw, _ in first.changes:
+            self.on_assign(tensor)
+            tensor._raw = raw
+        return map_tensors(first.result, self.as_variable)
+
+    def record_opaque(
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        changed: Sequence[Tensor] = (),
+        public: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Records a function over Tensors as one operation.
+
+        Args:
+            name: name of the operation.
+            fn: the function.
+            args, kwargs: its arguments.
+            changed: Tensors among them that it changes in place.
+            public: the function that users call for it.
+        """
         tensors = list(tensors_in((args, kwargs)))
-        writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
-        symbols, stops = [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
-        code = OpaqueCall(fn, args, kwargs, tensors, writes, False, public)
-        mark = self.mark()
+        written = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
+        symbols = [self.symbol(t) for t in tensors]
+        stops = [t.stop_gradient for t in tensors]
+        code = OpaqueCall(fn, args, kwargs, tensors, written, False, public)
+        position = self.position()
         try:
-            found = self.record(Kernel(name, code), symbols, stops)
-        except Random:
-            self.back(mark)
-            code = OpaqueCall(fn, args, kwargs, tensors, writes, True, public)
-            found = self.record(
-                Kernel(name, code),
-                [*symbols, *self.next_random_key(default_generator())],
-                [*stops, True, True],
-            )
+            out = self.record(Kernel(name, code), symbols, stops)
+        except NeedsRandomNumbers:
+            self.roll_back(position)
+            code = OpaqueCall(fn, args, kwargs, tensors, written, True, public)
+            key = self.next_random_key(default_generator())
+            out = self.record(Kernel(name, code), [*symbols, *key], [*stops, True, True])
             self.program.draws += code.draws - 1
-        found = list(found)
-        for made, stop in zip(found, code.free, strict=True):
-            made.stop_gradient = made.stop_gradient or stop
-        for at in code.writes[::-1]:
-            made = found.pop()
-            self.on_assign(tensors[at])
-            tensors[at]._raw = made._raw
-        return code.rebuild(found)
+        results = list(out)
+        for result, stop in zip(results, code.result_stops, strict=True):
+            result.stop_gradient = result.stop_gradient or stop
+        for i in reversed(code.written):
+            self.on_assign(tensors[i])
+            tensors[i]._raw = results.pop()._raw
+        return code.rebuild(results)
 
 
-def _public(op):
+def _has_unknown_lengths(values: Any) -> bool:
+    """Whether there are Variables of unknown lengths in nested arguments."""
+    return any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(values))
+
+
+def _public(op: Any) -> Callable[..., Any] | None:
     """The function that users call for a composite; None for code of a recorder."""
     return getattr(op, "public", None)
 
@@ -434,14 +505,15 @@ def _public(op):
 # modes and inputs -------------------------------------------------------------------------------------------
 
 
-def start():
+def start() -> None:
     """Switches this thread to static mode; the main one also those that begin later."""
-    main, dynamic = threading.current_thread() is threading.main_thread(), not local.ctx.frame.recording
-    if dynamic:
+    is_main = threading.current_thread() is threading.main_thread()
+    was_dynamic = not local.ctx.frame.recording
+    if was_dynamic:
         Recorder().__enter__()
-    if main:
+    if is_main:
         settings.enter = lambda ctx: Recorder().enter(ctx)
-    if main and dynamic:
+    if is_main and was_dynamic:
         unique_name.enter_static()
 
 
@@ -478,15 +550,17 @@ def data(name, shape, dtype=None, lod_level=0):
             f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
             "that is not known yet"
         )
-    kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
+    np_dtype = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
-    found = variable(Symbol(probe_avals(shape, kind), "data", program, name))
-    program.data[name] = found
+    declared = variable(Symbol(probe_avals(shape, np_dtype), "data", program, name))
+    program.data[name] = declared
     program.changed()
-    return found
+    return declared
 
 
-def record(function, input_specs, named=None):
+def record(
+    function: Callable[..., Any], input_specs: Sequence[Any], named: dict[str, Any] | None = None
+) -> tuple[Program, list[Variable], Any]:
     """Records a function or a Layer of dynamic mode into a Program.
 
     Args:
@@ -499,40 +573,52 @@ def record(function, input_specs, named=None):
         Parameters and buffers of the Layer are the Program's `vars`, under their own names, with `values`;
         other eager Tensors are constants.
     """
-    program, inputs = Program(), []
+    program = Program()
+    inputs: list[Variable] = []
 
-    def taken(spec):
+    def declare(spec: Any) -> Variable:
         if isinstance(spec, Tensor):
             spec = InputSpec.from_tensor(spec, spec._name or f"x_{len(inputs)}")
-        made = data(spec.name or f"x_{len(inputs)}", spec.shape, spec.dtype)
-        made.stop_gradient = spec.stop_gradient
-        inputs.append(made)
-        return made
+        declared = data(spec.name or f"x_{len(inputs)}", spec.shape, spec.dtype)
+        declared.stop_gradient = spec.stop_gradient
+        inputs.append(declared)
+        return declared
 
     with Recorder(program) as recorder:
+
+        def as_result(tensor: Tensor) -> Variable:
+            if isinstance(tensor, Variable):
+                return tensor
+            return variable(recorder.symbol(tensor), tensor.stop_gradient)
+
         try:
             for tensor in _state_of(function):
-                recorder.take_in(tensor, tensor.name)
-            given, named = map_tensors((list(input_specs), named or {}), taken, Tensor | InputSpec)
+                recorder.capture_tensor(tensor, tensor.name)
+            args, kwargs = map_tensors((list(input_specs), named or {}), declare, Tensor | InputSpec)
             out = recorder.control_flow(
-                (given, named),
-                lambda: function(*given, **named),
-                lambda: ft.partial(convert(function), *given, **named),
+                (args, kwargs),
+                lambda: function(*args, **kwargs),
+                lambda: ft.partial(convert(function), *args, **kwargs),
             )
-            out = map_tensors(
-                out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient)
-            )
+            out = map_tensors(out, as_result)
         finally:
-            for tensor, (before,) in recorder.undo_log.changed():
-                if type(before) is not Symbol:
-                    known = program.taken.get(id(tensor))
-                    if known is not None and known[2].kind == "variable" and type(tensor._raw) is Symbol:
-                        program.current[known[2].name] = tensor._raw
-                    tensor._raw = before
+            _restore_eager_tensors(recorder)
     return program, inputs, out
 
 
-def _state_of(function):
+def _restore_eager_tensors(recorder: Recorder) -> None:
+    """Gives eager Tensors their values back; the Program stores those that the function gave them."""
+    program = recorder.program
+    for tensor, (before,) in recorder.undo_log.changed():
+        if type(before) is Symbol:
+            continue
+        entry = program.captured.get(id(tensor))
+        if entry is not None and entry[2].kind == "variable" and type(tensor._raw) is Symbol:
+            program.current[entry[2].name] = tensor._raw
+        tensor._raw = before
+
+
+def _state_of(function: Any) -> list[Tensor]:
     """Parameters and buffers of a Layer, or of the Layer a method belongs to."""
     owner = function if hasattr(function, "named_buffers") else getattr(function, "__self__", None)
     if not hasattr(owner, "named_buffers"):

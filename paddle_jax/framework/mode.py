@@ -114,7 +114,7 @@ def disable_static(place=None):
 def leave_static():
     """Switches this thread alone to dynamic mode; gives whether it was in static mode."""
     recorder = local.ctx.frame
-    if not recorder.recording or recorder.own is not None:
+    if not recorder.recording or recorder.fixed_program is not None:
         return False
     recorder.__exit__()
     return True

@@ -21,8 +21,8 @@ def _list_of(where, name, value):
 
 def _program(where, target):
     recorder = local.ctx.frame
-    if recorder.recording and recorder.own is not None:
-        return recorder.own
+    if recorder.recording and recorder.fixed_program is not None:
+        return recorder.fixed_program
     found = target._raw.program
     if not isinstance(found, Program):
         raise TypeError(f"{where}: the target belongs to no program")

@@ -24,7 +24,7 @@ from paddle_jax._core.ops.argument_errors import describe_argument
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.composites import computing, running
+from paddle_jax._program.composites import eager_mode, without_recording
 from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
@@ -130,7 +130,7 @@ def initialise(program, scope, place=None):
     if program.random_seed:
         random._Generators.default = random.Generator(seed=program.random_seed)
     try:
-        with computing(), scope_guard(scope):
+        with without_recording(), scope_guard(scope):
             for name, fill in program.inits.items():
                 made = fill()
                 scope.values[name] = made if place is None else places.put(np.asarray(made), place)
@@ -240,7 +240,7 @@ class LoadedEntry:
         missing = [name for name in names if values.get(name) is None]
         if missing:
             raise _no_value(missing[0])
-        with running():
+        with eager_mode():
             found = self.runner.arrays(values, fed)
         return [found[i] for i in self.picked]
 
@@ -282,7 +282,7 @@ class Entry:
             env.update((s, value) for (_, s), value in zip(self.data, fed, strict=True))
             env.update(zip(constants, constants_, strict=True))
             env.update(random_values(program, words, offset, used))
-            with computing():
+            with without_recording():
                 evaluate(ops, env)
             return [env[s] if s in env else to_array(s.value) for s in (*writes.values(), *outputs)]
 

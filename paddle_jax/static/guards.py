@@ -28,11 +28,11 @@ def name_scope(prefix=None):
     if not recorder.recording:
         yield
         return
-    before, recorder.scope = recorder.scope, f"{recorder.scope}{prefix or ''}/"
+    before, recorder.name_scope = recorder.name_scope, f"{recorder.name_scope}{prefix or ''}/"
     try:
         yield
     finally:
-        recorder.scope = before
+        recorder.name_scope = before
 
 
 @contextlib.contextmanager

@@ -85,7 +85,7 @@ def Print(
         return assign(input)
     if str(print_phase).upper() != "BACKWARD":
         kernel = Kernel("print", lambda x: (jax.debug.callback(show, x), ())[1])
-        recorder.ops.append(Operation(kernel, [recorder.symbol(input)], (True,), tuple, recorder.scope))
+        recorder.ops.append(Operation(kernel, [recorder.symbol(input)], (True,), tuple, recorder.name_scope))
         recorder.program.changed()
     return assign(input)
 

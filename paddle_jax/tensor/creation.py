@@ -334,7 +334,7 @@ def fill(op, value, dtype):
             raise ValueError(
                 f"{op}: fill_value: got a tensor of shape {list(value.shape)}; it must have one element"
             )
-        if local.ctx.frame.symbolic and local.ctx.frame.holds(value):
+        if local.ctx.frame.symbolic and local.ctx.frame.has_variables(value):
             return local.ctx.frame.numbers_of(value.reshape([]))
         return value._value.reshape(()).astype(dtype)
     if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_ | LengthBool):

@@ -324,7 +324,7 @@ def _add_array(found, item, axis, length):
 
 def _add_mask(found, item, axis, shape):
     frame = local.ctx.frame
-    if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.holds(item):
+    if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.has_variables(item):
         return _add_recorded_mask(found, item, axis, shape)
     mask = (
         host_value(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)

@@ -118,7 +118,7 @@ class Op:
         if frame.recording:
             if frame.symbolic and frame.has_unknown(attrs):
                 return frame.call_with_lengths(self, operands, attrs)
-            if frame.holds(attrs):
+            if frame.has_variables(attrs):
                 return frame.record_opaque(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
         amp = local.ctx.amp

@@ -62,7 +62,7 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
         _calling(func, backward_func, symbols, [v._raw for v in outs], kept),
         nondiff=backward_func is None,
     )
-    operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.scope)
+    operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.name_scope)
     operation.outputs = [
         Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation) for v in outs
     ]
