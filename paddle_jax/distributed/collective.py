@@ -55,7 +55,7 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
             f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}"
         )
     limit = launch_variables.read().timeout if timeout is _LIMIT else seconds(timeout)
-    number = Groups.numbered()
+    number = Groups.take_number()
     group = Groups.known[number] = made(number, ranks, limit, f"_default_pg{number}")
     return group
 

@@ -30,7 +30,7 @@ def init_parallel_env(nccl_config=None):
     """
     if 0 in Groups.known:
         return Groups.known[0]
-    schedulers.adopt()
+    schedulers.adopt_environment()
     if launch_variables.size() == 1:
         warnings.warn(
             "Currently not a parallel execution environment, "
@@ -39,14 +39,14 @@ def init_parallel_env(nccl_config=None):
         )
         return None
     found = launch_variables.read()
-    if not startup_barrier.joined() and found.coordinator is None:
+    if not startup_barrier.is_connected() and found.coordinator is None:
         raise ValueError(
             "init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing "
             "where they meet; set PADDLE_MASTER to host:port of process 0, or start the program "
             "by `python -m paddle_jax.distributed.launch`"
         )
-    startup_barrier.join()
-    if not startup_barrier.joined():
+    startup_barrier.connect()
+    if not startup_barrier.is_connected():
         raise RuntimeError(
             "init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM "
             "was set, or a process that the launcher started has started this one; "
@@ -54,7 +54,9 @@ def init_parallel_env(nccl_config=None):
         )
     from paddle_jax._core.process_group.messages import Channel
 
-    Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or startup_barrier.coordinator())
+    Groups.channel = Groups.channel or Channel(
+        found.rank, found.coordinator or startup_barrier.coordinator_address()
+    )
     Groups.known[0] = made(0, list(range(found.size)), found.timeout, "_default_pg")
     return Groups.known[0]
 

@@ -31,7 +31,7 @@ class Room:
         def one(place):
             try:
                 out[place] = work(
-                    shared_memory.Host(place, len(out), ft.partial(self.exchange, place)), place
+                    shared_memory.SharedMemory(place, len(out), ft.partial(self.exchange, place)), place
                 )
             except Exception as error:
                 out[place] = error
@@ -46,7 +46,7 @@ class Room:
 @pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("op", [small_messages.SUM, small_messages.AVG, small_messages.MAX])
 def test_values(monkeypatch, count, op):
-    monkeypatch.setattr(shared_memory, "_MOST", 1 << 13)  # so that arrays go in several parts
+    monkeypatch.setattr(shared_memory, "_MAX_BYTES", 1 << 13)  # so that arrays go in several parts
     lengths = [1, 7, 1000, 2048, 2049, 9000, 300]
 
     def work(each, place):
@@ -56,7 +56,9 @@ def test_values(monkeypatch, count, op):
             if each.needs_more(data.nbytes):
                 assert each.open(data.nbytes)
             found.append(
-                each.all_reduce(data, ft.partial(small_messages.reduced, op), lambda: each.exchange(b"begin"))
+                each.all_reduce(
+                    data, ft.partial(small_messages.reduce_arrays, op), lambda: each.exchange(b"begin")
+                )
             )
         return found
 
@@ -75,7 +77,7 @@ def test_values(monkeypatch, count, op):
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_what_is_handed_on(monkeypatch, count):
-    monkeypatch.setattr(shared_memory, "_MOST", 1 << 13)
+    monkeypatch.setattr(shared_memory, "_MAX_BYTES", 1 << 13)
 
     def work(each, place):
         begin, found = (lambda: each.exchange(b"begin")), []
@@ -94,7 +96,7 @@ def test_what_is_handed_on(monkeypatch, count):
                     each.all_to_all(rows, begin),
                     each.reduce_scatter(
                         rows.astype(np.float32),
-                        ft.partial(host_reductions.reduced, small_messages.SUM),
+                        ft.partial(host_reductions.reduce_into, small_messages.SUM),
                         begin,
                     ),
                 ]
@@ -153,7 +155,7 @@ def test_sums(monkeypatch, paddle, dtype, op):
     draws = [np.random.RandomState(i).randint(0, 4, 200).astype(np.float32) for i in range(3)]
     found = [np.array(paddle.to_tensor(draw).astype(dtype).numpy()) for draw in draws]
     out = np.empty_like(found[0])
-    host_reductions.reduced(op, found, out)
+    host_reductions.reduce_into(op, found, out)
     whole = np.stack([draw != 0 for draw in draws]) if dtype == "bool" else np.stack(draws)
     ways = {
         small_messages.SUM: np.sum,
@@ -174,34 +176,34 @@ def test_sums(monkeypatch, paddle, dtype, op):
 
 def test_without_memory(monkeypatch):
     monkeypatch.setattr(
-        shared_memory, "_mapped", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path))
+        shared_memory, "_map_file", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path))
     )
     # processes of two machines
-    assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
+    assert Room(2).run(lambda each, place: (each.open(100), each.available)) == [(False, False)] * 2
     monkeypatch.setattr(shared_memory, "_FOLDER", "/nowhere")
-    assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
+    assert Room(2).run(lambda each, place: (each.open(100), each.available)) == [(False, False)] * 2
 
 
 def test_with_little_memory(monkeypatch):
     """As in a container, whose /dev/shm often has 64 MB: pieces are smaller then."""
-    make = shared_memory._make
+    make = shared_memory._create_file
 
     def refuse(path, size):
         if size > 4 << 20:
             raise OSError("no space left on device")
         make(path, size)
 
-    monkeypatch.setattr(shared_memory, "_make", refuse)
+    monkeypatch.setattr(shared_memory, "_create_file", refuse)
     data = np.arange(1 << 20, dtype=np.float64)
 
     def work(each, place):
         assert each.needs_more(data.nbytes) and each.open(data.nbytes) and not each.needs_more(data.nbytes)
         out = each.all_reduce(
             data + place,
-            ft.partial(host_reductions.reduced, small_messages.SUM),
+            ft.partial(host_reductions.reduce_into, small_messages.SUM),
             lambda: each.exchange(b"begin"),
         )
-        return each.most, np.array_equal(out, 2 * data + 1)
+        return each.max_bytes, np.array_equal(out, 2 * data + 1)
 
     assert Room(2).run(work) == [(1 << 21, True)] * 2
 
@@ -215,22 +217,24 @@ def test_packets(paddle, dtype):
         np.array(paddle.to_tensor(values).astype(dtype).numpy())
         for values in ([1.0, 0.0, 3.0, 2.0], [2.0, 0.0, 1.0, 2.0], [1.0, 0.0, 0.0, 2.0])
     ]
-    sent = np.stack([small_messages.packet("call", row.tobytes()) for row in rows])
-    assert small_messages.alike(sent) and not small_messages.alike(
-        np.stack([sent[0], small_messages.packet("other", rows[1].tobytes())])
+    sent = np.stack([small_messages.encode("call", row.tobytes()) for row in rows])
+    assert small_messages.are_same_call(sent) and not small_messages.are_same_call(
+        np.stack([sent[0], small_messages.encode("other", rows[1].tobytes())])
     )
-    back = small_messages.arrays(sent, (4,), rows[0].dtype)
+    back = small_messages.decode_arrays(sent, (4,), rows[0].dtype)
     assert all(np.array_equal(a, b) for a, b in zip(back, rows, strict=True))
-    total = small_messages.reduced(small_messages.SUM, back)
+    total = small_messages.reduce_arrays(small_messages.SUM, back)
     assert total.dtype == rows[0].dtype
     assert total.astype("complex64").tolist() == ([1, 0, 1, 1] if dtype == "bool" else [4, 0, 4, 6])
-    assert small_messages.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1).tolist() == [
+    assert small_messages.local_result(
+        ("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1
+    ).tolist() == [
         rows[0][2:].tolist(),
         rows[1][2:].tolist(),
     ]
     assert (
-        small_messages.result(("reduce_scatter", small_messages.SUM), back[:2], 1).tolist()
-        == small_messages.reduced(small_messages.SUM, back[:2])[2:].tolist()
+        small_messages.local_result(("reduce_scatter", small_messages.SUM), back[:2], 1).tolist()
+        == small_messages.reduce_arrays(small_messages.SUM, back[:2])[2:].tolist()
     )
 
 

@@ -19,7 +19,7 @@ def run(count, work):
     room, found = Room(count), [None] * count
 
     def one(place):
-        mine = socket_mesh.Lines(place, count, ft.partial(room.exchange, place))
+        mine = socket_mesh.SocketMesh(place, count, ft.partial(room.exchange, place))
         try:
             found[place] = work(mine, place)
         except Exception as error:
@@ -51,8 +51,10 @@ def test_processes_of_two_machines_find_out_together(monkeypatch):
     def called(self, said):
         raise FileNotFoundError(said)
 
-    monkeypatch.setattr(socket_mesh.Lines, "_called", called)
-    assert run(3, lambda mine, place: (mine.open(), mine.able, mine._lines)) == [(False, False, {})] * 3
+    monkeypatch.setattr(socket_mesh.SocketMesh, "_connect", called)
+    assert (
+        run(3, lambda mine, place: (mine.open(), mine.available, mine._sockets)) == [(False, False, {})] * 3
+    )
 
 
 def test_none_where_no_socket_can_be_made(monkeypatch):
@@ -63,15 +65,15 @@ def test_none_where_no_socket_can_be_made(monkeypatch):
 
 
 def test_who_does_not_know_the_token_gets_no_line(monkeypatch):
-    called = socket_mesh.Lines._called
+    called = socket_mesh.SocketMesh._connect
 
     def first_a_stranger(self, said):
         with socket.socket(socket.AF_UNIX) as stranger:
-            stranger.connect(os.fsdecode(said[socket_mesh._TOKEN :]))
-            stranger.sendall(b"x" * socket_mesh._TOKEN + bytes([self.place]))
+            stranger.connect(os.fsdecode(said[socket_mesh._TOKEN_BYTES :]))
+            stranger.sendall(b"x" * socket_mesh._TOKEN_BYTES + bytes([self.index]))
         return called(self, said)
 
-    monkeypatch.setattr(socket_mesh.Lines, "_called", first_a_stranger)
+    monkeypatch.setattr(socket_mesh.SocketMesh, "_connect", first_a_stranger)
     found = run(
         2, lambda mine, place: mine.open() and mine.exchange(np.full(8, place, np.uint8))[:, 0].tolist()
     )

@@ -82,14 +82,14 @@ def test_what_schedulers_tell(monkeypatch, kind, wanted):
     monkeypatch.setenv(schedulers.startup_barrier.MARK, "1")
     for name, value in told(kind, 1, 70).items():
         monkeypatch.setenv(name, value)
-    who = schedulers.adopt()
+    who = schedulers.adopt_environment()
     assert (who is None) == (wanted is None)
     if wanted is not None:
         found = tuple(
             schedulers.os.environ.get(f"PADDLE_{name}") for name in ("TRAINER_ID", "TRAINERS_NUM", "MASTER")
         )
         assert found == wanted
-        assert schedulers.adopt() is None  # what is set stays
+        assert schedulers.adopt_environment() is None  # what is set stays
 
 
 @pytest.mark.slow

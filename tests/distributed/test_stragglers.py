@@ -20,14 +20,14 @@ BEFORE = {0: (10, 1.0), 1: (10, 2.0), 2: (10, 1.5)}
     ],
 )
 def test_who_is_slow(after, found):
-    assert straggler_report.judged(BEFORE, after, 10.0, 0.2) == found
+    assert straggler_report.slow_rank(BEFORE, after, 10.0, 0.2) == found
 
 
 def test_lines(monkeypatch, capsys):
     monkeypatch.setenv("PADDLE_STRAGGLER_SECONDS", "10")
     now = [0.0]
     monkeypatch.setattr(straggler_report.time, "monotonic", lambda: now[0])
-    watch, waited = straggler_report.Stragglers(), {0: 0.0, 1: 0.0}
+    watch, waited = straggler_report.StragglerReport(), {0: 0.0, 1: 0.0}
 
     def states(rank):
         return {
@@ -39,8 +39,8 @@ def test_lines(monkeypatch, capsys):
         now[0] += 10
         waited[0] += 6.0
         waited[1] += 1.0
-        watch.look(0, states)
-        watch.look(1, states)  # only the first of a group speaks
+        watch.report_if_due(0, states)
+        watch.report_if_due(1, states)  # only the first of a group speaks
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3  # once, and again after ten windows
     wanted = (

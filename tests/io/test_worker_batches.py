@@ -80,7 +80,7 @@ class Pictures(Base):
         steps = T.Compose(
             [T.Resize(18), T.CenterCrop(16), T.ToTensor(), T.Normalize([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])]
         )
-        return steps(image), int(startup_barrier.opened())
+        return steps(image), int(startup_barrier.is_device_in_use())
 
 
 def test_images_are_read_without_a_device():

@@ -61,7 +61,7 @@ import os, signal, threading, time
 import paddle_jax as paddle
 from paddle_jax._core.process_group import startup_barrier
 
-begin, turns = startup_barrier._Gate.backends, []
+begin, turns = startup_barrier._Original.backends, []
 
 
 def slow():
@@ -74,7 +74,7 @@ def slow():
     return begin()
 
 
-startup_barrier._Gate.backends = slow
+startup_barrier._Original.backends = slow
 try:
     paddle.device.get_available_device()
 except KeyboardInterrupt:

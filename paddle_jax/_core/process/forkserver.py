@@ -330,7 +330,7 @@ def _is_quiet():
     started its own."""
     return (
         sys.platform == "linux"
-        and not startup_barrier.opened()
+        and not startup_barrier.is_device_in_use()
         and threading.active_count() == 1
         and threading.current_thread() is threading.main_thread()
     )
@@ -448,4 +448,4 @@ def _in_child():
 if available:
     os.register_at_fork(after_in_child=_in_child)
     atexit.register(_dropped)
-    startup_barrier.before.append(_foresee)
+    startup_barrier.before_first_device.append(_foresee)

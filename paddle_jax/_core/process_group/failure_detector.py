@@ -1,10 +1,12 @@
-"""What keeps a failure on one process from making the others wait for ever.
+"""Keeps a failure on one process from making the others wait for ever.
 
-Every process has a thread that watches what the process waits for. The main thread is then inside C++ and
-cannot be interrupted, so the thread prints what is wrong and ends the process. Processes tell each other
-through the shared store: each writes its last collective about once a second (not with every call), that it
-has ended, or why it failed. JAX alone would wait at exit for all others; here a process that failed does not.
+Every process has a thread that monitors the calls that the process waits in. The main thread is then inside
+C++ and cannot be interrupted, so the thread prints the reason and ends the process. Processes publish their
+status in the shared store: each its last collective about once a second (not with every call), that it has
+ended, or why it failed. JAX alone would wait at exit for all others; a process that failed does not here.
 """
+
+from __future__ import annotations
 
 import atexit
 import contextlib
@@ -14,82 +16,115 @@ import sys
 import threading
 import time
 import traceback
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 from jax._src import distributed
 
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.process_group.straggler_report import Stragglers
+from paddle_jax._core.base.launch_variables import LaunchEnvironment
+from paddle_jax._core.process_group.straggler_report import StragglerReport
 
-STUCK = 87  # the exit status of a process that waited in vain
-_LOOK = 1.0  # seconds after which a wait is looked at
-_PACE = 0.25  # seconds between two looks
-_NONE = (None, "", True, 0.0, [])  # what is known of a process that has told of no call
+TIMED_OUT = 87  # the exit status of a process that waited in vain
+_PUBLISH_SECONDS = 1.0  # between two publications of the status, and before a call is checked
+_POLL_SECONDS = 0.25
 # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
-_LINGER = 3.0
+_LINGER_SECONDS = 3.0
+# [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
+CallState = list
+_NO_CALL = (None, "", True, 0.0, [])
 
 
 class LostError(RuntimeError):
-    """Another process has failed or gone; raised by calls that need it."""
+    """Another process has failed or ended; calls that need it raise this."""
 
 
-class Wait:
-    """Something that this process waits for. what: the call. where: the group in words. ranks: who takes
-    part. limit: seconds."""
+class PendingCall:
+    """A call that this process waits in.
 
-    __slots__ = ("limit", "number", "ranks", "since", "what", "where")
+    Attributes:
+        group: str, the group in words.
+        number: int, the number of the call in its group.
+        what: str, the call in words.
+        ranks: the processes that take part.
+        timeout: float, seconds.
+        since: float, time of its begin.
+    """
 
-    def __init__(self, where, number, what, ranks, limit):
-        self.where, self.number, self.what, self.ranks, self.limit, self.since = (
-            where,
-            number,
-            what,
-            ranks,
-            limit,
-            time.monotonic(),
-        )
+    __slots__ = ("group", "number", "ranks", "since", "timeout", "what")
+
+    def __init__(self, group: str, number: int, what: str, ranks: Sequence[int], timeout: float) -> None:
+        self.group = group
+        self.number = number
+        self.what = what
+        self.ranks = ranks
+        self.timeout = timeout
+        self.since = time.monotonic()
 
 
-class _Watch:
-    rank, size, status, stop = 0, 1, None, threading.Event()
-    waits: dict = {}  # id: Wait
-    # group in words: [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
-    last: dict = {}
+class _State:
+    """The state of the detector.
+
+    Attributes:
+        rank: int, this process.
+        size: int, number of processes.
+        exit_code: argument of the `sys.exit` that ends the program, or None.
+        stop: Event that ends the thread.
+        pending: {id: PendingCall}.
+        last_calls: {group in words: CallState}.
+    """
+
+    rank = 0
+    size = 1
+    exit_code: Any = None
+    stop = threading.Event()
+    pending: dict[int, PendingCall] = {}  # noqa: RUF012  one for the process
+    last_calls: dict[str, CallState] = {}  # noqa: RUF012
 
 
-def start(found):
-    """Begins to watch; called once the processes are connected."""
-    _Watch.rank, _Watch.size = found.rank, found.size
-    threading.Thread(target=_run, name="paddle.distributed watch", daemon=True).start()
-    previous = sys.excepthook
+def start(environment: LaunchEnvironment) -> None:
+    """Begins to monitor; called once the processes are connected."""
+    _State.rank = environment.rank
+    _State.size = environment.size
+    threading.Thread(target=_monitor, name="paddle.distributed watch", daemon=True).start()
+    previous_hook = sys.excepthook
 
-    def hook(kind, error, trace):
-        previous(kind, error, trace)
+    def fail_after_error(
+        kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
+    ) -> None:
+        previous_hook(kind, error, trace)
         fail(f"{kind.__name__}: {error}")
 
-    sys.excepthook, sys.exit = hook, _exit
-    atexit.register(_at_exit)
+    sys.excepthook = fail_after_error
+    sys.exit = _exit
+    atexit.register(_wait_for_others_at_exit)
 
 
 @contextlib.contextmanager
-def waiting(where, number, what, ranks, limit):
-    """Watches what happens inside, which takes `limit` seconds at most."""
-    wait = Wait(where, number, what, ranks, limit)
-    last = _Watch.last[where] = [number, what, False, _Watch.last.get(where, _NONE)[3], list(ranks)]
-    _Watch.waits[id(wait)] = wait
+def monitored_call(
+    group: str, number: int, what: str, ranks: Sequence[int], timeout: float
+) -> Iterator[PendingCall]:
+    """A block that waits for other processes, for `timeout` seconds at most."""
+    call = PendingCall(group, number, what, ranks, timeout)
+    seconds_before = _State.last_calls.get(group, _NO_CALL)[3]
+    state = _State.last_calls[group] = [number, what, False, seconds_before, list(ranks)]
+    _State.pending[id(call)] = call
     try:
-        yield wait
+        yield call
     finally:
-        del _Watch.waits[id(wait)]
-        last[2:4] = True, last[3] + time.monotonic() - wait.since
+        del _State.pending[id(call)]
+        seconds = time.monotonic() - call.since
+        state[2:4] = True, seconds_before + seconds
         Counters.collectives += 1
-        Counters.collective_seconds += time.monotonic() - wait.since
+        Counters.collective_seconds += seconds
 
 
-# what processes tell each other -----------------------------------------------------------------------------
+# the status in the store ------------------------------------------------------------------------------------
 
 
-def told(key, rank):
-    """What a process has written under a key; None when there is nothing, or nobody to ask."""
+def status_of(rank: int, key: str) -> str | None:
+    """The text that a process has published under a key; None without one, and without a store."""
     client = distributed.global_state.client
     try:
         return client.key_value_try_get(f"paddle/{key}/{rank}") if client is not None else None
@@ -97,175 +132,209 @@ def told(key, rank):
         return None
 
 
-def tell(key, text):
-    """Writes something for all processes to read."""
-    client = distributed.global_state.client
-    with contextlib.suppress(Exception):  # the store may be gone; then nobody can read it
-        client.key_value_set(f"paddle/{key}/{_Watch.rank}", text, allow_overwrite=True)
+def publish(key: str, text: str) -> None:
+    """Writes a text for all processes to read."""
+    client: Any = distributed.global_state.client
+    with contextlib.suppress(Exception):  # the store may be gone; then no process can read it
+        client.key_value_set(f"paddle/{key}/{_State.rank}", text, allow_overwrite=True)
 
 
-def trouble(ranks):
-    """Why some of these processes will never take part in anything again, in words; None when there is
-    no reason known."""
+def failure_among(ranks: Sequence[int]) -> str | None:
+    """The reason why one of these processes will never take part in a call again; None without one."""
     for rank in ranks:
-        if rank != _Watch.rank:
-            if (why := told("failed", rank)) is not None:
-                return f"rank {rank} has failed ({why}); mend that, its log says where"
-            if told("ended", rank) is not None:
-                return f"rank {rank} has come to the end of its program; every rank must make the same calls"
+        if rank == _State.rank:
+            continue
+        reason = status_of(rank, "failed")
+        if reason is not None:
+            return f"rank {rank} has failed ({reason}); mend that, its log says where"
+        if status_of(rank, "ended") is not None:
+            return f"rank {rank} has come to the end of its program; every rank must make the same calls"
     return None
 
 
-def patient_trouble(ranks, seconds=2.0):
-    """The same, for a process that has just lost a connection: it waits a moment for the
-    other one to say why."""
-    answer, limit = [], time.monotonic() + seconds
+def await_failure(ranks: Sequence[int], seconds: float = 2.0) -> str | None:
+    """As `failure_among`, for a process that has just lost a connection.
 
-    def ask():
-        while not answer and time.monotonic() < limit:
-            found = trouble(ranks)
-            if found is not None:
-                answer.append(found)
+    It waits a moment, since the other process may not have published its reason yet.
+    """
+    reasons: list[str] = []
+    deadline = time.monotonic() + seconds
+
+    def poll() -> None:
+        while not reasons and time.monotonic() < deadline:
+            reason = failure_among(ranks)
+            if reason is not None:
+                reasons.append(reason)
             time.sleep(0.05)
 
-    thread = threading.Thread(target=ask, daemon=True)  # a store that is gone may keep a call waiting
+    thread = threading.Thread(target=poll, daemon=True)  # a store that is gone may keep a call waiting
     thread.start()
     thread.join(seconds + 0.5)
-    return answer[0] if answer else None
+    return reasons[0] if reasons else None
 
 
 # the thread -------------------------------------------------------------------------------------------------
 
 
-def _run():
-    shown, then, stragglers = None, 0.0, Stragglers()
-    while not _Watch.stop.wait(_PACE):
+def _monitor() -> None:
+    """The thread: publishes the status, and ends the process where a call waits in vain."""
+    published = None
+    last_time = 0.0
+    stragglers = StragglerReport()
+    while not _State.stop.wait(_POLL_SECONDS):
         now = time.monotonic()
-        if now - then >= _LOOK:
-            state = json.dumps(_Watch.last)
-            if state != shown:
-                tell("state", state)
-                shown = state
-            then = now
-            stragglers.look(_Watch.rank, lambda rank: _Watch.last if rank == _Watch.rank else _states(rank))
-            if _Watch.rank and (why := told("failed", 0)) is not None:
-                print(
-                    f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, "
-                    f"has failed ({why})",
-                    file=sys.stderr,
-                )
-                fail("rank 0 has failed", STUCK)
-        for wait in list(_Watch.waits.values()):
-            if now - wait.since > _LOOK:
-                why = (
-                    trouble(wait.ranks)
-                    or _apart(wait)
-                    or (_table(wait) if now - wait.since > wait.limit else None)
-                )
-                if why is not None and id(wait) in _Watch.waits:
-                    _give_up(wait, why)
+        if now - last_time >= _PUBLISH_SECONDS:
+            last_time = now
+            state = json.dumps(_State.last_calls)
+            if state != published:
+                publish("state", state)
+                published = state
+            stragglers.report_if_due(_State.rank, _calls_of)
+            _end_if_store_failed()
+        for call in list(_State.pending.values()):
+            reason = _reason_to_give_up(call, now - call.since)
+            if reason is not None and id(call) in _State.pending:
+                _give_up(call, reason)
 
 
-def _apart(wait):
-    """What another process of the group does in place of this call, once both have said so."""
-    for rank in wait.ranks:
-        number, what, *_ = _states(rank).get(wait.where, _NONE)
-        if rank != _Watch.rank and number == wait.number and what != wait.what:
+def _end_if_store_failed() -> None:
+    """Ends this process when process 0, which holds the store, has failed."""
+    reason = status_of(0, "failed") if _State.rank else None
+    if reason is not None:
+        print(
+            f"paddle.distributed: rank {_State.rank} ends, since rank 0, which holds the store, "
+            f"has failed ({reason})",
+            file=sys.stderr,
+        )
+        fail("rank 0 has failed", TIMED_OUT)
+
+
+def _reason_to_give_up(call: PendingCall, seconds: float) -> str | None:
+    """The reason why a call that has waited some seconds will not end; None without one."""
+    if seconds <= _PUBLISH_SECONDS:
+        return None
+    reason = failure_among(call.ranks) or _different_call(call)
+    if reason is None and seconds > call.timeout:
+        reason = _timeout_report(call)
+    return reason
+
+
+def _different_call(call: PendingCall) -> str | None:
+    """A sentence about another process of the group that makes another call of the same number."""
+    for rank in call.ranks:
+        if rank == _State.rank:
+            continue
+        number, what, *_ = _calls_of(rank).get(call.group, _NO_CALL)
+        if number == call.number and what != call.what:
             return (
                 f"rank {rank} calls {what}; every rank of a group must make the same calls in the same order"
             )
     return None
 
 
-def _states(rank):
-    return json.loads(told("state", rank) or "{}")
+def _calls_of(rank: int) -> dict[str, CallState]:
+    """The last call of a process in each group."""
+    if rank == _State.rank:
+        return _State.last_calls
+    return json.loads(status_of(rank, "state") or "{}")
 
 
-def _table(wait):
+def _timeout_report(call: PendingCall) -> str:
+    """The last call of each process of the group, and advice."""
     lines = []
-    for rank in wait.ranks:
-        number, what, over, *_ = (_Watch.last if rank == _Watch.rank else _states(rank)).get(
-            wait.where, _NONE
-        )
-        nothing = (
-            "has made no call" if rank == _Watch.rank else "has told of no call (it tells once a second)"
-        )
-        doing = nothing if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
+    for rank in call.ranks:
+        number, what, over, *_ = _calls_of(rank).get(call.group, _NO_CALL)
+        if number is not None:
+            doing = f"{'has left' if over else 'is in'} call #{number}, {what}"
+        elif rank == _State.rank:
+            doing = "has made no call"
+        else:
+            doing = "has told of no call (it tells once a second)"
         lines.append(f"\n  rank {rank} {doing}")
     return (
-        f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "
+        f"not all ranks came within {call.timeout:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "
         "float() or `if` on one are calls in which all ranks must take part; "
         "a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)"
     )
 
 
-def _give_up(wait, why):
-    text = f"rank {_Watch.rank} waited in vain in call #{wait.number} of {wait.where}, {wait.what}: {why}"
+def _give_up(call: PendingCall, reason: str) -> None:
+    """Prints the reason and the stack of the main thread, and ends the process."""
+    text = f"rank {_State.rank} waited in vain in call #{call.number} of {call.group}, {call.what}: {reason}"
     print(f"paddle.distributed: {text}", file=sys.stderr, flush=True)
+    main_thread: Any = threading.main_thread().ident
     with contextlib.suppress(Exception):
-        traceback.print_stack(sys._current_frames()[threading.main_thread().ident])
-    fail(text, STUCK)
+        traceback.print_stack(sys._current_frames()[main_thread])
+    fail(text, TIMED_OUT)
 
 
 # the end ----------------------------------------------------------------------------------------------------
 
 
 class _Exit(SystemExit):
-    """What `sys.exit` raises here. No hook is called for it, but the interpreter asks for its `code` when
-    nobody has caught it."""
+    """The exception that `sys.exit` raises here.
+
+    Python calls no hook for it, but reads its `code` when no code has caught it.
+    """
 
     @property
-    def code(self):
-        _Watch.status = self.args[0] if self.args else None
-        return _Watch.status
+    def code(self) -> Any:
+        _State.exit_code = self.args[0] if self.args else None
+        return _State.exit_code
 
 
-def _exit(status=None, /):
+def _exit(status: Any = None, /) -> NoReturn:
     """Ends the program, like Python's own function."""
     raise _Exit(*(() if status is None else (status,)))
 
 
-def fail(why, status=1):
-    """Tells the others why this process ends, and ends it: the interpreter's own way out would wait
-    for all processes."""
+def fail(reason: str, status: int = 1) -> NoReturn:
+    """Publishes why this process ends, and ends it.
+
+    The interpreter's ordinary end would wait for all processes.
+    """
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
-    threading.Timer(_LINGER + 1, os._exit, [status]).start()  # whatever the store does
-    tell("failed", why.splitlines()[0][:500] if why else "no reason given")
-    limit = time.monotonic() + _LINGER
+    threading.Timer(_LINGER_SECONDS + 1, os._exit, [status]).start()  # whatever the store does
+    publish("failed", reason.splitlines()[0][:500] if reason else "no reason given")
+    deadline = time.monotonic() + _LINGER_SECONDS
+    others = range(1, _State.size)
     while (
-        _Watch.rank == 0
-        and time.monotonic() < limit
-        and not all(told("failed", rank) is not None for rank in range(1, _Watch.size))
+        _State.rank == 0
+        and time.monotonic() < deadline
+        and not all(status_of(rank, "failed") is not None for rank in others)
     ):
         time.sleep(0.05)
     os._exit(status)
 
 
-def _at_exit():
-    """Waits until all other processes have ended too: process 0 holds the store, and JAX ends
-    those that lose it."""
+def _wait_for_others_at_exit() -> None:
+    """Waits until all other processes have ended too.
+
+    Process 0 holds the store, and JAX ends processes that lose it.
+    """
     if distributed.global_state.client is None:
         return
     with contextlib.suppress(Exception):
         sys.stdout.flush()
-    if _Watch.status not in (None, 0):
-        fail(f"sys.exit({_Watch.status!r})", _Watch.status if isinstance(_Watch.status, int) else 1)
-    tell("ended", "yes")
+    if _State.exit_code not in (None, 0):
+        status = _State.exit_code if isinstance(_State.exit_code, int) else 1
+        fail(f"sys.exit({_State.exit_code!r})", status)
+    publish("ended", "yes")
     pause = 0.005
     while True:
-        open_ranks = [
-            rank for rank in range(_Watch.size) if rank != _Watch.rank and told("ended", rank) is None
-        ]
-        if not open_ranks:
-            _Watch.stop.set()
+        others = [rank for rank in range(_State.size) if rank != _State.rank]
+        running = [rank for rank in others if status_of(rank, "ended") is None]
+        if not running:
+            _State.stop.set()
             return
-        for rank in open_ranks:
-            if (why := told("failed", rank)) is not None:
+        for rank in running:
+            reason = status_of(rank, "failed")
+            if reason is not None:
                 print(
-                    f"paddle.distributed: rank {_Watch.rank} had come to its end; "
-                    f"rank {rank} has failed ({why})",
+                    f"paddle.distributed: rank {_State.rank} had come to its end; "
+                    f"rank {rank} has failed ({reason})",
                     file=sys.stderr,
                 )
                 fail(f"rank {rank} has failed", 1)

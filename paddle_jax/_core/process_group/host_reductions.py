@@ -1,20 +1,23 @@
-"""Large arrays brought together element by element, on the host.
+"""Reduces large arrays element by element, on the host.
 
-NumPy is quick at it but for float16 and float8, which it turns into float32 and back one by one: eight times
-as long as XLA's program, which works on blocks of one length, so that it is compiled once.
+NumPy is fast at it except for float16 and float8, which it converts to float32 and back one by one. That
+takes eight times as long as XLA's program, which works on blocks of one length, so that it is compiled once.
 """
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.process_group import small_messages
-from paddle_jax._core.process_group.small_messages import AVG, MAX, MIN, PROD, SUM
+from paddle_jax._core.process_group.small_messages import AVG, MAX, MIN, PROD, SUM, reduce_arrays
 
 _BLOCK = 1 << 18  # elements of a call of XLA's program
-_CACHED = 1 << 16  # elements of which NumPy's float32 between stay in the cache
+_CACHED = 1 << 16  # elements whose float32 copies by NumPy stay in the cache
 _LOGICAL = {
     SUM: np.logical_or,
     MAX: np.logical_or,
@@ -22,50 +25,52 @@ _LOGICAL = {
     MIN: np.logical_and,
     PROD: np.logical_and,
 }
+_JNP_FUNCTIONS = {SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}
 
 
-def reduced(op, found, out):
-    """Brings arrays of one axis together by SUM, MAX, MIN, PROD or AVG: short floating-point numbers in
-    float32, bool as "any" or "all".
+def reduce_into(op: int, arrays: Sequence[np.ndarray], out: np.ndarray) -> None:
+    """Reduces arrays of one axis.
+
+    Short floating-point numbers are reduced in float32, bool as "any" or "all".
 
     Args:
-        found: NumPy arrays of one length and dtype, at least two.
-        out: NumPy array that gets the result.
+        op: SUM, MAX, MIN, PROD or AVG.
+        arrays: at least two NumPy arrays of one length and dtype.
+        out: NumPy array for the result.
     """
     dtype = out.dtype
     if dtype.kind == "b":
-        for i, each in enumerate(found[1:]):
-            _LOGICAL[op](out if i else found[0], each, out=out)
+        for i, array in enumerate(arrays[1:]):
+            _LOGICAL[op](out if i else arrays[0], array, out=out)
     elif dtype.itemsize > 2 or jnp.issubdtype(dtype, jnp.integer):
-        small_messages.reduced(op, found, out)
+        reduce_arrays(op, arrays, out)
     elif dtype == jnp.bfloat16:
         for start in range(0, out.size, _CACHED):
             piece = slice(start, start + _CACHED)
-            out[piece] = small_messages.reduced(op, [each[piece] for each in found])
+            out[piece] = reduce_arrays(op, [array[piece] for array in arrays])
     else:
         for start in range(0, out.size, _BLOCK):
             piece = slice(start, start + _BLOCK)
-            out[piece] = _by_xla(op, [each[piece] for each in found])
+            out[piece] = _reduce_by_xla(op, [array[piece] for array in arrays])
 
 
-def _by_xla(op, found):
-    length = found[0].size
+def _reduce_by_xla(op: int, arrays: list[np.ndarray]) -> np.ndarray:
+    length = arrays[0].size
     if length < _BLOCK:
-        found = [np.concatenate([each, np.zeros(_BLOCK - length, each.dtype)]) for each in found]
-    return np.asarray(_program(op, len(found))(*found))[:length]
+        arrays = [np.concatenate([array, np.zeros(_BLOCK - length, array.dtype)]) for array in arrays]
+    return np.asarray(_program(op, len(arrays))(*arrays))[:length]
 
 
 @ft.lru_cache(maxsize=16)
-def _program(op, count):
+def _program(op: int, count: int) -> Any:
     """The compiled function of arrays [_BLOCK], one of each process."""
 
-    def together(*found):
-        dtype, wide = found[0].dtype, [each.astype(jnp.float32) for each in found]
-        total = ft.reduce(
-            {SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}[op], wide
-        )
+    def reduce(*arrays: jax.Array) -> jax.Array:
+        dtype = arrays[0].dtype
+        total = ft.reduce(_JNP_FUNCTIONS[op], [array.astype(jnp.float32) for array in arrays])
         if op == AVG:
-            total = (total.astype(dtype).astype(jnp.float32) if dtype.itemsize == 2 else total) / count
+            rounded = total.astype(dtype).astype(jnp.float32) if dtype.itemsize == 2 else total
+            total = rounded / count
         return total.astype(dtype)
 
-    return jax.jit(together)
+    return jax.jit(reduce)

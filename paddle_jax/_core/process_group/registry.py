@@ -1,17 +1,29 @@
 """The groups of processes of this program."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Groups:
-    """known: {number: Group}; number 0 is that of all processes. following: the number of the next one;
-    Paddle's own start at 10. channel: the messages of this process, once groups exist."""
+    """The groups that exist.
 
-    known: dict = {}
-    following = 10
-    channel = None
+    Attributes:
+        known: {number: Group}; number 0 is the group of all processes.
+        next_number: int, the number of the next group; Paddle's own start at 10.
+        channel: the Channel of this process, once groups exist.
+    """
+
+    known: dict[int, Any] = {}  # noqa: RUF012  one for the process
+    next_number = 10
+    channel: Any = None
 
     @classmethod
-    def numbered(cls) -> int:
-        """The next number. All processes count alike, since all of them make all groups,
-        in the same order."""
-        cls.following += 1
-        return cls.following - 1
+    def take_number(cls) -> int:
+        """The next number.
+
+        All processes count alike, since all of them make all groups, in the same order.
+        """
+        number = cls.next_number
+        cls.next_number += 1
+        return number

@@ -1,229 +1,266 @@
-"""Large arrays between processes of one machine, through memory that all of them see.
+"""Exchanges large arrays between processes of one machine through memory that all of them see.
 
-Sent through the network interface an array is copied by the kernel into and out of sockets, in small pieces;
-here each process writes what the others need into a file in memory, and reads what they have written for it.
-For a sum it adds up one piece of the whole in between. Bytes that a process moves for one: for two processes
-2 1/2 times the array, for many 4 times. The waits are the ordinary exchange of a few bytes, so what watches
-those watches this.
+The kernel would copy an array that goes through the network interface into and out of sockets, in small
+pieces. Here each process writes what the others need into a file in memory, and reads what they have written
+for it. For a sum it adds up one piece of the whole in between. Bytes that a process moves for each byte of
+the array: 2 1/2 for two processes, 4 for many. Processes wait for each other by the ordinary exchange of a
+few bytes, so the failure detector covers these waits.
 """
+
+from __future__ import annotations
 
 import contextlib
 import mmap
 import os
 import secrets
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.lazy.device_put import empty_aligned
 from paddle_jax._core.process_group import group_flags, small_messages
 
-LEAST = small_messages.ROOM + 1  # bytes from which on it pays: what does not travel in a packet
-_MOST = 1 << 26  # bytes that go at once
-_FIRST = 1 << 20  # bytes of memory to begin with
+MIN_BYTES = small_messages.PAYLOAD_BYTES + 1  # smaller arrays travel in a message
+_MAX_BYTES = 1 << 26  # in one piece
+_FIRST_BYTES = 1 << 20  # of memory to begin with
 _FOLDER = "/dev/shm"
-_LINE = 64  # bytes: pieces begin at a multiple
+_CACHE_LINE = 64  # bytes: pieces begin at a multiple
+
+Begin = Callable[[], None]  # returns when all processes have called it; raises when their calls differ
+Reduce = Callable[[Sequence[np.ndarray], np.ndarray], Any]  # reduces arrays of equal length into another
 
 
-def fits(x) -> bool:
+def is_large(x: Any) -> bool:
     """Whether an array is large enough."""
-    return x.nbytes >= LEAST
+    return x.nbytes >= MIN_BYTES
 
 
-class Host:
-    """The memory of the processes of a group. exchange: function (bytes) that gives the bytes of all of them,
-    in the order of their places."""
+class SharedMemory:
+    """The memory that the processes of a group share: a segment of each, which it writes.
 
-    def __init__(self, place, size, exchange):
-        self.place, self.size, self.exchange = place, size, exchange
-        self.capacity, self.parts, self.able = 0, [], True
-        self.most = _MOST  # bytes that go at once; less where there is no room for so many
+    Attributes:
+        index: int, the index of this process in the group.
+        size: int, the number of processes.
+        exchange: function from the bytes of this process to those of all, in the order of their indices.
+        available: bool, whether all processes see the segments of all.
+        capacity: int, bytes of an array that a segment has room for.
+        segments: list of byte arrays, by index.
+        max_bytes: int, bytes of the largest piece; less where there is no room for _MAX_BYTES.
+    """
 
-    def needs_more(self, nbytes) -> bool:
-        """Whether there is too little memory for arrays of a size; `open` gets more."""
-        return min(nbytes, self.most) > self.capacity
+    def __init__(self, index: int, size: int, exchange: Callable[[bytes], Sequence[bytes]]) -> None:
+        self.index = index
+        self.size = size
+        self.exchange = exchange
+        self.available = True
+        self.capacity = 0
+        self.segments: list[np.ndarray] = []
+        self.max_bytes = _MAX_BYTES
 
-    def open(self, nbytes) -> bool:
-        """Gets memory for arrays of a size, or for pieces of them where there is little, and says whether all
-        processes see that of the others; they find out together."""
-        self.able = self._opened(nbytes)
-        while not self.able and self.most > _FIRST:
-            self.most //= 2
-            self.able = self._opened(nbytes)
-        return self.able
+    def needs_more(self, nbytes: int) -> bool:
+        """Whether there is too little memory for arrays of a size; `open` allocates more."""
+        return min(nbytes, self.max_bytes) > self.capacity
 
-    def _opened(self, nbytes):
-        self.parts, self.capacity, name = [], min(max(1 << (nbytes - 1).bit_length(), _FIRST), self.most), b""
+    def open(self, nbytes: int) -> bool:
+        """Allocates memory for arrays of a size, or for pieces of them where there is little.
+
+        Returns:
+            Whether all processes see the memory of all, which all know then.
+        """
+        self.available = self._allocate(nbytes)
+        while not self.available and self.max_bytes > _FIRST_BYTES:
+            self.max_bytes //= 2
+            self.available = self._allocate(nbytes)
+        return self.available
+
+    def _allocate(self, nbytes: int) -> bool:
+        self.segments = []
+        self.capacity = min(max(1 << (nbytes - 1).bit_length(), _FIRST_BYTES), self.max_bytes)
+        own_path = b""
         if group_flags.uses_shared_memory():
             with contextlib.suppress(OSError):  # no such folder, no room
                 path = f"{_FOLDER}/paddle-{secrets.token_hex(12)}"
-                _make(path, self._room)
-                name = path.encode()
-        found = []
-        names = self.exchange(name)
+                _create_file(path, self._segment_bytes)
+                own_path = path.encode()
+        segments = []
+        paths = self.exchange(own_path)
         with contextlib.suppress(OSError, ValueError):  # another machine
-            if all(names):
-                found = [_mapped(each.decode(), self._room) for each in names]
-        able = all(told == b"yes" for told in self.exchange(b"yes" if found else b"no"))
-        if name:
-            Path(name.decode()).unlink()  # the memory stays as long as somebody has it mapped
-        self.parts = found if able else []
-        return able
+            if all(paths):
+                segments = [_map_file(path.decode(), self._segment_bytes) for path in paths]
+        answers = self.exchange(b"yes" if segments else b"no")
+        if own_path:
+            Path(own_path.decode()).unlink()  # the memory stays as long as a process maps it
+        if not all(answer == b"yes" for answer in answers):
+            return False
+        self.segments = segments
+        return True
 
     @property
-    def _room(self):
-        """Bytes that a process shares: those of an array that the others need, and those of the piece
-        that it adds up."""
-        return self.capacity + -(-self.capacity // self.size) + _LINE
+    def _segment_bytes(self) -> int:
+        """Bytes of a segment: an array that the others need, and the piece that the process adds up."""
+        return self.capacity + -(-self.capacity // self.size) + _CACHE_LINE
 
-    def all_reduce(self, x, reduce, begin):
-        """The elements of all processes brought together, a NumPy array.
+    # collectives --------------------------------------------------------------------------------------------
 
-        Args:
-            x: NumPy array of one axis.
-            reduce: function (arrays, out) that brings arrays of equal length together.
-            begin: function that comes back when all processes have called it, and raises when they do not
-                make the same call.
-        """
-        out, step = empty_aligned(x.shape, x.dtype), self.capacity // x.dtype.itemsize
+    def all_reduce(self, x: np.ndarray, reduce: Reduce, begin: Begin) -> np.ndarray:
+        """The elements of all processes, reduced. x: array of one axis."""
+        out = empty_aligned(x.shape, x.dtype)
+        step = self.capacity // x.dtype.itemsize
         for start in range(0, x.size, step):
-            self._part(x[start : start + step], out[start : start + step], reduce, begin)
+            self._all_reduce_piece(x[start : start + step], out[start : start + step], reduce, begin)
         return out
 
-    def all_gather(self, x, begin):
+    def all_gather(self, x: np.ndarray, begin: Begin) -> np.ndarray:
         """The bytes of all processes, [size, n]. x: bytes [n]."""
         out = empty_aligned((self.size, x.size), x.dtype)
 
-        def write(piece):
-            self._given(self.place, x[piece])
+        def write(piece: slice) -> None:
+            self._write(x[piece])
 
-        def read(piece):
-            for place in range(self.size):
-                out[place, piece] = x[piece] if place == self.place else self._taken(place, piece)
+        def read(piece: slice) -> None:
+            for index in range(self.size):
+                out[index, piece] = x[piece] if index == self.index else self._read(index, piece)
 
-        self._rounds(x.size, self.capacity, begin, write, read)
+        self._transfer(x.size, self.capacity, begin, write, read)
         return out
 
-    def broadcast(self, x, source, begin):
-        """The bytes of the process at the place `source`. x: bytes [n]; as many on all."""
-        out = x if source == self.place else empty_aligned(x.shape, x.dtype)
+    def broadcast(self, x: np.ndarray, source: int, begin: Begin) -> np.ndarray:
+        """The bytes of the process with index `source`. x: bytes [n]; as many on all."""
+        is_source = source == self.index
+        out = x if is_source else empty_aligned(x.shape, x.dtype)
 
-        def write(piece):
-            if source == self.place:
-                self._given(source, x[piece])
+        def write(piece: slice) -> None:
+            if is_source:
+                self._write(x[piece])
 
-        def read(piece):
-            if source != self.place:
-                out[piece] = self._taken(source, piece)
+        def read(piece: slice) -> None:
+            if not is_source:
+                out[piece] = self._read(source, piece)
 
-        self._rounds(x.size, self.capacity, begin, write, read)
+        self._transfer(x.size, self.capacity, begin, write, read)
         return out
 
-    def scatter(self, x, source, begin):
-        """Row number `place` of the bytes [size, n] of the process at the place `source`; as many on all."""
-        out, step = empty_aligned(x.shape[1:], x.dtype), self._share(1)
+    def scatter(self, x: np.ndarray, source: int, begin: Begin) -> np.ndarray:
+        """Row `index` of the bytes [size, n] of the process with index `source`; as many on all."""
+        is_source = source == self.index
+        out = empty_aligned(x.shape[1:], x.dtype)
+        step = self._elements_per_process(1)
 
-        def write(piece):
-            if source == self.place:
-                self._rows(x, piece, step)
+        def write(piece: slice) -> None:
+            if is_source:
+                self._write_rows(x, piece, step)
 
-        def read(piece):
-            out[piece] = (
-                x[source, piece] if source == self.place else self._taken(source, piece, self.place * step)
-            )
+        def read(piece: slice) -> None:
+            out[piece] = x[source, piece] if is_source else self._read(source, piece, self.index * step)
 
-        self._rounds(out.size, step, begin, write, read)
+        self._transfer(out.size, step, begin, write, read)
         return out
 
-    def all_to_all(self, x, begin):
+    def all_to_all(self, x: np.ndarray, begin: Begin) -> np.ndarray:
         """Of the bytes [size, n] of every process the row for this one."""
-        out, step = empty_aligned(x.shape, x.dtype), self._share(1)
+        out = empty_aligned(x.shape, x.dtype)
+        step = self._elements_per_process(1)
 
-        def read(piece):
-            for place in range(self.size):
-                out[place, piece] = (
-                    x[place, piece] if place == self.place else self._taken(place, piece, self.place * step)
-                )
+        def write(piece: slice) -> None:
+            self._write_rows(x, piece, step)
 
-        self._rounds(x.shape[1], step, begin, lambda piece: self._rows(x, piece, step), read)
+        def read(piece: slice) -> None:
+            for index in range(self.size):
+                is_own = index == self.index
+                out[index, piece] = x[index, piece] if is_own else self._read(index, piece, self.index * step)
+
+        self._transfer(x.shape[1], step, begin, write, read)
         return out
 
-    def reduce_scatter(self, x, reduce, begin):
-        """Row number `place` of what the arrays [size, n] of all processes give, brought together by `reduce`
-        as in all_reduce."""
-        out, step, width = (
-            empty_aligned(x.shape[1:], x.dtype),
-            self._share(x.dtype.itemsize),
-            x.dtype.itemsize,
-        )
-        flat = x.view(np.uint8).reshape(self.size, -1)
+    def reduce_scatter(self, x: np.ndarray, reduce: Reduce, begin: Begin) -> np.ndarray:
+        """Row `index` of the reduced arrays [size, n] of all processes."""
+        width = x.dtype.itemsize
+        out = empty_aligned(x.shape[1:], x.dtype)
+        step = self._elements_per_process(width)
+        x_bytes = x.view(np.uint8).reshape(self.size, -1)
 
-        def read(piece):
-            length = slice(piece.start * width, piece.stop * width)
+        def write(piece: slice) -> None:
+            self._write_rows(x_bytes, slice(piece.start * width, piece.stop * width), step * width)
+
+        def read(piece: slice) -> None:
+            piece_bytes = slice(piece.start * width, piece.stop * width)
+            offset = self.index * step * width
             rows = [
-                x[place, piece]
-                if place == self.place
-                else self._taken(place, length, self.place * step * width).view(x.dtype)
-                for place in range(self.size)
+                x[index, piece]
+                if index == self.index
+                else self._read(index, piece_bytes, offset).view(x.dtype)
+                for index in range(self.size)
             ]
             reduce(rows, out[piece])
 
-        def write(piece):
-            self._rows(flat, slice(piece.start * width, piece.stop * width), step * width)
-
-        self._rounds(out.size, step, begin, write, read)
+        self._transfer(out.size, step, begin, write, read)
         return out
 
-    def _rounds(self, length, step, begin, write, read):
-        """Hands over a length in pieces for which there is room."""
+    # pieces -------------------------------------------------------------------------------------------------
+
+    def _transfer(
+        self,
+        length: int,
+        step: int,
+        begin: Begin,
+        write: Callable[[slice], None],
+        read: Callable[[slice], None],
+    ) -> None:
+        """Transfers a length in pieces for which there is room."""
         for start in range(0, length, step):
             piece = slice(start, min(start + step, length))
             write(piece)
             begin()
             read(piece)
-            self.exchange(b"read")  # the next piece may be written
+            self.exchange(b"read")  # processes may write the next piece
 
-    def _share(self, width):
-        """Elements of some bytes for which there is room where each process gets others."""
-        return self.capacity // self.size // (_LINE * width) * _LINE
+    def _elements_per_process(self, width: int) -> int:
+        """Elements of `width` bytes that have room where each process gets others."""
+        return self.capacity // self.size // (_CACHE_LINE * width) * _CACHE_LINE
 
-    def _given(self, place, data, first=0):
-        self.parts[place][first : first + data.size] = data
+    def _write(self, data: np.ndarray, offset: int = 0) -> None:
+        """Writes bytes into the segment of this process."""
+        self.segments[self.index][offset : offset + data.size] = data
 
-    def _taken(self, place, piece, first=0):
-        return self.parts[place][first : first + piece.stop - piece.start]
+    def _write_rows(self, x: np.ndarray, piece: slice, step: int) -> None:
+        """Writes the piece of each row that is for another process."""
+        for index in range(self.size):
+            if index != self.index:
+                self._write(x[index, piece], index * step)
 
-    def _rows(self, x, piece, step):
-        for place in range(self.size):
-            if place != self.place:
-                self._given(self.place, x[place, piece], place * step)
+    def _read(self, index: int, piece: slice, offset: int = 0) -> np.ndarray:
+        """Reads a piece from the segment of a process."""
+        return self.segments[index][offset : offset + piece.stop - piece.start]
 
-    def _part(self, x, out, reduce, begin):
-        bounds = _bounds(x.size, self.size, max(_LINE // x.dtype.itemsize, 1))
-        given = [part[: self.capacity].view(x.dtype) for part in self.parts]
-        added = [
-            part[self.capacity : self.capacity + (self._room - self.capacity) // _LINE * _LINE].view(x.dtype)
-            for part in self.parts
-        ]
-        mine = bounds[self.place]
-        for place, piece in enumerate(bounds):
-            if place != self.place:
-                given[self.place][piece] = x[piece]
+    def _all_reduce_piece(self, x: np.ndarray, out: np.ndarray, reduce: Reduce, begin: Begin) -> None:
+        """Reduces an array for which there is room: each process adds up one part, and reads the others."""
+        parts = _split(x.size, self.size, max(_CACHE_LINE // x.dtype.itemsize, 1))
+        sums_end = self.capacity + (self._segment_bytes - self.capacity) // _CACHE_LINE * _CACHE_LINE
+        inputs = [segment[: self.capacity].view(x.dtype) for segment in self.segments]
+        sums = [segment[self.capacity : sums_end].view(x.dtype) for segment in self.segments]
+        own_part = parts[self.index]
+        for index, part in enumerate(parts):
+            if index != self.index:
+                inputs[self.index][part] = x[part]
         begin()
-        reduce(
-            [x[mine] if place == self.place else each[mine] for place, each in enumerate(given)], out[mine]
-        )
-        added[self.place][: mine.stop - mine.start] = out[mine]
-        self.exchange(b"added")  # what was given has been read: the next call may write there
-        for place, piece in enumerate(bounds):
-            if place != self.place:
-                out[piece] = added[place][: piece.stop - piece.start]
+        own_inputs = [
+            x[own_part] if index == self.index else array[own_part] for index, array in enumerate(inputs)
+        ]
+        reduce(own_inputs, out[own_part])
+        sums[self.index][: own_part.stop - own_part.start] = out[own_part]
+        self.exchange(b"added")  # all have read the inputs: the next call may write there
+        for index, part in enumerate(parts):
+            if index != self.index:
+                out[part] = sums[index][: part.stop - part.start]
 
 
-def _make(path, size):
+def _create_file(path: str, size: int) -> None:
+    """Creates a file of a size in memory."""
     file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
-        os.posix_fallocate(file, 0, size)  # a write beyond what there is room for would end the process
+        os.posix_fallocate(file, 0, size)  # a write beyond the room that there is would end the process
     except OSError:
         Path(path).unlink()
         raise
@@ -231,7 +268,8 @@ def _make(path, size):
         os.close(file)
 
 
-def _mapped(path, size):
+def _map_file(path: str, size: int) -> np.ndarray:
+    """The bytes of a file as an array."""
     file = os.open(path, os.O_RDWR)
     try:
         return np.frombuffer(mmap.mmap(file, size), np.uint8)
@@ -239,7 +277,7 @@ def _mapped(path, size):
         os.close(file)
 
 
-def _bounds(length, count, unit):
+def _split(length: int, count: int, unit: int) -> list[slice]:
     """`count` slices that make up a length, each a multiple of `unit` but the last ones."""
-    piece = -(-length // (count * unit)) * unit
-    return [slice(min(i * piece, length), min((i + 1) * piece, length)) for i in range(count)]
+    step = -(-length // (count * unit)) * unit
+    return [slice(min(i * step, length), min((i + 1) * step, length)) for i in range(count)]

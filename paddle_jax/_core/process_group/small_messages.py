@@ -1,78 +1,99 @@
-"""What every call between processes begins with: a packet of fixed size from each to all, with a digest of
-the call, and the array if it is small.
+"""Messages of a fixed size, by which every call between processes begins.
 
-As all packets are alike, processes that make different calls still understand each other, and small arrays
-need one exchange and no program of their own: on CPUs NumPy brings together what has come.
+Each process sends one to all. It holds a digest of the call, and the array if that is small. As all messages
+have one size, processes that make different calls still understand each other. Small arrays need one exchange
+and no program of their own: on CPUs NumPy reduces them.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
 
-DIGEST, ROOM = 16, 4096  # bytes
+DIGEST_BYTES = 16
+PAYLOAD_BYTES = 4096
 SUM, MAX, MIN, PROD, AVG = range(5)
 _UFUNCS = {SUM: np.add, AVG: np.add, PROD: np.multiply, MAX: np.maximum, MIN: np.minimum}
 
 
-def packet(text, data=b""):
-    """A packet, as a NumPy array: the digest of a text, and up to ROOM bytes."""
-    made = np.zeros(DIGEST + ROOM, np.uint8)
-    made[:DIGEST] = np.frombuffer(hashlib.blake2b(text.encode(), digest_size=DIGEST).digest(), np.uint8)
-    made[DIGEST : DIGEST + len(data)] = np.frombuffer(data, np.uint8)
-    return made
+def encode(text: str, payload: bytes = b"") -> np.ndarray:
+    """A message: the digest of a text, and up to PAYLOAD_BYTES bytes."""
+    message = np.zeros(DIGEST_BYTES + PAYLOAD_BYTES, np.uint8)
+    digest = hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).digest()
+    message[:DIGEST_BYTES] = np.frombuffer(digest, np.uint8)
+    message[DIGEST_BYTES : DIGEST_BYTES + len(payload)] = np.frombuffer(payload, np.uint8)
+    return message
 
 
-def texts(rows):
-    """The bytes in packets, which end where zeros begin."""
-    return [row[DIGEST:].tobytes().rstrip(b"\0") for row in rows]
+def payloads(messages: np.ndarray) -> list[bytes]:
+    """The bytes in messages, which end where zeros begin."""
+    return [message[DIGEST_BYTES:].tobytes().rstrip(b"\0") for message in messages]
 
 
-def alike(rows) -> bool:
-    """Whether all packets are of the same call."""
-    return bool((rows[:, :DIGEST] == rows[0, :DIGEST]).all())
+def are_same_call(messages: np.ndarray) -> bool:
+    """Whether all messages announce the same call."""
+    return bool((messages[:, :DIGEST_BYTES] == messages[0, :DIGEST_BYTES]).all())
 
 
-def arrays(rows, shape, dtype):
-    """The arrays in packets."""
-    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    return [row[DIGEST : DIGEST + count].view(dtype).reshape(shape) for row in rows]
+def decode_arrays(messages: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> list[np.ndarray]:
+    """The arrays in messages."""
+    nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    return [message[DIGEST_BYTES : DIGEST_BYTES + nbytes].view(dtype).reshape(shape) for message in messages]
 
 
-def result(key, found, place):
-    """What an operation of wire.py gives the process at a place, from the arrays of all."""
+def local_result(key: tuple, arrays: Sequence[np.ndarray], index: int) -> np.ndarray:
+    """The result of a collective for one process.
+
+    Args:
+        key: the operation, as in collectives.py.
+        arrays: the arrays of all processes.
+        index: the index of the process in the group.
+    """
     name, *rest = key
     if name == "all_reduce":
-        return reduced(rest[0], found)
+        return reduce_arrays(rest[0], arrays)
     if name == "all_gather":
-        return np.stack(found)
+        return np.stack(arrays)
     if name == "broadcast":
-        return found[rest[0]].copy()
+        return arrays[rest[0]].copy()
     if name == "scatter":
-        return found[rest[0]][place][None].copy()
+        return arrays[rest[0]][index][None].copy()
     if name == "all_to_all":
-        return np.stack([each[place] for each in found])
-    whole = reduced(rest[0], found)  # reduce_scatter
-    piece = whole.shape[0] // len(found)
-    return whole[place * piece : (place + 1) * piece].copy()
+        return np.stack([array[index] for array in arrays])
+    reduced = reduce_arrays(rest[0], arrays)  # reduce_scatter
+    length = reduced.shape[0] // len(arrays)
+    return reduced[index * length : (index + 1) * length].copy()
 
 
-def reduced(op, found, out=None):
-    """Arrays brought together element by element: short floating-point numbers in float32, bool
-    as "any" or "all"."""
-    dtype = found[0].dtype
+def reduce_arrays(op: int, arrays: Sequence[np.ndarray], out: np.ndarray | None = None) -> np.ndarray:
+    """Reduces arrays element by element.
+
+    Short floating-point numbers are reduced in float32, bool as "any" or "all".
+
+    Args:
+        op: SUM, MAX, MIN, PROD or AVG.
+        arrays: at least two arrays of one shape and dtype.
+        out: array for the result, or None.
+    """
+    dtype = arrays[0].dtype
     if dtype.kind == "b":
-        return (np.any if op in (SUM, MAX, AVG) else np.all)(found, axis=0)
-    floating = jnp.issubdtype(dtype, jnp.floating)
-    wide = np.dtype(np.float32) if floating and dtype.itemsize < 4 else dtype
+        reduce_bool = np.any if op in (SUM, MAX, AVG) else np.all
+        return reduce_bool(arrays, axis=0)
+    is_floating = jnp.issubdtype(dtype, jnp.floating)
+    wide = np.dtype(np.float32) if is_floating and dtype.itemsize < 4 else dtype
     if out is None:
-        out = np.empty(found[0].shape, wide)  # NumPy gives a number in place of an array without axes
+        out = np.empty(arrays[0].shape, wide)  # NumPy gives a number in place of an array without axes
+    ufunc = _UFUNCS[op]
     with np.errstate(all="ignore"):
-        total = _UFUNCS[op](found[0].astype(wide, copy=False), found[1].astype(wide, copy=False), out=out)
-        for each in found[2:]:
-            total = _UFUNCS[op](total, each.astype(wide, copy=False), out=total)
+        total = ufunc(arrays[0].astype(wide, copy=False), arrays[1].astype(wide, copy=False), out=out)
+        for array in arrays[2:]:
+            total = ufunc(total, array.astype(wide, copy=False), out=total)
         if op == AVG:
-            total = total.astype(dtype).astype(wide) if floating and dtype.itemsize == 2 else total
-            share = np.divide if jnp.issubdtype(wide, jnp.inexact) else np.floor_divide
-            total = share(total, wide.type(len(found)), out=total)
+            if is_floating and dtype.itemsize == 2:
+                total = total.astype(dtype).astype(wide)  # the sum is rounded, as in Paddle
+            divide = np.divide if jnp.issubdtype(wide, jnp.inexact) else np.floor_divide
+            total = divide(total, wide.type(len(arrays)), out=total)
         return total if total.dtype == dtype else total.astype(dtype)

@@ -1,127 +1,141 @@
-"""The gate in front of the devices: processes of one program are connected before the first of them is
-touched, since JAX cannot do it later.
+"""Connects the processes of one program before the first of them touches a device.
 
-Programs make tensors before they call `init_parallel_env`, so it is the first look at a device that connects.
-Only the process that the launcher started does: what it starts in turn (workers that read data, compilers)
-inherits its environment, and is told apart by a mark in it.
+JAX cannot connect them later. Programs make tensors before they call `init_parallel_env`, so the first use of
+a device connects. Only the process that the launcher started connects: a mark in the environment tells it
+from the processes that it starts in turn (workers that read data, compilers) and that inherit its
+environment.
 """
+
+from __future__ import annotations
 
 import os
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import jax
-from jax._src import distributed, xla_bridge  # JAX has no public way to be told before a backend starts
+from jax._src import distributed, xla_bridge  # JAX has no public hook before a backend starts
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.interrupt_safe import run_shielded
+from paddle_jax._core.base.launch_variables import LaunchEnvironment
 from paddle_jax._core.process_group import failure_detector
-from paddle_jax._launch.variables import MARK
 
+MARK = "PADDLE_JAX_TRAINER"  # the process id of the process that the launcher started
 # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
-_CONNECTING = 300.0
-_SILENCE = 100  # seconds without a sign of life after which JAX takes a process for dead
+_CONNECT_SECONDS = 300.0
+_HEARTBEAT_SECONDS = 100  # without a heartbeat after which JAX takes a process for dead
 
 
-before = []  # what is called once, just before the first device is touched
+before_first_device: list[Callable[[], None]] = []  # called once, just before the first use of a device
 
 
-class _Gate:
+class _Original:
+    """JAX's function that starts the devices.
+
+    Attributes:
+        lock: RLock, held while a thread connects.
+        backends: that function.
+    """
+
     lock = threading.RLock()
     backends = xla_bridge.backends
 
 
-def start():
-    """Puts the gate in front of JAX's devices, and marks this process as the one that the
-    launcher started."""
+def start() -> None:
+    """Puts the barrier in front of JAX's devices, and marks this process as started by the launcher."""
     if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
         os.environ.setdefault(MARK, str(os.getpid()))
-    _Gate.backends = xla_bridge.backends
-    xla_bridge.backends = _opened
+    _Original.backends = xla_bridge.backends
+    xla_bridge.backends = _connect_and_start_backends
 
 
-def _opened():
-    while before and not opened():
-        before.pop()()
-    join()
-    if not opened() and threading.current_thread() is threading.main_thread():
-        run_shielded(_Gate.backends)
-    return _Gate.backends()
+def _connect_and_start_backends() -> Any:
+    """Stands for `xla_bridge.backends`."""
+    while before_first_device and not is_device_in_use():
+        before_first_device.pop()()
+    connect()
+    if not is_device_in_use() and threading.current_thread() is threading.main_thread():
+        run_shielded(_Original.backends)
+    return _Original.backends()
 
 
-def opened() -> bool:
-    """Whether a device has been touched: JAX has threads then."""
+def is_device_in_use() -> bool:
+    """Whether the program has used a device: JAX has threads then."""
     return bool(xla_bridge._backends)
 
 
-def is_owner() -> bool:
-    """Whether this is the process that the launcher started, not one that it has started in turn."""
-    return os.environ.get(MARK, str(os.getpid())) == str(os.getpid())
+def is_started_by_launcher() -> bool:
+    """Whether the launcher started this process, and not a process that it has started."""
+    own_id = str(os.getpid())
+    return os.environ.get(MARK, own_id) == own_id
 
 
-def joined() -> bool:
+def is_connected() -> bool:
     """Whether this process is connected with others."""
     return distributed.global_state.client is not None
 
 
-def client():
-    """The connection to the store that all processes share."""
+def store() -> Any:
+    """The client of the key-value store that all processes share."""
     return distributed.global_state.client
 
 
-def coordinator() -> str:
-    """The address at which the processes have met."""
+def coordinator_address() -> str:
+    """The address at which the processes have connected."""
     return distributed.global_state.coordinator_address or ""
 
 
-def join():
+def connect() -> None:
     """Connects this process with the others of its program; does nothing when it is alone, or connected.
 
     Raises:
         RuntimeError: a device is in use already.
         ValueError: the environment is not valid.
     """
-    if joined() or xla_bridge._backends or launch_variables.size() == 1 or not is_owner():
+    if is_connected() or is_device_in_use() or launch_variables.size() == 1 or not is_started_by_launcher():
         return
-    with _Gate.lock:
-        found = launch_variables.read()
-        # without an address nobody has launched this: the numbers serve to divide data only
-        if joined() or found.coordinator is None:
-            return
-        _connect(found)
+    with _Original.lock:
+        environment = launch_variables.read()
+        # without an address no launcher has started this: the numbers serve to divide data only
+        if not is_connected() and environment.coordinator is not None:
+            _connect_to(environment.coordinator, environment)
 
 
-def _connect(found):
-    host = found.coordinator.rpartition(":")[0]
-    bind = {"coordinator_bind_address": found.coordinator} if host in ("127.0.0.1", "localhost") else {}
-    limit = min(found.timeout, _CONNECTING)
-    # JAX ends the process at its own limit and does not say why
-    alarm = threading.Timer(max(limit - 1, 0.1), _absent, [found, limit])
+def _connect_to(coordinator: str, environment: LaunchEnvironment) -> None:
+    host = coordinator.rpartition(":")[0]
+    is_local = host in ("127.0.0.1", "localhost")
+    options: dict[str, Any] = {"coordinator_bind_address": coordinator} if is_local else {}
+    timeout = min(environment.timeout, _CONNECT_SECONDS)
+    # JAX ends the process at its own timeout and does not say why
+    alarm = threading.Timer(max(timeout - 1, 0.1), _end_for_missing_processes, [environment, timeout])
     alarm.daemon = True
     alarm.start()
     jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
     try:
         jax.distributed.initialize(
-            found.coordinator,
-            found.size,
-            found.rank,
-            found.devices,
+            coordinator,
+            environment.size,
+            environment.rank,
+            environment.devices,
             cluster_detection_method="deactivate",
-            initialization_timeout=max(int(limit) + 5, 6),
-            heartbeat_timeout_seconds=_SILENCE,
-            **bind,
+            initialization_timeout=max(int(timeout) + 5, 6),
+            heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,
+            **options,
         )
     finally:
         alarm.cancel()
-    failure_detector.start(found)
+    failure_detector.start(environment)
 
 
-def _absent(found, limit):
+def _end_for_missing_processes(environment: LaunchEnvironment, timeout: float) -> None:
     print(
-        f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all "
-        f"{found.size} processes of the program; start all of them, with PADDLE_TRAINER_ID 0 to "
-        f"{found.size - 1} and the same PADDLE_MASTER, on machines that reach it",
+        f"paddle.distributed: rank {environment.rank} has waited {timeout:.0f} s at "
+        f"{environment.coordinator} for all {environment.size} processes of the program; start all of them, "
+        f"with PADDLE_TRAINER_ID 0 to {environment.size - 1} and the same PADDLE_MASTER, on machines that "
+        "reach it",
         file=sys.stderr,
     )
     sys.stderr.flush()
-    os._exit(failure_detector.STUCK)
+    os._exit(failure_detector.TIMED_OUT)

@@ -4,7 +4,7 @@ import datetime
 import warnings
 
 from paddle_jax._core.process_group import startup_barrier
-from paddle_jax._core.process_group.collectives import Wire
+from paddle_jax._core.process_group.collectives import ProcessGroup
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -236,7 +236,7 @@ def made(number, ranks, timeout, name):
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
 
-    here = jax.process_index() if startup_barrier.joined() else 0
+    here = jax.process_index() if startup_barrier.is_connected() else 0
     if len(ranks) > 1 and here in ranks:
-        return Group(ranks.index(here), number, ranks, Wire(number, ranks, timeout), name)
+        return Group(ranks.index(here), number, ranks, ProcessGroup(number, ranks, timeout), name)
     return Group(-1, number, ranks, None, name)

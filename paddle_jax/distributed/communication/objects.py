@@ -150,7 +150,12 @@ def recv_object_list(object_list, src=None, group=None, src_in_group=None):
         Groups.channel,
     )
     found = channel.receive(
-        group.id, other, channel.ticket(group.id, other), "recv_object_list", wire.where, wire.limit
+        group.id,
+        other,
+        channel.take_number(group.id, other),
+        "recv_object_list",
+        wire.description,
+        wire.timeout,
     )
     found = pickle.loads(found.tobytes())
     if len(found) != len(object_list):

@@ -104,7 +104,7 @@ class Fleet:
             >>> fleet.init(is_collective=True).worker_num()
             1
         """
-        schedulers.adopt()
+        schedulers.adopt_environment()
         role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
         if not isinstance(role_maker, RoleMakerBase):
             raise ValueError(

@@ -53,7 +53,7 @@ for dtype in ("float16", "bfloat16", "bool", "uint8", "int64", "complex64"):
 x = paddle.ones([2, 3, 50000])
 dist.all_reduce(x)
 assert x.shape == [2, 3, 50000] and float(x.mean()) == 2.0
-host = dist.get_group().process_group.host
+host = dist.get_group().process_group.shared_memory
 try:
     dist.all_reduce(paddle.ones([200000 + rank]))
 except RuntimeError as error:
@@ -66,7 +66,7 @@ print(
     json.dumps(
         found
         | {
-            "able": host.able,
+            "able": host.available,
             "left": [file.name for file in Path("/dev/shm").glob("paddle-*")],
             "after": float(x.mean()),
         }

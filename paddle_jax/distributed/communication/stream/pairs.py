@@ -19,10 +19,12 @@ def posted(call, tensor, dst, group):
     """A message on its way, and the function that waits until it is out."""
     array, wire, channel = np.asarray(value(call, "tensor", tensor)), group.process_group, Groups.channel
     other = other_rank(call, group, dst)
-    message = channel.send(group.id, other, array, wire.limit)
+    message = channel.send(group.id, other, array, wire.timeout)
     return (
         message,
-        lambda: channel.delivered(message, f"{call}({kind(array)})", wire.where, other, wire.limit),
+        lambda: channel.wait_until_delivered(
+            message, f"{call}({kind(array)})", wire.description, other, wire.timeout
+        ),
     )
 
 
@@ -31,15 +33,15 @@ def awaited(call, tensor, src, group):
     into the tensor."""
     wire, channel, other = group.process_group, Groups.channel, other_rank(call, group, src)
     value(call, "tensor", tensor)
-    ticket = channel.ticket(group.id, other)
+    ticket = channel.take_number(group.id, other)
 
     def finish():
         array = channel.receive(
-            group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.where, wire.limit
+            group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.description, wire.timeout
         )
         fill(call, "tensor", tensor, put(array))
 
-    return lambda: channel.has(group.id, other, ticket), finish
+    return lambda: channel.has_arrived(group.id, other, ticket), finish
 
 
 def send(tensor, dst=0, group=None, sync_op=True, use_calc_stream=False):

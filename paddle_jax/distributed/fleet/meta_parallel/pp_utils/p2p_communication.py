@@ -128,7 +128,7 @@ class StageMessages:
 
     def send(self, kind: str, stage: int, chunk: int, value: Any) -> None:
         """Puts a message for a chunk of a stage on its way; does not wait."""
-        limit = self.group.process_group.limit
+        limit = self.group.process_group.timeout
         rank = self.group.ranks[stage]
         self.sent.append(
             (kind, rank, Groups.channel.send(self._name(kind, chunk), rank, packed(value), limit))
@@ -144,7 +144,7 @@ class StageMessages:
         sent, self.sent = self.sent, []
         for kind, rank, message in sent:
             what = f"pipeline stage {self.stage}: {kind}"
-            Groups.channel.delivered(message, what, wire.where, rank, wire.limit)
+            Groups.channel.wait_until_delivered(message, what, wire.description, rank, wire.timeout)
 
     def receive(self, kind: str, stage: int, chunk: int, micro_batch: int) -> Any:
         """The next message of a kind from a stage, for a chunk of this one.
@@ -155,9 +155,9 @@ class StageMessages:
         wire = self.group.process_group
         name = self._name(kind, chunk)
         rank = self.group.ranks[stage]
-        ticket = Groups.channel.ticket(name, rank)
+        ticket = Groups.channel.take_number(name, rank)
         what = f"pipeline stage {self.stage}: {kind} of micro-batch {micro_batch}, chunk {chunk}"
-        return unpacked(Groups.channel.receive(name, rank, ticket, what, wire.where, wire.limit))
+        return unpacked(Groups.channel.receive(name, rank, ticket, what, wire.description, wire.timeout))
 
     def broadcast(self, value: Any) -> Any:
         """What the last stage gives, on all stages."""
