@@ -429,7 +429,7 @@ class StaticFunction:
         put back. reason: why it is not the first run. options: of `capture`."""
         usage = CodeRecorder()
         observer = StateObserver(
-            scan.has_slot, scan.seen, containers, converted, scan.package_guards.own_settings()
+            scan.has_slot, scan.seen, containers, converted, scan.package_guards.new_forwards()
         )
 
         def body():

@@ -1,10 +1,16 @@
-"""What a function can reach without being passed it: Tensors (with the place where they are found anew at
-each call) and values it may depend on."""
+"""The scan for Tensors and other state that a function reaches without arguments.
+
+It finds where each call has to look up the Tensors, and what of Layers and optimizers must stay the same.
+"""
+
+from __future__ import annotations
 
 import collections
 import functools as ft
 import random
 import types
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +20,16 @@ from paddle_jax._core.execution.python_state import MISSING, SCALARS, Snapshot, 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.package_guards import PackageGuards
 
-_DEEP = 4  # levels of functions, containers and plain objects that are looked into
-_MANY = 4096  # items of a list or dict that are looked at
+_MAX_DEPTH = 4  # levels of functions, containers and plain objects that are scanned
+_MODULE_DEPTH = 2  # the same for attributes of Layers and variables of modules
+_MAX_ITEMS = 4096  # items of a list or dict that is scanned
 _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
-# classes that one derives from to write a Layer
-_BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")
+# classes of this package that users derive from to write a Layer
+_BARE_LAYERS = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")
 
 
 class ClosureScan:
-    """What a function reaches.
+    """The state that a function reaches.
 
     Methods and variables of modules count if the code that may run names them.
 
@@ -38,26 +45,32 @@ class ClosureScan:
         owners: objects, classes and modules of the user, while the scan lasts.
     """
 
-    def __init__(self, function, others=()):
-        self.slots, self.tensors, self.package_guards = {}, {}, PackageGuards()
-        self.snapshot, self.objects, self.generators = Snapshot(), [], []
-        self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
-        self.function(function)
+    def __init__(self, function: Any, others: Iterable[Any] = ()) -> None:
+        self.tensors: dict[int, Tensor] = {}
+        self.slots: dict[int, tuple[Any, Any]] = {}
+        self.package_guards = PackageGuards()
+        self.objects: list[Any] = []
+        self.snapshot = Snapshot()
+        self.generators: list[Any] = []
+        self.seen: set[Any] = set()
+        self.names = {"forward", "__call__"}
+        self.owners: list[Any] = []
+        self._scan_function(function)
         for value in others:
-            self._inside(value)
-        self._finish()
+            self._scan_inside(value)
+        self._scan_named_members()
 
-    def has_slot(self, tensor, store, key):
-        """Whether a Tensor is looked up at a place at each call."""
+    def has_slot(self, tensor: Tensor, store: Any, key: Any) -> bool:
+        """Whether each call looks up a Tensor at `store[key]`."""
         slot = self.slots.get(id(tensor))
         return slot is not None and slot[0] is store and slot[1] == key
 
-    # walking ------------------------------------------------------------------------------------------------
+    # functions and modules ----------------------------------------------------------------------------------
 
-    def function(self, function, depth=_DEEP):
-        """Looks at the closure, the defaults and the globals of a function."""
+    def _scan_function(self, function: Any, depth: int = _MAX_DEPTH) -> None:
+        """Scans the closure, the defaults and the global variables of a function."""
         if isinstance(function, types.MethodType):
-            self._inside(function.__self__, depth)
+            self._scan_inside(function.__self__, depth)
             function = function.__func__
         if not isinstance(function, types.FunctionType):
             function = getattr(function, "__wrapped__", function)
@@ -67,162 +80,190 @@ class ClosureScan:
             return
         self.seen.add(id(function))
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._value(default, None, None, depth)
-        for place, name, value in variables_of(function):
-            self.snapshot.variables.append((place, name, value))
+            self._scan_value(default, None, None, depth)
+        for scope, name, value in variables_of(function):
+            self.snapshot.variables.append((scope, name, value))
             if value is not MISSING:
-                self._value(value, place if isinstance(place, dict) else None, name, depth)
-        self._names(function.__code__)
+                # a cell is no container in which a call could look the value up
+                self._scan_value(value, scope if isinstance(scope, dict) else None, name, depth)
+        self._collect_names(function.__code__)
 
-    def _finish(self):
-        """Reads the methods that may be called, and what the code names of the user's modules."""
+    def _scan_named_members(self) -> None:
+        """Scans the methods and the variables of modules that the code names, until no new one is found."""
         size = None
         while size != (len(self.names), len(self.owners)):
             size = len(self.names), len(self.owners)
             for owner in list(self.owners):
                 if isinstance(owner, types.ModuleType):
-                    self._module(owner)
+                    self._scan_module(owner)
                 elif not isinstance(owner, type):
-                    for cls in type(owner).__mro__:
-                        for name, method in list(cls.__dict__.items()):
-                            if name in self.names:
-                                self._method(method)
-        self.owners = []  # not kept alive
+                    self._scan_methods(type(owner))
+        self.owners = []  # the scan keeps no object alive after it
 
-    def _module(self, module):
-        """Looks at what the code names of a module of the user's."""
-        own = module.__dict__
-        if not _is_installed(own.get("__file__")):
-            for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
+    def _scan_methods(self, cls: type) -> None:
+        for ancestor in cls.__mro__:
+            for name, method in list(ancestor.__dict__.items()):
+                if name in self.names:
+                    self._scan_method(method)
+
+    def _scan_method(self, method: Any) -> None:
+        """Scans a method or property of a class."""
+        if isinstance(method, property):
+            method = method.fget
+        method = getattr(method, "__func__", method)  # of a classmethod or staticmethod
+        if hasattr(method, "__paddle_jax_function__"):
+            method = method.__paddle_jax_function__()
+        self._scan_function(method)
+
+    def _scan_module(self, module: types.ModuleType) -> None:
+        """Scans the variables of a user's module that the code names."""
+        variables = module.__dict__
+        if _is_installed(variables.get("__file__")):
+            return
+        for name in [name for name in variables if name in self.names]:
+            if (id(module), name) not in self.seen:
                 self.seen.add((id(module), name))
-                self._value(own[name], own, name, 2)
+                self._scan_value(variables[name], variables, name, _MODULE_DEPTH)
 
-    def _names(self, code):
+    def _collect_names(self, code: types.CodeType) -> None:
         self.names.update(code.co_names)
         self.names.update([text for text in code.co_consts if type(text) is str])
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
-                self._names(constant)
+                self._collect_names(constant)
 
-    def _value(self, value, store, key, depth):
-        """Looks at one value; `store[key]` is where it is found anew at each call. store: None where it does
-        not change."""
+    # values -------------------------------------------------------------------------------------------------
+
+    def _scan_value(self, value: Any, store: Any, key: Any, depth: int) -> None:
+        """Scans one value.
+
+        Args:
+            value: any object.
+            store: container in which each call looks the value up, or None where it does not change.
+            key: its key in the store.
+            depth: levels below it that are scanned.
+        """
         if type(value) in SCALARS:
             return
         if isinstance(value, set | collections.deque):
-            if len(value) <= _MANY and id(value) not in self.seen:
+            if len(value) <= _MAX_ITEMS and id(value) not in self.seen:
                 self.seen.add(id(value))
                 self.objects.append(value)
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
             self.generators.append(value)
         elif isinstance(value, Tensor) and not value.is_sparse():  # a sparse one is an object made of several
-            self._tensor(value, store, key)
+            self._add_tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
-            self.function(value, depth - 1)
+            self._scan_function(value, depth - 1)
         elif isinstance(value, ft.partial):
             for part in (value.func, value.args, value.keywords):
-                self._value(part, None, None, depth - 1)
+                self._scan_value(part, None, None, depth - 1)
         elif isinstance(value, type | types.ModuleType):
-            name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
-            if id(value) not in self.seen and is_users(name):
-                self.seen.add(id(value))
-                self.owners.append(value)
+            self._add_owner(value)
         elif depth and not isinstance(value, types.BuiltinFunctionType):
-            self._inside(value, depth - 1)
+            self._scan_inside(value, depth - 1)
 
-    def _tensor(self, tensor, store, key):
-        if id(tensor) not in self.tensors:
-            self.tensors[id(tensor)] = tensor
-            if store is not None:
-                self.slots[id(tensor)] = store, key
+    def _add_owner(self, owner: type | types.ModuleType) -> None:
+        """Remembers a class or module of the user, whose members the code may name."""
+        module = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+        if id(owner) not in self.seen and is_users(module):
+            self.seen.add(id(owner))
+            self.owners.append(owner)
 
-    def _inside(self, value, depth=_DEEP):
-        """Looks into a Layer, an optimizer, a container or a plain object."""
+    def _add_tensor(self, tensor: Tensor, store: Any, key: Any) -> None:
+        if id(tensor) in self.tensors:
+            return
+        self.tensors[id(tensor)] = tensor
+        if store is not None:
+            self.slots[id(tensor)] = store, key
+
+    def _scan_inside(self, value: Any, depth: int = _MAX_DEPTH) -> None:
+        """Scans the parts of a Layer, an optimizer, a container or a plain object."""
         if id(value) in self.seen:
             return
         if isinstance(value, ModuleBase):
-            self._layer(value, depth)
+            self._scan_layer(value, depth)
         elif hasattr(type(value), "__paddle_jax_state__"):
-            self._state(value)
-        elif isinstance(value, list | tuple | dict) and len(value) <= _MANY:
-            self.seen.add(id(value))
-            if not isinstance(value, tuple):
-                self.objects.append(value)
-            for key, member in members(value):
-                self._value(member, None if isinstance(value, tuple) else value, key, depth)
+            self._scan_state(value)
+        elif isinstance(value, list | tuple | dict) and len(value) <= _MAX_ITEMS:
+            self._scan_container(value, depth)
         elif callable(getattr(type(value), "__paddle_jax_function__", None)):
-            self.function(value.__paddle_jax_function__(), depth)
-        elif _is_plain(value):
+            self._scan_function(value.__paddle_jax_function__(), depth)
+        elif _is_plain_object(value):
             self.seen.add(id(value))
             self.owners.append(value)
             self.objects.append(value)
             for name, member in members(value.__dict__):
-                self._value(member, value.__dict__, name, depth)
+                self._scan_value(member, value.__dict__, name, depth)
 
-    def _layer(self, layer, depth):
-        depth, settings = min(depth, 2), self.package_guards.settings
+    def _scan_container(self, container: list | tuple | dict, depth: int) -> None:
+        self.seen.add(id(container))
+        store = None if isinstance(container, tuple) else container
+        if store is not None:
+            self.objects.append(store)
+        for key, member in members(container):
+            self._scan_value(member, store, key, depth)
+
+    def _scan_layer(self, layer: ModuleBase, depth: int) -> None:
+        """Scans a Layer and the Layers below it."""
+        depth = min(depth, _MODULE_DEPTH)
         for part in layer.sublayers(include_self=True):
             if id(part) in self.seen:
                 continue
             self.seen.add(id(part))
-            own, ours = part.__dict__, _is_ours(part)
-            for store in map(own.__getitem__, _STORES):
-                self.package_guards.parts.append((store, len(store)))
-                for name, value in store.items():
-                    self.package_guards.add(settings, store, name, value, id(value) in self.tensors)
-                    if not isinstance(value, ModuleBase):
-                        self._value(value, store, name, depth)
+            for store in map(part.__dict__.__getitem__, _STORES):
+                self._scan_store(store, depth)
             if is_users(type(part).__module__):
                 self.owners.append(part)
-            for name, value in own.items():
-                if ours and name != "_full_name" and type(value) in SCALARS:
-                    settings.add(own, name, value, "?")
-                elif name[0] != "_" or isinstance(value, Tensor):
-                    self._value(value, own, name, depth)
+            self._scan_layer_attributes(part, depth)
 
-    def _method(self, method):
-        """Looks at a method or property of a class."""
-        if isinstance(method, property):
-            method = method.fget
-        method = getattr(method, "__func__", method)  # of a classmethod or staticmethod
-        self.function(
-            method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__") else method
-        )
+    def _scan_store(self, store: AttributeStore, depth: int) -> None:
+        guards = self.package_guards
+        guards.store_sizes.append((store, len(store)))
+        for name, value in store.items():
+            guards.add(guards.layer_settings, store, name, value, id(value) in self.tensors)
+            if not isinstance(value, ModuleBase):
+                self._scan_value(value, store, name, depth)
 
-    def _state(self, owner):
-        """Looks at what an optimizer, a scheduler or a scaler says that it depends on."""
+    def _scan_layer_attributes(self, layer: ModuleBase, depth: int) -> None:
+        attributes = layer.__dict__
+        has_package_code = _has_package_code(layer)
+        for name, value in attributes.items():
+            if has_package_code and name != "_full_name" and type(value) in SCALARS:
+                self.package_guards.layer_settings.add(attributes, name, value, "?")
+            elif name[0] != "_" or isinstance(value, Tensor):
+                self._scan_value(value, attributes, name, depth)
+
+    def _scan_state(self, owner: Any) -> None:
+        """Scans the CapturedState of an optimizer, a scheduler or a scaler."""
         self.seen.add(id(owner))
+        guards = self.package_guards
         state = captured_state(owner)
         for store, name, value in state.values:
-            self._value(value, store, name, 0)
+            self._scan_value(value, store, name, 0)
         for store, name, value in state.settings:
-            self.package_guards.add(self.package_guards.fixed, store, name, value)
-        self.package_guards.lists += [(items, list(items)) for items in state.lists]
+            guards.add(guards.optimizer_settings, store, name, value)
+        guards.lists += [(items, list(items)) for items in state.lists]
         for tensor in state.tensors:
             if id(tensor) in self.slots:  # the optimizer updates the Tensor that is there now
                 store, key = self.slots[id(tensor)]
-                table = (
-                    self.package_guards.settings
-                    if isinstance(store, AttributeStore)
-                    else self.package_guards.fixed
-                )
+                is_layer_store = isinstance(store, AttributeStore)
+                table = guards.layer_settings if is_layer_store else guards.optimizer_settings
                 table.add(store, key, tensor, "?")
-            self._tensor(tensor, None, None)
+            self._add_tensor(tensor, None, None)
 
 
-def _is_ours(layer):
-    """Whether a Layer is one of ours, or one of them made more special: then code of ours
-    uses its attributes."""
-    return next(cls for cls in type(layer).__mro__ if not is_users(cls.__module__)).__name__ not in _BARE
+def _has_package_code(layer: ModuleBase) -> bool:
+    """Whether code of this package reads the attributes of a Layer: not of a class that users write whole."""
+    package_class = next(cls for cls in type(layer).__mro__ if not is_users(cls.__module__))
+    return package_class.__name__ not in _BARE_LAYERS
 
 
-def _is_plain(value):
-    """Whether it is an object of a class of the user's, whose attributes the function may use."""
-    if not isinstance(getattr(value, "__dict__", None), dict):
-        return False
-    return is_users(type(value).__module__)
+def _is_plain_object(value: Any) -> bool:
+    """Whether the class of an object is the user's, so that the function may use its attributes."""
+    return isinstance(getattr(value, "__dict__", None), dict) and is_users(type(value).__module__)
 
 
-def _is_installed(file):
+def _is_installed(file: Any) -> bool:
     """Whether code is that of an installed package, whose functions nobody replaces."""
     return isinstance(file, str) and ("site-packages" in file or "dist-packages" in file)

@@ -528,7 +528,7 @@ class CallObserver:
         self.guard_class(layer)
         # one that to_static has compiled is a part here
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
-        (self.layer_settings if id(layer) in self.guarded_layers else self.guards.entries).add(
+        (self.layer_forwards if id(layer) in self.guarded_layers else self.guards.entries).add(
             own, "forward", self.instance_forward(own)
         )
         self._class_attribute(type(layer).__mro__, "forward")

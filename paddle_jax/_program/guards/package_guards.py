@@ -1,5 +1,11 @@
-"""Guards: what code of this package reads of Layers and optimizers, compared at each call of
-a compiled form."""
+"""Guards for the parts of Layers and optimizers that this package reads.
+
+They are compared again before each call of a compiled form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
 
 from paddle_jax._core.base.state import LayerVersion
 from paddle_jax._core.execution.python_state import same_objects
@@ -9,66 +15,74 @@ from paddle_jax._program.guards.messages import change_text
 
 
 class PackageGuards:
-    """Values that must stay the same: numbers and texts equal ones, other things the same objects.
+    """Values that must stay the same: equal numbers and texts, for other things the same objects.
 
-    fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was
-    set. parts: [(dict of a Layer, number of items)]. own: the `forward` that Layers have of their own,
-    compared like settings. lists: [(list of an optimizer, what was in it)].
+    Attributes:
+        optimizer_settings: ReadTable of settings of optimizers, compared at each call.
+        layer_settings: ReadTable of settings of Layers, compared when an attribute of a Layer was set.
+        forwards: ReadTable of the `forward` that Layers have of their own, compared like layer_settings.
+        store_sizes: list of (store of a Layer, number of its items).
+        lists: list of (list of an optimizer, copy of it).
+        version: the LayerVersion at the last comparison.
     """
 
-    def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = (
-            ReadTable(items),
-            ReadTable(entries),
-            LayerVersion.count,
-            [],
-            [],
-        )
-        self.own = ReadTable(entries)
+    def __init__(self) -> None:
+        self.optimizer_settings = ReadTable(items)
+        self.layer_settings = ReadTable(entries)
+        self.forwards = ReadTable(entries)
+        self.store_sizes: list[tuple[dict, int]] = []
+        self.lists: list[tuple[list, list]] = []
+        self.version = LayerVersion.count
 
-    def add(self, table, store, key, value, shared=False):
-        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it
-        is `shared`: known by another place, too, where it is looked up."""
-        if shared or not isinstance(value, Tensor):
+    def add(
+        self, table: ReadTable, store: dict | list, key: Any, value: Any, has_other_slot: bool = False
+    ) -> None:
+        """Guards `store[key]`.
+
+        Tensors need no guard, since each call looks them up there. A Tensor that has another slot, where it
+        is looked up, needs none either.
+        """
+        if has_other_slot or not isinstance(value, Tensor):
             table.add(store, key, value, "?")
 
-    def own_settings(self):
-        """Begins a run: a fresh table for what it reads of Layers' own attributes."""
-        self.own = ReadTable(entries)
-        return self.own
+    def new_forwards(self) -> ReadTable:
+        """Begins a run: returns an empty table for the `forward` of Layers."""
+        self.forwards = ReadTable(entries)
+        return self.forwards
 
-    def holds(self):
+    def holds(self) -> bool:
         """Whether everything is as it was."""
-        if not self.fixed.holds() or not self._lists_hold():
+        if not self.optimizer_settings.holds() or not self._lists_hold():
             return False
-        if self.changes != LayerVersion.count:
-            count = LayerVersion.count
-            if (
-                not all(len(store) == size for store, size in self.parts)
-                or not self.settings.holds()
-                or not self.own.holds()
-            ):
-                return False
-            self.changes = count
+        version = LayerVersion.count
+        if self.version == version:
+            return True
+        if not all(len(store) == size for store, size in self.store_sizes):
+            return False
+        if not self.layer_settings.holds() or not self.forwards.holds():
+            return False
+        self.version = version
         return True
 
-    def describe_change(self):
-        """What no longer holds, in words."""
-        for table in (self.fixed, self.settings):
-            if (row := table.first_change()) is not None:
-                store, key, value, now, _ = row
-                return change_text(f"{key}{_of_layer(store)}", value, now)
+    def describe_change(self) -> str:
+        """A text about the first guard that does not hold."""
+        for table in (self.optimizer_settings, self.layer_settings):
+            change = table.first_change()
+            if change is not None:
+                name = f"{change.key}{_layer_suffix(change.owner)}"
+                return change_text(name, change.before, change.now)
         if not self._lists_hold():
             return "an optimizer has got or lost parameters"
-        if (row := self.own.first_change()) is not None:
-            return f"{row[1]}{_of_layer(row[0])} is another one"
+        change = self.forwards.first_change()
+        if change is not None:
+            return f"{change.key}{_layer_suffix(change.owner)} is another one"
         return "a Layer that the function uses has got or lost something"
 
-    def _lists_hold(self):
+    def _lists_hold(self) -> bool:
         return all([same_objects(now, before) for now, before in self.lists])
 
 
-def _of_layer(store):
-    """Whose attributes a dict holds, as far as it is a Layer."""
+def _layer_suffix(store: Any) -> str:
+    """The name of the Layer whose attributes a dict holds, for a message; "" for other containers."""
     name = store.get("_full_name") if isinstance(store, dict) else None
     return f" of the Layer {name}" if type(name) is str else ""

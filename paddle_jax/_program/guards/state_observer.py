@@ -63,7 +63,7 @@ class StateObserver(CallObserver):
     Attributes:
         has_slot: function (Tensor, store, key) that says whether each call looks the Tensor up there.
         guarded_layers: ids of the Layers that `package_guards.py` compares.
-        layer_settings: table of PackageGuards for values that change with attributes of Layers only, or None.
+        layer_forwards: table of PackageGuards for the `forward` of these Layers, or None.
         created: {id: object} of those that the run has made.
         outer_containers: {id: container} of those from outside.
         changed_containers: {id: (container, copy before the change)} of those whose items the run sets.
@@ -84,11 +84,11 @@ class StateObserver(CallObserver):
         guarded_layers: Collection[int],
         created: Iterable[Any] = (),
         converted: bool = False,
-        layer_settings: ReadTable | None = None,
+        layer_forwards: ReadTable | None = None,
     ) -> None:
         self.has_slot = has_slot
         self.guarded_layers = guarded_layers
-        self.layer_settings = layer_settings
+        self.layer_forwards = layer_forwards
         self.created: dict[int, Any] = {id(value): value for value in created}
         self.outer_containers: dict[int, Any] = {}
         self.changed_containers: dict[int, tuple[Any, Any]] = {}
