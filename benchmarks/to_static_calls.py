@@ -38,22 +38,22 @@ def training_step(layers):
 def alone(step):
     """A function that calls the compiled function of a step with arrays of its own."""
     (program,) = step.program_cache
-    tensors, pack = program.operands([]), program.pack
-    held = [jnp.array(tensors[i]._value) for i in program.donated]
+    tensors, pack = program.operands([]), program.direct.pack
+    held = [jnp.array(tensors[i]._value) for i in program.direct.donated]
     kept, numbers = (
-        [t._value for t in program.others(tensors)[len(held) :]],
-        [get() for get in program.getters],
+        [t._value for t in program.direct.others(tensors)[len(held) :]],
+        [get() for get in program.numbers.getters],
     )
     flat = None if pack is None else jnp.concatenate([tensors[i]._value.ravel() for i in pack.places])
     packed = pack is not None
 
     def call():
         nonlocal held, flat
-        out = program.direct(flat, held, kept, numbers)
+        out = program.direct.compiled(flat, held, kept, numbers)
         flat, held = out[0] if packed else None, out[packed : packed + len(held)]
         return out[-1]
 
-    return call, len(program.values), sum(a.size > 0 for a in held) + (flat is not None)
+    return call, len(program.value_updates), sum(a.size > 0 for a in held) + (flat is not None)
 
 
 def seconds(calls, rounds=60, loop=0.01):
@@ -92,7 +92,7 @@ def main():
         equations = len(program.captured.jaxpr.eqns)
         print(
             f"| {2 * layers} | {count} | {handed} | {equations} | {first:.2f} s | "
-            f"{len(program.facts)} | {times} |",
+            f"{len(program.guards)} | {times} |",
             flush=True,
         )
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-import paddle_jax._program.capture.compiled_function
+import paddle_jax._program.capture.direct_program
 import paddle_jax.static.executor
 from paddle_jax._core.base import interrupt_safe
 from paddle_jax._core.execution.dispatch import run
@@ -96,7 +96,7 @@ def watched(monkeypatch):
         if known and known() > before and threading.get_ident() == main:
             wrong.append((function, [type(a) for a in arguments]))
 
-    for module in (interrupt_safe, paddle_jax._program.capture.compiled_function, paddle_jax.static.executor):
+    for module in (interrupt_safe, paddle_jax._program.capture.direct_program, paddle_jax.static.executor):
         monkeypatch.setattr(module, "call_and_store", call_and_store)
     return wrong
 

@@ -165,7 +165,7 @@ def stepped(net, opt, times=3):
 
 
 def pack_of(step):
-    return step.program_cache[0].pack
+    return step.program_cache[0].direct.pack
 
 
 def test_stays_together_when_nobody_looks():
@@ -234,12 +234,12 @@ def test_a_call_that_fails_keeps_the_values(monkeypatch):
         raise RuntimeError("out of luck")
 
     with monkeypatch.context() as patch:
-        patch.setattr(program, "once", broken)
+        patch.setattr(program.direct, "call", broken)
         with pytest.raises(RuntimeError, match="luck"):
             step()
     before = see(net)
     with monkeypatch.context() as patch:
-        patch.setattr(program, "once", broken)
+        patch.setattr(program.direct, "call", broken)
         with pytest.raises(RuntimeError, match="luck"):  # this time what it holds was separate
             step()
     for a, b in zip(see(net), before, strict=True):
