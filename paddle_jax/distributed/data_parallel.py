@@ -137,12 +137,16 @@ class DataParallel(Layer):
                 stacklevel=2,
             )
             return
-        same_everywhere([*layers.parameters(), *layers.buffers()], self.group)
+        tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
+        same_everywhere(tensors, self.group)
         self.init_reducer()
 
     def init_reducer(self):
         """Notes which Parameters are trained."""
-        self._trained = [p for p in self._layers.parameters() if not p.stop_gradient]
+        # experts of other processes are others: their gradients are not averaged
+        self._trained = [
+            p for p in self._layers.parameters() if not (p.stop_gradient or getattr(p, "no_sync", False))
+        ]
         for parameter in self._trained:
             parameter._register_backward_hook(self._reached)
 

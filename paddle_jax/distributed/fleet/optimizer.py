@@ -28,7 +28,7 @@ class HybridParallelOptimizer(OwnedRound):
     @no_grad()
     def step(self):
         """Updates the parameters. All processes must call it."""
-        grads = [p._grad for p in self._with_gradients()]
+        grads = [p._grad for p in self._with_gradients() if not getattr(p, "no_sync", False)]
         if self._hcg.get_parallel_mode() != ParallelMode.DATA_PARALLEL:
             group = self._hcg.get_sharding_parallel_group()
             if group.is_member():
@@ -40,13 +40,19 @@ class HybridParallelOptimizer(OwnedRound):
         """The sum of squares of all gradients of the model.
 
         Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
-        weight that several stages share counts once.
+        weight that several stages share counts once. Experts are added over the group of the clipping rule.
         """
-        whole, cut = [], []
+        whole, cut, experts = [], [], []
         for parameter, gradient in zip(params, grads, strict=True):
-            if getattr(parameter, "is_firstly_shared", True):
-                (cut if getattr(parameter, "is_distributed", False) else whole).append(gradient)
+            if getattr(parameter, "no_sync", False):
+                experts.append(gradient)
+            elif getattr(parameter, "is_distributed", False):
+                cut.append(gradient)
+            elif getattr(parameter, "is_firstly_shared", True):
+                whole.append(gradient)
         total = _squares(whole) + summed(_squares(cut), self._hcg.get_model_parallel_group())
+        moe_group = getattr(self._clip, "moe_group", None)
+        total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
         return summed(total, self._hcg.get_pipe_parallel_group())
 
     def _found_everywhere(self, found):

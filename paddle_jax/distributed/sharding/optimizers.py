@@ -71,7 +71,7 @@ class Round:
                 f"{name}: optimizer: grad_clip: got {type(clips[0]).__name__}; where gradients "
                 "lie in pieces it must be ClipGradByGlobalNorm or ClipGradByValue"
             )
-        self._inner, self._norm = optimizer, None
+        self._inner, self._norm, self._clip = optimizer, None, clips[0]
         if isinstance(clips[0], ClipGradByGlobalNorm):
             self._norm, optimizer._grad_clip = clips[0].clip_norm, None
 

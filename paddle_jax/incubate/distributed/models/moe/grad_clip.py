@@ -1,16 +1,19 @@
 """One factor for the gradients of a model with experts."""
 
+import jax.numpy as jnp
+
+from paddle_jax.distributed.sharding.optimizers import summed
 from paddle_jax.nn import clip
 
 
 class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
-    """`paddle.nn.ClipGradByGlobalNorm` for a model with experts. All devices are driven by one process, so
-    the norm is that of all experts.
+    """`paddle.nn.ClipGradByGlobalNorm` for a model with experts: the norm is that of all experts, those of
+    other processes included.
 
     Args:
         clip_norm: float, the largest common norm.
-        is_expert_param_func: function that says whether a parameter belongs to an expert; accepted.
-        moe_group: Group; accepted.
+        is_expert_param_func: function that says whether a parameter belongs to an expert.
+        moe_group: Group of the processes that share the experts. Default None: this process has all.
         group_name: str, accepted.
     Raises:
         AssertionError: moe_group has several processes and is_expert_param_func is missing.
@@ -20,6 +23,11 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         >>> clip([(paddle.nn.Linear(1, 2).weight, paddle.to_tensor([[6.0, 8.0]]))])[0][1].tolist()
         [[3.0, 4.0]]
     """
+
+    def __new__(cls, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
+        if moe_group is not None and moe_group.nranks > 1 and cls is ClipGradForMOEByGlobalNorm:
+            return super().__new__(_OverProcesses)
+        return super().__new__(cls)
 
     def __init__(self, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
         super().__init__(clip_norm, group_name)
@@ -55,6 +63,26 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
             sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()),
             kind,
         )
+
+
+class _OverProcesses(ClipGradForMOEByGlobalNorm):
+    """The rule for several processes. It exchanges a number, so it runs outside of the compiled update."""
+
+    def _dygraph_clip(self, params_grads):
+        pairs = [(p, g) for p, g in params_grads if g is not None]
+        chosen = [(p, g) for p, g in pairs if getattr(p, "need_clip", True)]
+        experts, others = [], []
+        for parameter, gradient in chosen:
+            (experts if self.is_expert_param_func(parameter) else others).append(gradient._value)
+        total = summed(_squares(experts), self.moe_group) + _squares(others)
+        scale = clip.global_scale(total, self.clip_norm)
+        for _, gradient in chosen:
+            gradient._rebind(gradient._value * scale.astype(gradient._value.dtype))
+        return pairs
+
+
+def _squares(arrays):
+    return sum((clip.square_sum(array) for array in arrays), jnp.zeros([], jnp.float32))
 
 
 ClipGradByGlobalNorm = ClipGradForMOEByGlobalNorm  # Paddle has both names here

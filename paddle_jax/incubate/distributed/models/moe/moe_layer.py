@@ -1,11 +1,16 @@
 """A layer of experts."""
 
+import numpy as np
+
+from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.distributed.fleet.utils import recompute
+from paddle_jax.distributed.utils.moe_utils import global_gather, global_scatter
 from paddle_jax.incubate.distributed.models.moe.gate import BaseGate, GShardGate, NaiveGate, SwitchGate
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.axes import unknown
-from paddle_jax.tensor.creation import zeros_like
+from paddle_jax.tensor.creation import to_tensor, zeros_like
 from paddle_jax.tensor.gathering import gather
+from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import cast, reshape
 from paddle_jax.tensor.scattering import scatter_nd_add
 from paddle_jax.tensor.search import nonzero
@@ -25,8 +30,9 @@ class MoELayer(Layer):
         experts: LayerList of networks from [tokens, d_model] to [tokens, d_model].
         gate: a gate, or a dict: "type" is "naive", "gshard" (default) or "switch", "top_k" how many experts
             are chosen (default 2).
-        moe_group, mp_group: None or Groups of one process; experts are spread over devices by
-            `paddle.distributed.shard_tensor` of their parameters.
+        moe_group: Group of the processes that share the experts: those given are this process's. Default
+            None: one process has all; `paddle.distributed.shard_tensor` spreads them over its devices.
+        mp_group: None or a Group of one process.
         recompute_interval: above 0: what experts compute is computed again in the backward pass
             instead of kept.
         recompute_ctx: accepted.
@@ -34,7 +40,7 @@ class MoELayer(Layer):
         [batch, length, d_model] to the same.
     Raises:
         AssertionError: the gate is of another type, or the input has not three axes.
-        ValueError: a group has several processes.
+        ValueError: mp_group has several processes.
     Differs from Paddle: it works on the CPU.
     Example:
         >>> experts = paddle.nn.LayerList([paddle.nn.Linear(4, 4) for _ in range(3)])
@@ -55,21 +61,24 @@ class MoELayer(Layer):
         recompute_ctx=None,
     ):
         super().__init__()
-        for name, group in (("moe_group", moe_group), ("mp_group", mp_group)):
-            if group is not None and group.nranks > 1:
-                raise ValueError(
-                    f"MoELayer: {name}: got a group of {group.nranks} processes; "
-                    "one process drives all devices: leave it None and lay out the parameters "
-                    "of experts with paddle.distributed.shard_tensor"
-                )
+        if mp_group is not None and mp_group.nranks > 1:
+            raise ValueError(
+                f"MoELayer: mp_group: got a group of {mp_group.nranks} processes; leave it None, and give "
+                "moe_group all processes that share the experts"
+            )
         gate = {} if gate is None else gate
-        self.recompute_ctx, self.group, self.mp_group, self.world_size = recompute_ctx, moe_group, mp_group, 1
-        self.num_expert, self.recompute_interval, self.experts, self.d_model = (
-            len(experts),
-            recompute_interval,
-            experts,
-            d_model,
-        )
+        self.group = moe_group
+        self.mp_group = mp_group
+        self.world_size = 1 if moe_group is None else moe_group.nranks
+        self.recompute_interval = recompute_interval
+        self.recompute_ctx = recompute_ctx
+        self.experts = experts
+        self.num_expert = len(experts)
+        self.d_model = d_model
+        if self.world_size > 1:
+            for parameter in experts.parameters():
+                # other processes have other experts: their gradients are not averaged
+                parameter.no_sync = True
         if isinstance(gate, dict):
             self.top_k, kind = gate.get("top_k", 2), gate.get("type", "gshard")
             if kind not in _GATES:
@@ -77,7 +86,9 @@ class MoELayer(Layer):
                     f"MoELayer: gate: got the type {kind!r}; use 'naive', 'gshard' or 'switch'"
                 )
             group = {} if _GATES[kind] is NaiveGate else {"group": moe_group}
-            gate = _GATES[kind](d_model, num_expert=len(experts), world_size=1, topk=self.top_k, **group)
+            gate = _GATES[kind](
+                d_model, num_expert=len(experts), world_size=self.world_size, topk=self.top_k, **group
+            )
         elif isinstance(gate, NaiveGate):
             self.top_k = gate.top_k
         elif isinstance(gate, BaseGate):
@@ -98,6 +109,12 @@ class MoELayer(Layer):
         value, number = (reshape(t, [x.shape[0], -1]) for t in (value, number))
         if number.shape[1] != self.top_k:
             raise AssertionError(f"MoELayer: gate: it chose {number.shape[1]} experts; top_k is {self.top_k}")
+        if self.world_size > 1:
+            return reshape(self._over_processes(x, value, number), inp.shape)
+        return reshape(self._here(x, value, number), inp.shape)
+
+    def _here(self, x, value, number):
+        """What the experts of this process give, which are all."""
         dense, out = unknown(number), zeros_like(x)
         for i, expert in enumerate(self.experts):
             own = number == i
@@ -109,7 +126,32 @@ class MoELayer(Layer):
             if rows.shape[0]:
                 flat = rows.flatten()
                 out = scatter_nd_add(out, rows, self._computed(expert, gather(x, flat)) * gather(share, flat))
-        return reshape(out, inp.shape)
+        return out
+
+    def _over_processes(self, x, value, number):
+        """What the experts of all processes give: tokens go to their processes and come back."""
+        chosen = host_value(number, "MoELayer: choices of experts").reshape(-1)
+        order = np.argsort(chosen, kind="stable")
+        order = order[chosen[order] >= 0]  # -1: no expert has room
+        total = self.num_expert * self.world_size
+        sent = np.bincount(chosen[order], minlength=total)
+        received = np.asarray(self.group.process_group.all_to_all(sent.reshape(self.world_size, -1)))
+        sent, received = to_tensor(sent), to_tensor(received.reshape(-1))
+        tokens = to_tensor(order // self.top_k)
+        rows = global_scatter(gather(x, tokens), sent, received, self.group)
+        rows = self._by_expert(rows, received.numpy().reshape(self.world_size, -1).sum(0))
+        rows = global_gather(rows, sent, received, self.group)
+        shares = gather(reshape(value, [-1, 1]), to_tensor(order))
+        return scatter_nd_add(zeros_like(x), tokens.unsqueeze(1), rows * shares)
+
+    def _by_expert(self, rows, counts):
+        """Rows in the order of experts, each part computed by its own."""
+        parts, start = [], 0
+        for expert, count in zip(self.experts, counts.tolist(), strict=True):
+            # an expert without rows takes part all the same, so that its gradients are zeros on all processes
+            parts.append(self._computed(expert, rows[start : start + count]))
+            start += count
+        return concat(parts)
 
     def _computed(self, expert, rows):
         return recompute(expert, rows) if self.recompute_interval > 0 else expert(rows)

@@ -46,7 +46,10 @@ class GShardGate(NaiveGate):
         chosen = marks(number.flatten(), self.tot_expert).sum(0) / scores.shape[0]
         self.set_loss((chosen * softmax(scores, 1).mean(0)).mean() * self.num_expert**2)
         number = limited(
-            number, self.tot_expert, math.ceil(self.capacity[0 if self.training else 1] * x.shape[0])
+            number,
+            self.tot_expert,
+            math.ceil(self.capacity[0 if self.training else 1] * x.shape[0]),
+            self.group,
         )
         if self.random_routing:
             second = number[:, 1]

@@ -44,7 +44,10 @@ class SwitchGate(NaiveGate):
         scores = softmax(scores, -1)
         value, number = largest(scores, 1, -1, True)
         number = limited(
-            number, self.tot_expert, math.ceil(self.capacity[0 if self.training else 1] * inp.shape[0])
+            number,
+            self.tot_expert,
+            math.ceil(self.capacity[0 if self.training else 1] * inp.shape[0]),
+            self.group,
         )
         taken = marks(number.flatten(), self.tot_expert)
         count = taken.sum()
