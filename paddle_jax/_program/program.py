@@ -54,7 +54,7 @@ class Program:
         self.draws, self.words = 0, None
         # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
         self.rates = {}
-        self.entries = {}  # compiled runs, see executor.py
+        self.compiled_runs = {}  # compiled runs, see executor.py
         self.fetched = []  # the Variables of the results, for a program from a file
         self.loaded = None  # the Runner of the file, while the program does what the file says
         self.runs = 0  # how often it ran, for the random numbers of a seeded program
@@ -69,7 +69,7 @@ class Program:
 
     def changed(self):
         """Forgets what was compiled, and the file."""
-        self.entries.clear()
+        self.compiled_runs.clear()
         self.loaded = None
 
     def home(self, variable):

@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner.after_fork import ForkedError
@@ -130,10 +131,8 @@ def _write(encode, path):
 
 def _encoder(obj, protocol, configs):
     """The function that writes `obj` to a stream, after all settings have been checked."""
-    from paddle_jax.nn.layer.layers import Layer
-
     protocol, binary = _save_settings(protocol, configs)
-    if contains(obj, Layer):
+    if contains(obj, ModuleBase):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
     if ProgramFormat.program_class is not None and isinstance(obj, ProgramFormat.program_class):
         document = ProgramFormat.encode("save", obj)

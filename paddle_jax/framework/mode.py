@@ -8,6 +8,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.tensors.place import set_device
+from paddle_jax._program.recorder import Recorder, start
 
 
 def in_dynamic_mode() -> bool:
@@ -89,8 +90,6 @@ def enable_static():
         False
         >>> paddle.disable_static()
     """
-    from paddle_jax._program.recorder import start
-
     start()
 
 
@@ -134,8 +133,6 @@ def switched(dynamic):
             if left:
                 recorder.__enter__()
     else:
-        from paddle_jax._program.recorder import Recorder
-
         with Recorder():
             yield
 

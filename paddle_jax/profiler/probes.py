@@ -37,7 +37,7 @@ from paddle_jax.profiler.recording import (
     range_of,
 )
 from paddle_jax.profiler.timer import benchmark
-from paddle_jax.static.executor import Entry
+from paddle_jax.static.executor import CompiledRun
 
 _now, _thread = time.perf_counter_ns, threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
@@ -68,7 +68,7 @@ def install(rows):
     _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))
     _swap(programs.CompiledSegment, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.CompiledFunction, "__call__", lambda inner: _static(inner, add))
-    _swap(Entry, "__call__", lambda inner: _executed(inner, add))
+    _swap(CompiledRun, "__call__", lambda inner: _executed(inner, add))
     _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
     _swap(backward, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
     for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read

@@ -1,8 +1,11 @@
 """The Executor: compiles what a run of a Program needs, and runs it on the values in a Scope."""
 
+from __future__ import annotations
+
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -28,7 +31,7 @@ from paddle_jax._program.composites import eager_mode, without_recording
 from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
-from paddle_jax.static.largest import largest
+from paddle_jax.static.memory_details import largest_values
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
 
@@ -103,18 +106,18 @@ class Executor:
         scope = global_scope() if scope is None else scope
         values = scope.values
         if type(feed) is not dict and feed is not None:
-            feed = _joined(feed)
+            feed = _merge_feeds(feed)
         if program.inits:
-            initialise(program, scope, self.place if self._elsewhere else None)
+            run_startup(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
-            fetch_list = _flat(fetch_list)
-        entry = program.entries.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
+            fetch_list = _flat_fetch_list(fetch_list)
+        entry = program.compiled_runs.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
-            entry = prepared(program, fetch_list, use_prune)
+            entry = compiled_run(program, fetch_list, use_prune)
         out = entry(values, feed or {})
         if not return_numpy:
             return [DenseTensor({"fetched": v}, "fetched") for v in out]
-        return [_c_typed(v) for v in entry.fetched(out)]
+        return [_c_typed(v) for v in entry.to_numpy(out)]
 
     def close(self):
         """Ends the executor: it runs nothing any more."""
@@ -124,7 +127,7 @@ class Executor:
         """Does nothing: nothing is held back."""
 
 
-def initialise(program, scope, place=None):
+def run_startup(program: Program, scope: Any, place: Any = None) -> None:
     """Runs the initialisations of a startup program."""
     before = random._Generators.default
     if program.random_seed:
@@ -132,33 +135,35 @@ def initialise(program, scope, place=None):
     try:
         with without_recording(), scope_guard(scope):
             for name, fill in program.inits.items():
-                made = fill()
-                scope.values[name] = made if place is None else places.put(np.asarray(made), place)
+                value = fill()
+                scope.values[name] = value if place is None else places.put(np.asarray(value), place)
     finally:
         random._Generators.default = before
 
 
-def prepared(program, fetch_list, use_prune):
+def compiled_run(program: Program, fetch_list: list, use_prune: bool) -> CompiledRun | FileRun:
     """The compiled run of a program for what is fetched; kept on the program."""
-    symbols = [_fetched(program, f) for f in fetch_list]
-    made = {symbol for op in program.ops for symbol in op.outputs}
-    for what, symbol in zip(fetch_list, symbols, strict=True):
-        if symbol.kind == "result" and symbol not in made:
+    symbols = [_fetched_symbol(program, item) for item in fetch_list]
+    computed = {symbol for op in program.ops for symbol in op.outputs}
+    for item, symbol in zip(fetch_list, symbols, strict=True):
+        if symbol.kind == "result" and symbol not in computed:
             raise ValueError(
-                f"Executor.run: fetch_list: {what.name} is a result of another program; run that one"
+                f"Executor.run: fetch_list: {item.name} is a result of another program; run that one"
             )
-    same = (use_prune, *symbols)
-    entry = program.entries.get(same)
+    key = (use_prune, *symbols)
+    entry = program.compiled_runs.get(key)
     if entry is None:
-        loaded = LoadedEntry.fits(program, symbols)
-        entry = LoadedEntry(program, symbols) if loaded else Entry(program, symbols, use_prune)
-    program.entries[same] = entry
-    program.entries[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
-    entry.kept.append(list(fetch_list))
+        if FileRun.fits(program, symbols):
+            entry = FileRun(program, symbols)
+        else:
+            entry = CompiledRun(program, symbols, use_prune)
+    program.compiled_runs[key] = entry
+    program.compiled_runs[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
+    entry.fetch_lists.append(list(fetch_list))
     return entry
 
 
-def _joined(feed):
+def _merge_feeds(feed: Any) -> Mapping:
     """What is fed, as one dict."""
     if isinstance(feed, Mapping):
         return feed
@@ -170,7 +175,7 @@ def _joined(feed):
     return {name: value for one in feed for name, value in one.items()}
 
 
-def _flat(fetch_list):
+def _flat_fetch_list(fetch_list: Any) -> list:
     """The Variables and names to fetch, of lists in the list too."""
     if fetch_list is None:
         return []
@@ -184,136 +189,162 @@ def _flat(fetch_list):
     return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
-def _fetched(program, what):
-    if isinstance(what, Tensor):
-        raw = what._raw
+def _fetched_symbol(program: Program, item: Any) -> Symbol:
+    """The Symbol of a Variable or name that is fetched."""
+    if isinstance(item, Tensor):
+        raw = item._raw
         if type(raw) is not Symbol:
             raise TypeError(
                 "Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program"
             )
-        if getattr(what, "persistable", False) and hasattr(what, "avals"):
-            raw = program.symbol_of(what)
+        if getattr(item, "persistable", False) and hasattr(item, "avals"):
+            return program.symbol_of(item)
         return raw
-    if not isinstance(what, str):
+    if not isinstance(item, str):
         raise TypeError(
-            f"Executor.run: fetch_list: got {type(what).__name__}; it must hold Variables or names"
+            f"Executor.run: fetch_list: got {type(item).__name__}; it must hold Variables or names"
         )
-    if program.has_var(what):
-        return _fetched(program, program.var(what))
+    if program.has_var(item):
+        return _fetched_symbol(program, program.var(item))
     for op in program.ops:
         for out in op.outputs:
-            if out.name == what:
+            if out.name == item:
                 return out
     raise ValueError(
-        f"Executor.run: fetch_list: the program has no Variable {what!r}; fetch the Variable itself"
+        f"Executor.run: fetch_list: the program has no Variable {item!r}; fetch the Variable itself"
     )
 
 
-class LoadedEntry:
+class FileRun:
     """A run of a program from a file: its Runner compiles the shapes that recur.
 
     Attributes:
-        program: the program.
+        program: the Program.
         runner: the Runner of the file.
-        picked: which of the file's results are fetched.
-        kept: what was fetched, so that it lives as long as this.
+        fetched: list of the positions of the file's results that are fetched.
+        fetch_lists: list of what was fetched, so that it lives as long as this.
     """
 
-    def __init__(self, program, fetches):
+    def __init__(self, program: Program, fetches: Sequence[Symbol]) -> None:
         self.program = program
         self.runner = program.loaded
-        self.kept = []
+        self.fetch_lists: list[list] = []
         results = [variable._raw for variable in program.fetched]
-        self.picked = [results.index(symbol) for symbol in fetches]
+        self.fetched = [results.index(symbol) for symbol in fetches]
 
     @staticmethod
-    def fits(program, fetches):
+    def fits(program: Program, fetches: Sequence[Symbol]) -> bool:
         """Whether a run of a program is one of its file."""
         if program.loaded is None or program.loaded.kernels is None or program.writes or not fetches:
             return False
         results = {variable._raw for variable in program.fetched}
         return results.issuperset(fetches)
 
-    def __call__(self, values, feed):
+    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list:
         fed = [_fed(feed, name, self.program.data[name]._raw) for name, *_ in self.runner.program.feeds]
         names = self.runner.program.parameters
         missing = [name for name in names if values.get(name) is None]
         if missing:
             raise _no_value(missing[0])
         with eager_mode():
-            found = self.runner.arrays(values, fed)
-        return [found[i] for i in self.picked]
+            results = self.runner.arrays(values, fed)
+        return [results[i] for i in self.fetched]
 
-    def fetched(self, out):
+    def to_numpy(self, out: Sequence[Any]) -> list[np.ndarray]:
         """Results as NumPy arrays."""
         return [to_numpy(value) for value in out]
 
 
-def _no_value(name):
+def _no_value(name: str) -> RuntimeError:
     return RuntimeError(
         f"Executor.run: {name!r} has no value in the scope; run the startup "
         "program first: exe.run(paddle.static.default_startup_program())"
     )
 
 
-class Entry:
-    """One compiled run: what goes in, what comes out."""
+class CompiledRun:
+    """One compiled run of a Program.
 
-    def __init__(self, program, fetches, use_prune):
-        self.program, self.fetches, self.kept = program, fetches, []
+    Attributes:
+        program: the Program.
+        fetches: list of the Symbols that are fetched.
+        fetch_lists: list of what was fetched, so that it lives as long as this.
+        ops: list of the operations that the run needs.
+        written: list of the names whose values the run stores.
+        read: list of the names whose values it reads only.
+        data: list of (name, Symbol) of the inputs.
+        random: bool, whether it draws random numbers.
+        rates: list of (name, optimizer) of the learning rates that it uses.
+        constant_symbols: list of the Symbols of large constants, which are operands.
+        constants: list of their arrays.
+        fed_shapes: list of the shapes of the inputs in the last call.
+        is_empty: bool, whether there is nothing to run.
+        host: bool, whether an operation needs values on the host, so that the run is not compiled.
+        compiled: function of all operands.
+        copied: list of the positions of results that share memory with the Scope, and are copied.
+    """
+
+    def __init__(self, program: Program, fetches: Sequence[Symbol], use_prune: bool) -> None:
+        self.program = program
+        self.fetches = fetches
+        self.fetch_lists: list[list] = []
         writes = {} if use_prune else program.writes
         targets = [*fetches, *writes.values()]
-        ops = self.ops = program.pruned(targets, effects=not use_prune)
-        used = dict.fromkeys([*symbols_of(ops), *targets])
-        self.written = [name for name in writes]
+        self.ops = program.pruned(targets, effects=not use_prune)
+        used = list(dict.fromkeys([*symbols_of(self.ops), *targets]))
+        self.written = list(writes)
         self.read = [s.name for s in used if s.kind == "variable" and s.name not in writes]
         self.data = [(s.name, s) for s in used if s.kind == "data"]
         self.random = any(s.kind == "random" for s in used)
-        self.rates = [
-            (name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates
-        ]
-        constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
-        self.constants, self.baked, self.shapes = [to_array(s.value) for s in constants], constants, []
-        homes, outputs = program.homes, [*fetches]
+        stored = (*self.written, *self.read)
+        self.rates = [(name, program.rates[name]) for name in stored if name in program.rates]
+        self.constant_symbols = [s for s in used if s.kind == "constant" and s.size > _BAKED]
+        self.constants = [to_array(s.value) for s in self.constant_symbols]
+        self.fed_shapes: list[tuple[int, ...]] = []
+        self.is_empty = not targets and not self.ops
+        self.host = any(op.host for op in self.ops)
+        body = self._body(used, [*writes.values(), *fetches])
+        self.compiled = body if self.host else self._jit(body)
+        self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
-        def body(written, read, fed, constants_, words, offset):
+    def _body(self, used: Sequence[Symbol], outputs: Sequence[Symbol]) -> Callable[..., list]:
+        """The function of the run, of arrays."""
+        homes = self.program.homes
+
+        def body(written: Any, read: Any, fed: Any, constants: Any, words: Any, offset: Any) -> list:
             env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
             env.update((homes[name], value) for name, value in zip(self.read, read, strict=True))
             env.update((s, value) for (_, s), value in zip(self.data, fed, strict=True))
-            env.update(zip(constants, constants_, strict=True))
-            env.update(random_values(program, words, offset, used))
+            env.update(zip(self.constant_symbols, constants, strict=True))
+            env.update(random_values(self.program, words, offset, used))
             with without_recording():
-                evaluate(ops, env)
-            return [env[s] if s in env else to_array(s.value) for s in (*writes.values(), *outputs)]
+                evaluate(self.ops, env)
+            return [env[s] if s in env else to_array(s.value) for s in outputs]
 
-        self.empty = not targets and not ops
-        self.host = any(op.host for op in ops)
-        options = compiler_options(_EQUATIONS * len(ops)) or None
-        self.compiled = (
-            body
-            if self.host
-            else InterruptSafeCall(
-                interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
-            )
+        return body
+
+    def _jit(self, body: Callable[..., list]) -> InterruptSafeCall:
+        options = compiler_options(_EQUATIONS * len(self.ops)) or None
+        return InterruptSafeCall(
+            interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
         )
-        self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
-    def __call__(self, values, feed):
-        if self.empty:
+    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list:
+        if self.is_empty:
             return []
         for name, optimizer in self.rates:
             values[name] = optimizer.rate_now(values.get(name))
         fed = [_fed(feed, name, symbol) for name, symbol in self.data]
         words = offset = None
         if self.random:
-            words, offset = self._draw()
+            words, offset = self._next_random_key()
         try:
             written = list(map(values.__getitem__, self.written))
             read = list(map(values.__getitem__, self.read))
         except KeyError:
-            written, read = self._values(values)
+            written, read = self._complete_values(values)
         arguments = written, read, fed, self.constants, words, offset
-        self.shapes = [value.shape for value in fed]
+        self.fed_shapes = [value.shape for value in fed]
         out = []
 
         def take(results):
@@ -327,46 +358,47 @@ class Entry:
             try:
                 self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
             except (jax.errors.JaxRuntimeError, ValueError) as error:
-                raise self._told(error) from None
+                raise self._as_memory_error(error) from None
             evict_if_due()
         Counters.steps += len(self.rates)
         if self.copied:
-            seen = self.fetched([out[i] for i in self.copied])
-            for i, array in zip(self.copied, seen, strict=True):
+            arrays = self.to_numpy([out[i] for i in self.copied])
+            for i, array in zip(self.copied, arrays, strict=True):
                 out[i] = np.array(array)
         return out
 
-    def fetched(self, out):
+    def to_numpy(self, out: Sequence[Any]) -> list[np.ndarray]:
         """Results as NumPy arrays. A device computes in the background: what has failed
         there comes up here."""
         try:
             for value in out:
                 jax.block_until_ready(value)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
-            raise self._told(error) from None
+            raise self._as_memory_error(error) from None
         return [to_numpy(v) for v in out]
 
     def _told(self, error):
-        return as_out_of_memory(error, "Executor.run", (), self._more())
+        return as_out_of_memory(error, "Executor.run", (), self._memory_details())
 
-    def _more(self):
-        """What takes memory in the run that failed, and what has been lost in it."""
+    def _memory_details(self) -> Iterator[str]:
+        """Lines on what takes memory in the run that failed, and on what was lost in it."""
         homes = self.program.homes
         env = {homes[name]: homes[name].avals[0] for name in (*self.written, *self.read)}
         env.update(
             (s, jax.ShapeDtypeStruct(shape, s.dtype))
-            for (_, s), shape in zip(self.data, self.shapes, strict=True)
+            for (_, s), shape in zip(self.data, self.fed_shapes, strict=True)
         )
-        env.update((s, s.value) for s in self.baked)
+        env.update((s, s.value) for s in self.constant_symbols)
         env.update(random_values(self.program, np.zeros(2, np.uint32), np.uint32(0), symbols_of(self.ops)))
-        yield from largest(self.ops, env)
+        yield from largest_values(self.ops, env)
         if self.written:
             yield (
                 f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it "
                 "writes: load their values again, or run the startup program."
             )
 
-    def _draw(self):
+    def _next_random_key(self) -> tuple[Any, Any]:
+        """Seed words and offset of the random numbers of this run."""
         program = self.program
         if program.random_seed:
             offset = np.uint32(program.runs * program.draws & 0xFFFFFFFF)
@@ -377,7 +409,7 @@ class Entry:
         generator._offset += program.draws
         return generator._words, offset
 
-    def _values(self, values):
+    def _complete_values(self, values: dict[str, Any]) -> tuple[list, list]:
         """The values of the Scope; those that came along with the program are put there first."""
         for name in (*self.written, *self.read):
             if values.get(name) is None:
@@ -388,7 +420,8 @@ class Entry:
         return [values[name] for name in self.written], [values[name] for name in self.read]
 
 
-def _fits(value, symbol):
+def _fits(value: Any, symbol: Symbol) -> bool:
+    """Whether an array has a dtype and shape that an input takes."""
     first, second = symbol.avals
     if value.dtype != first.dtype or value.ndim != first.ndim:
         return False
@@ -397,15 +430,15 @@ def _fits(value, symbol):
     )
 
 
-def _fed(feed, name, symbol):
+def _fed(feed: Mapping[str, Any], name: str, symbol: Symbol) -> Any:
     """The value for a `static.data`."""
     if name not in feed:
         raise KeyError(name)
     value = feed[name]
-    return value if type(value) is np.ndarray and _fits(value, symbol) else _taken(value, name, symbol)
+    return value if type(value) is np.ndarray and _fits(value, symbol) else _checked(value, name, symbol)
 
 
-def _with_ones_as(shape, declared):
+def _with_ones_as(shape: Sequence[int], declared: Sequence[int]) -> list[int] | None:
     """The lengths of what is fed with the axes of length 1 that the input was declared with, as [32, 1] for
     [32] where it has [-1, 1]; None where they differ by more, or not at all."""
     declared = [-1 if n is None else n for n in declared]
@@ -417,12 +450,14 @@ def _with_ones_as(shape, declared):
     if len(lengths) == others - 1 and declared.count(-1) == 1 and (1 in shape or not shape):
         declared[declared.index(-1)] = 1
     rest = iter(lengths)
-    found = [1 if n == 1 else next(rest, -1) for n in declared]
-    alike = all(n in (-1, length) for n, length in zip(declared, found, strict=True))
-    return found if alike and -1 not in found and math.prod(found) == math.prod(shape) else None
+    reshaped = [1 if n == 1 else next(rest, -1) for n in declared]
+    is_declared = all(n in (-1, length) for n, length in zip(declared, reshaped, strict=True))
+    if not is_declared or -1 in reshaped or math.prod(reshaped) != math.prod(shape):
+        return None
+    return reshaped
 
 
-def _taken(value, name, symbol):
+def _checked(value: Any, name: str, symbol: Symbol) -> Any:
     """What is fed for an input, checked."""
     if isinstance(value, Tensor):
         value = to_array(value._raw)
