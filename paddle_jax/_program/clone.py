@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from paddle_jax._program.program import Program
 
 _TRAINING = ("optimizer_step", "gradients")
-_COPIED_DICTS = ("data", "vars", "values", "inits", "current", "homes", "captured", "rates")
+_COPIED_DICTS = (
+    "data",
+    "vars",
+    "values",
+    "initializers",
+    "current_symbols",
+    "scope_symbols",
+    "captured",
+    "learning_rates",
+)
 
 
 def clone_program(program: Program, for_test: bool = False) -> Program:
@@ -29,7 +38,7 @@ def clone_program(program: Program, for_test: bool = False) -> Program:
     clone.ops = list(program.ops)
     clone.random_seed = program.random_seed
     clone.draws = program.draws
-    clone.words = program.words
+    clone.seed_words = program.seed_words
     if for_test:
         _remove_training(clone)
     return clone
@@ -47,12 +56,12 @@ def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ..
     clone.data = {name: v for name, v in program.data.items() if v._raw in used}
     clone.vars = {}
     for name, v in program.vars.items():
-        symbols = {program.homes.get(name), program.current.get(name)}
+        symbols = {program.scope_symbols.get(name), program.current_symbols.get(name)}
         if v._raw in used or symbols & (used | computed):
             clone.vars[name] = v
-    clone.current = {
-        name: symbol if symbol in computed else program.homes[name]
-        for name, symbol in program.current.items()
+    clone.current_symbols = {
+        name: symbol if symbol in computed else program.scope_symbols[name]
+        for name, symbol in program.current_symbols.items()
         if name in clone.vars
     }
     return clone
@@ -76,9 +85,9 @@ def use_evaluation_forms(program: Program, removed: Iterable[Symbol] = ()) -> No
     program.ops, replaced = _evaluation_ops(program.ops)
     program.changed()
     not_stored = {*removed, *replaced}
-    for name, symbol in list(program.current.items()):
+    for name, symbol in list(program.current_symbols.items()):
         if symbol in not_stored:
-            program.current[name] = program.homes[name]
+            program.current_symbols[name] = program.scope_symbols[name]
 
 
 def _evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol, Symbol]]:

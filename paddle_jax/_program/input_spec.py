@@ -34,11 +34,9 @@ class InputSpec:
                     "it must be an int, or None for a length that is not known"
                 )
         self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
-        self.dtype, self.name, self.stop_gradient = (
-            None if dtype is None else dtypes.convert(dtype),
-            name,
-            stop_gradient,
-        )
+        self.dtype = None if dtype is None else dtypes.convert(dtype)
+        self.name = name
+        self.stop_gradient = stop_gradient
 
     @classmethod
     def from_tensor(cls, tensor, name=None):

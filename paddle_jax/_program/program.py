@@ -1,6 +1,6 @@
 """Programs: lists of operations that run later.
 
-How to turn a function or a Layer that is there already into a Program, outside `paddle.enable_static()`:
+A function or a Layer of dynamic mode becomes a Program as follows, outside `paddle.enable_static()`:
 
     from paddle_jax._program.recorder import record
     program, inputs, outputs = record(layer, [InputSpec([None, 3], "float32", "x")])
@@ -9,55 +9,76 @@ How to turn a function or a Layer that is there already into a Program, outside 
 place of Tensors. The Layer's Parameters and buffers are `program.vars` (Variables by name, `program.values`
 has their arrays); every other eager Tensor it uses is a constant.
 
-A Program is plain data:
-
-    program.ops       list of Operation in the order they run
-    program.data      {name: Variable} of the inputs, in the order they were declared
-    program.vars      {name: Variable} of what lives in the Scope: parameters, running statistics, states of
-                      optimizers, learning rates
-    program.values    {name: array}: values that came along with a recorded Layer
-    program.inits     {name: function giving an array}: what running a startup program puts into the Scope
-    operation.kernel  the Kernel; `kernel.declaration` is (Op, layout of operands, attribute values) for
-                      declared ops, `operation.attrs` them by name
-    operation.inputs  list of Symbols: `kind` is "data", "variable", "constant" (array in `value`), "random"
-                      (the last two operands of a random op) or "result"
-    operation.outputs list of Symbols; a Variable's Symbol is `variable._raw`
-    symbol.shape, .dtype, .name, .op (the Operation that makes it)
+A Program is plain data, see the attributes of `Program` and `Operation`. The Symbols of an operation have
+`shape`, `dtype`, `name` and `op`, the Operation that makes it. Their `kind` is "data", "variable", "constant"
+(array in `value`), "random" (the last two operands of a random op), "block" or "result". `variable._raw` is
+the Symbol of a Variable.
 
 `pruned(targets)` gives the operations that some Symbols need.
 """
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.lazy.symbol import DefaultPrograms, Symbol
 from paddle_jax._program.clone import clone_program, prune_program, use_evaluation_forms
-from paddle_jax._program.operation import type_text
+from paddle_jax._program.operation import Operation, type_text
 from paddle_jax._program.scope import DenseTensor, global_scope, put_into
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.variable import PersistentVariable, Variable
 
 
 class Program:
     """A list of operations, to be run by an Executor.
 
+    Attributes:
+        ops: list of Operations in the order they run.
+        data: dict of the Variables of the inputs by name, in the order they were declared.
+        vars: dict by name of the Variables whose values live in the Scope.
+        values: dict by name of arrays that came along with a recorded Layer.
+        initializers: dict by name of functions that give an array; running a startup program puts it into
+            the Scope.
+        current_symbols: dict by name of the Symbols that persistable Variables stand for now.
+        scope_symbols: dict by name of the Symbols of what the Scope holds when a run begins.
+        captured: dict from the ids of eager Tensors that were taken in, and of what they held, to (Tensor,
+            what it held, Symbol).
+        draws: int, how many random numbers a run draws.
+        seed_words: Symbol of the seed of random numbers, or None.
+        learning_rates: dict by name of objects whose `rate_now(old)` gives the learning rate of a run.
+        compiled_runs: dict of the runs that were compiled, see `static/executor.py`.
+        fetched: list of the Variables of the results, for a program from a file.
+        file_runner: the Runner of the file, while the program does what the file says; else None.
+        runs: int, how often it ran, for the random numbers of a seeded program.
+        random_seed: int, seed of its random operations; 0: they draw from the generator of `paddle.seed`.
     Example:
         >>> main = paddle.static.Program()
         >>> main.num_blocks
         1
     """
 
-    random_seed = 0  # of its random operations; 0: they draw from the generator of `paddle.seed`
+    random_seed = 0
 
     def __init__(self):
-        self.ops, self.data, self.vars, self.values, self.inits = [], {}, {}, {}, {}
-        self.current, self.homes = {}, {}
-        # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
-        self.captured = {}
-        self.draws, self.words = 0, None
-        # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
-        self.rates = {}
-        self.compiled_runs = {}  # compiled runs, see executor.py
-        self.fetched = []  # the Variables of the results, for a program from a file
-        self.loaded = None  # the Runner of the file, while the program does what the file says
-        self.runs = 0  # how often it ran, for the random numbers of a seeded program
+        self.ops: list[Operation] = []
+        self.data: dict[str, Variable] = {}
+        self.vars: dict[str, PersistentVariable] = {}
+        self.values: dict[str, Any] = {}
+        self.initializers: dict[str, Callable[[], Any]] = {}
+        self.current_symbols: dict[str, Symbol] = {}
+        self.scope_symbols: dict[str, Symbol] = {}
+        self.captured: dict[int, tuple[Tensor, Any, Symbol]] = {}
+        self.draws = 0
+        self.seed_words: Symbol | None = None
+        self.learning_rates: dict[str, Any] = {}
+        self.compiled_runs: dict[tuple, Any] = {}
+        self.fetched: list[Variable] = []
+        self.file_runner: Any = None
+        self.runs = 0
 
     # symbols ------------------------------------------------------------------------------------------------
 
@@ -67,48 +88,55 @@ class Program:
             "write it with paddle.save, copy it with clone"
         )
 
-    def changed(self):
+    def changed(self) -> None:
         """Forgets what was compiled, and the file."""
         self.compiled_runs.clear()
-        self.loaded = None
+        self.file_runner = None
 
-    def home(self, variable):
+    def scope_symbol(self, variable: PersistentVariable) -> Symbol:
         """The Symbol of what the Scope holds for a persistable Variable when a run begins."""
-        found = self.homes.get(variable.name)
-        if found is None:
-            found = self.homes[variable.name] = Symbol(variable.avals, "variable", self, variable.name)
+        symbol = self.scope_symbols.get(variable.name)
+        if symbol is None:
+            symbol = Symbol(variable.avals, "variable", self, variable.name)
+            self.scope_symbols[variable.name] = symbol
             self.vars[variable.name] = variable
             self.changed()
-        return found
+        return symbol
 
-    def symbol_of(self, variable):
+    def symbol_of(self, variable: PersistentVariable) -> Symbol:
         """The Symbol a persistable Variable stands for now."""
-        return self.current.get(variable.name) or self.home(variable)
+        return self.current_symbols.get(variable.name) or self.scope_symbol(variable)
 
-    def write(self, variable, symbol):
+    def write(self, variable: PersistentVariable, symbol: Symbol) -> None:
         """Makes a persistable Variable stand for another Symbol, which a run stores at the end."""
-        self.home(variable)
-        self.current[variable.name] = symbol
+        self.scope_symbol(variable)
+        self.current_symbols[variable.name] = symbol
         self.changed()
 
     @property
-    def writes(self):
+    def writes(self) -> dict[str, Symbol]:
         """{name: Symbol} of what a run stores in the Scope."""
-        return {name: symbol for name, symbol in self.current.items() if symbol is not self.homes[name]}
+        return {
+            name: symbol
+            for name, symbol in self.current_symbols.items()
+            if symbol is not self.scope_symbols[name]
+        }
 
     def append(self, operation):
         """Adds an operation."""
         self.ops.append(operation)
         self.changed()
 
-    def pruned(self, targets, effects=False):
+    def pruned(self, targets: Iterable[Symbol], effects: bool = False) -> list[Operation]:
         """The operations that the Symbols need, in order; with `effects` also those that
         print or call Python."""
-        need, kept = set(targets), []
+        needed = set(targets)
+        kept = []
         for operation in reversed(self.ops):
-            if any(out in need for out in operation.outputs) or effects and not operation.outputs:
+            has_effect = effects and not operation.outputs
+            if has_effect or any(out in needed for out in operation.outputs):
                 kept.append(operation)
-                need.update(operation.inputs)
+                needed.update(operation.inputs)
         return kept[::-1]
 
     # Paddle's names -----------------------------------------------------------------------------------------
@@ -137,7 +165,7 @@ class Program:
 
     def num_ops(self):
         """How many operations it has."""
-        return len(self.ops) + len(self.inits)
+        return len(self.ops) + len(self.initializers)
 
     def all_parameters(self):
         """The Parameters, in the order they were made."""
@@ -161,13 +189,13 @@ class Program:
         Raises:
             ValueError: there is none.
         """
-        found = self.data.get(name, self.vars.get(name))
-        if found is None:
+        variable = self.data.get(name, self.vars.get(name))
+        if variable is None:
             raise ValueError(
                 f"Program.var: {name!r} is no input and no persistable Variable of this "
                 f"program; it has {[*self.data, *self.vars]}"
             )
-        return found
+        return variable
 
     @property
     def _seed(self):
@@ -222,8 +250,8 @@ class Program:
 
     def get_parameter_value_by_name(self, name):
         """The Parameter of a name, or None."""
-        found = self.vars.get(name)
-        return found if found is not None and found.is_parameter else None
+        variable = self.vars.get(name)
+        return variable if variable is not None and variable.is_parameter else None
 
     def get_all_parameter_values(self):
         """The Parameters by name."""
@@ -243,27 +271,27 @@ class Program:
     __repr__ = __str__
 
 
-def listing(program):
+def listing(program: Program) -> str:
     """One line per operation: `(%2) = "add" (%0, %1) {} : (float32[2], float32[2]) -> float32[2]`."""
-    numbers = {}
+    numbers: dict[Symbol, int] = {}
 
-    def number(symbol):
-        return (
-            f"%{symbol.name}"
-            if symbol.name and symbol.kind in ("data", "variable")
-            else f"%{numbers.setdefault(symbol, len(numbers))}"
-        )
+    def label(symbol: Symbol) -> str:
+        if symbol.name and symbol.kind in ("data", "variable"):
+            return f"%{symbol.name}"
+        return f"%{numbers.setdefault(symbol, len(numbers))}"
 
-    lines = []
-    for name in program.inits:
-        lines.append(f'    () = "init" () {{parameter_name:"{name}"}}')
+    def labels(symbols: Iterable[Symbol]) -> str:
+        return f"({', '.join(map(label, symbols))})"
+
+    lines = [f'    () = "init" () {{parameter_name:"{name}"}}' for name in program.initializers]
     for op in program.ops:
-        ins, outs = (f"({', '.join(map(number, symbols))})" for symbols in (op.inputs, op.outputs))
+        inputs = labels(op.inputs)
+        outputs = labels(op.outputs)
         attrs = ",".join(f"{k}:{v}" for k, v in op.attrs.items())
         types = f"({', '.join(map(type_text, op.inputs))}) -> {', '.join(map(type_text, op.outputs))}"
-        lines.append(f'    {outs} = "{op.name}" {ins} {{{attrs}}} : {types}')
+        lines.append(f'    {outputs} = "{op.name}" {inputs} {{{attrs}}} : {types}')
     for name, symbol in program.writes.items():
-        lines.append(f'    () = "set_parameter" ({number(symbol)}) {{parameter_name:"{name}"}}')
+        lines.append(f'    () = "set_parameter" ({label(symbol)}) {{parameter_name:"{name}"}}')
     return "\n".join(["{", *lines, "}"]) + "\n"
 
 
@@ -317,14 +345,16 @@ def program_guard(main_program, startup_program=None):
             raise TypeError(
                 f"program_guard: {name}: got {type(value).__name__}; it must be a paddle.static.Program"
             )
-    before = DefaultPrograms.main, DefaultPrograms.startup
+    main_before = DefaultPrograms.main
+    startup_before = DefaultPrograms.startup
     DefaultPrograms.main = main_program
     if startup_program is not None:
         DefaultPrograms.startup = startup_program
     try:
         yield
     finally:
-        DefaultPrograms.main, DefaultPrograms.startup = before
+        DefaultPrograms.main = main_before
+        DefaultPrograms.startup = startup_before
 
 
 __all__ = [

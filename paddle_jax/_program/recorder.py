@@ -221,10 +221,10 @@ class Recorder(Frame):
         program = self.program
         words = aval_of((2,), np.uint32)
         number = aval_of((), np.uint32)
-        if program.words is None:
-            program.words = Symbol((words, words), "random", program)
+        if program.seed_words is None:
+            program.seed_words = Symbol((words, words), "random", program)
         program.draws += 1
-        return program.words, Symbol((number, number), "random", program, value=program.draws - 1)
+        return program.seed_words, Symbol((number, number), "random", program, value=program.draws - 1)
 
     def host_value(self, tensor: Tensor) -> None:
         """The value of a Tensor for the host; there is none of a Variable."""
@@ -614,7 +614,7 @@ def _restore_eager_tensors(recorder: Recorder) -> None:
             continue
         entry = program.captured.get(id(tensor))
         if entry is not None and entry[2].kind == "variable" and type(tensor._raw) is Symbol:
-            program.current[entry[2].name] = tensor._raw
+            program.current_symbols[entry[2].name] = tensor._raw
         tensor._raw = before
 
 

@@ -1,6 +1,10 @@
 """Scopes: where the values of parameters and other persistable Variables live, by name."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -9,12 +13,16 @@ from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, taken
 
+if TYPE_CHECKING:
+    from paddle_jax._program.program import Program
+
 
 class ScopeVariable:
     """A name in a Scope."""
 
     def __init__(self, values, name):
-        self._values, self._name = values, name
+        self._values = values
+        self._name = name
 
     def name(self):
         """The name."""
@@ -30,10 +38,16 @@ class ScopeVariable:
 
 
 class Scope:
-    """Values by name."""
+    """Values by name.
+
+    Attributes:
+        values: dict of the arrays by name.
+        declared: set of the names that have a variable, whether or not it has a value.
+    """
 
     def __init__(self):
-        self.values, self.declared = {}, set()
+        self.values: dict[str, Any] = {}
+        self.declared: set[str] = set()
 
     def var(self, name):
         """The variable of a name, made if it is not there."""
@@ -63,7 +77,7 @@ class Scope:
 
 
 def global_scope():
-    """Returns the Scope that programs run in unless told otherwise.
+    """Returns the Scope that programs run in by default.
 
     Example:
         >>> paddle.static.global_scope().find_var("no such name") is None
@@ -98,15 +112,15 @@ def scope_guard(scope):
         DefaultPrograms.scope = before
 
 
-def value_in(scope, name):
+def value_in(scope: Scope | None, name: str) -> Tensor:
     """The value of a name as an eager Tensor."""
-    found = (scope or global_scope()).values.get(name)
-    if found is None:
+    array = (scope or global_scope()).values.get(name)
+    if array is None:
         raise ValueError(f"{name}: it has no value in the scope; run the startup program first")
-    return wrap(jnp.array(found))
+    return wrap(jnp.array(array))
 
 
-def put_into(scope, name, value, avals):
+def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
     array = to_numpy(to_array(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
@@ -116,7 +130,7 @@ def put_into(scope, name, value, avals):
     (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
 
 
-def put_all(where, program, arrays, error):
+def put_all(where: str, program: Program, arrays: Mapping[str, Any], error: type[Exception]) -> None:
     """Puts arrays into the global Scope for the Variables of a Program that have their names; none of them
     where one has another shape, which raises an error of that class."""
     for name, array in arrays.items():

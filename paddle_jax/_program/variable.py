@@ -1,8 +1,12 @@
 """Variables: Tensors without a value, made while a static Program is recorded."""
 
+from __future__ import annotations
+
 import copy
 import sys
 import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
@@ -16,15 +20,18 @@ from paddle_jax._program.scope import put_into, value_in
 from paddle_jax.tensor.attribute import numel
 from paddle_jax.tensor.indexing import setitem
 
+if TYPE_CHECKING:
+    from paddle_jax._program.program import Program
 
-def _unknown(what, instead):
+
+def _unknown(what: str, instead: str) -> SymbolError:
     return SymbolError(
         f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
         f"a program is recorded; {instead}"
     )
 
 
-def _eager_only(name):
+def _eager_only(name: str) -> Callable[..., Any]:
     def method(self, *args, **kwargs):
         raise NoValueError(
             f"{name}: a Variable of a static program has no value to ask for; "
@@ -36,14 +43,14 @@ def _eager_only(name):
     return method
 
 
-def _absent(name):
+def _absent(name: str) -> property:
     def get(self):
         raise AttributeError(f"'Variable' object has no attribute '{name}': eager Tensors alone have it")
 
     return property(get, doc="Eager Tensors alone have it.")
 
 
-def _assigned(x, item, value):
+def _assigned(x: Tensor, item: Any, value: Any) -> Tensor:
     """`x` after `x[item] = value`; the Tensor that was given stays as it is."""
     copy = wrap(x._raw, x.stop_gradient) if local.ctx.frame.recording else x.clone()
     setitem(copy, item, value)
@@ -168,9 +175,9 @@ class Variable(Tensor):
 
     def __repr__(self):
         raw = self._raw
-        made = raw.kind if raw.op is None else raw.op.name
+        op_name = raw.kind if raw.op is None else raw.op.name
         return (
-            f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
+            f"Variable(name={raw.name}, op={op_name}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
             f"stop_gradient={self.stop_gradient})"
         )
 
@@ -188,8 +195,9 @@ class Variable(Tensor):
         return variable(self._raw, self.stop_gradient)
 
     def __deepcopy__(self, memo):
-        memo[id(self)] = found = variable(self._raw, self.stop_gradient)
-        return found
+        copy = variable(self._raw, self.stop_gradient)
+        memo[id(self)] = copy
+        return copy
 
     def __reduce__(self):
         raise TypeError(
@@ -214,12 +222,12 @@ class PersistentVariable(Variable):
     """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the
     Program that is being recorded, if that has it: another one may have a Variable of the same name."""
 
-    def _get(self):
+    def _get(self) -> Symbol:
         recorder = local.ctx.frame
-        known = recorder.recording and recorder.program.vars.get(self.name) is self
-        return (recorder.program if known else self._program).symbol_of(self)
+        is_recorded = recorder.recording and recorder.program.vars.get(self.name) is self
+        return (recorder.program if is_recorded else self._program).symbol_of(self)
 
-    def _set(self, symbol):
+    def _set(self, symbol: Symbol) -> None:
         if not isinstance(symbol, Symbol):
             raise TypeError(
                 f"{self._own_name}: a Variable of a program cannot be given a value; "
@@ -272,25 +280,36 @@ class ParameterVariable(PersistentVariable, Parameter):
         return found
 
 
-def variable(symbol, stop_gradient=True, kind=Variable):
+def variable(symbol: Symbol, stop_gradient: bool = True, kind: type = Variable) -> Any:
     """Makes a Variable round a Symbol."""
-    found = kind.__new__(kind)
-    found._raw = symbol
-    return _settled(found, stop_gradient, False)
+    new = kind.__new__(kind)
+    new._raw = symbol
+    return _with_tensor_fields(new, stop_gradient, False)
 
 
-def persistent(program, name, avals, stop_gradient=True, kind=PersistentVariable):
+def persistent(
+    program: Program, name: str, avals: Any, stop_gradient: bool = True, kind: type = PersistentVariable
+) -> Any:
     """Makes a Variable that lives in the Scope."""
-    found = kind.__new__(kind)
-    found._own_name, found._avals, found._program = name, avals, program
-    return _settled(found, stop_gradient, True)
+    new = kind.__new__(kind)
+    new._own_name = name
+    new._avals = avals
+    new._program = program
+    return _with_tensor_fields(new, stop_gradient, True)
 
 
-def _settled(found, stop_gradient, persistable):
-    found.stop_gradient, found._node, found._idx, found._grad = stop_gradient, None, 0, None
-    found._alias = found._hooks = found._name = None
-    found._version, found.persistable = 0, persistable
-    return found
+def _with_tensor_fields(new: Any, stop_gradient: bool, persistable: bool) -> Any:
+    """A new Variable with the fields that every Tensor has."""
+    new.stop_gradient = stop_gradient
+    new._node = None
+    new._idx = 0
+    new._grad = None
+    new._alias = None
+    new._hooks = None
+    new._name = None
+    new._version = 0
+    new.persistable = persistable
+    return new
 
 
 __all__ = ["ParameterVariable", "PersistentVariable", "Variable", "persistent", "variable"]

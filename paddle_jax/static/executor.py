@@ -107,7 +107,7 @@ class Executor:
         values = scope.values
         if type(feed) is not dict and feed is not None:
             feed = _merge_feeds(feed)
-        if program.inits:
+        if program.initializers:
             run_startup(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
             fetch_list = _flat_fetch_list(fetch_list)
@@ -134,7 +134,7 @@ def run_startup(program: Program, scope: Any, place: Any = None) -> None:
         random._Generators.default = random.Generator(seed=program.random_seed)
     try:
         with without_recording(), scope_guard(scope):
-            for name, fill in program.inits.items():
+            for name, fill in program.initializers.items():
                 value = fill()
                 scope.values[name] = value if place is None else places.put(np.asarray(value), place)
     finally:
@@ -227,7 +227,7 @@ class FileRun:
 
     def __init__(self, program: Program, fetches: Sequence[Symbol]) -> None:
         self.program = program
-        self.runner = program.loaded
+        self.runner = program.file_runner
         self.fetch_lists: list[list] = []
         results = [variable._raw for variable in program.fetched]
         self.fetched = [results.index(symbol) for symbol in fetches]
@@ -235,7 +235,12 @@ class FileRun:
     @staticmethod
     def fits(program: Program, fetches: Sequence[Symbol]) -> bool:
         """Whether a run of a program is one of its file."""
-        if program.loaded is None or program.loaded.kernels is None or program.writes or not fetches:
+        if (
+            program.file_runner is None
+            or program.file_runner.kernels is None
+            or program.writes
+            or not fetches
+        ):
             return False
         results = {variable._raw for variable in program.fetched}
         return results.issuperset(fetches)
@@ -297,7 +302,9 @@ class CompiledRun:
         self.data = [(s.name, s) for s in used if s.kind == "data"]
         self.random = any(s.kind == "random" for s in used)
         stored = (*self.written, *self.read)
-        self.rates = [(name, program.rates[name]) for name in stored if name in program.rates]
+        self.rates = [
+            (name, program.learning_rates[name]) for name in stored if name in program.learning_rates
+        ]
         self.constant_symbols = [s for s in used if s.kind == "constant" and s.size > _BAKED]
         self.constants = [to_array(s.value) for s in self.constant_symbols]
         self.fed_shapes: list[tuple[int, ...]] = []
@@ -309,7 +316,7 @@ class CompiledRun:
 
     def _body(self, used: Sequence[Symbol], outputs: Sequence[Symbol]) -> Callable[..., list]:
         """The function of the run, of arrays."""
-        homes = self.program.homes
+        homes = self.program.scope_symbols
 
         def body(written: Any, read: Any, fed: Any, constants: Any, words: Any, offset: Any) -> list:
             env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
@@ -382,7 +389,7 @@ class CompiledRun:
 
     def _memory_details(self) -> Iterator[str]:
         """Lines on what takes memory in the run that failed, and on what was lost in it."""
-        homes = self.program.homes
+        homes = self.program.scope_symbols
         env = {homes[name]: homes[name].avals[0] for name in (*self.written, *self.read)}
         env.update(
             (s, jax.ShapeDtypeStruct(shape, s.dtype))

@@ -240,10 +240,10 @@ def _program(pir):
         for name, (_, shape, dtype, trainable) in pir.parameters.items():
             aval = aval_of(tuple(shape), dtypes.convert(dtype).np)
             held[name] = persistent(program, name, (aval, aval), not trainable, ParameterVariable)
-            program.home(held[name])
+            program.scope_symbol(held[name])
         fetches = runner(held, [data(name, shape, dtype) for name, _, shape, dtype in pir.feeds])
     program.fetched = fetches
-    program.loaded = runner
+    program.file_runner = runner
     return program, fetches
 
 

@@ -32,7 +32,7 @@ class Rate:
             lambda: np.float32(optimizer.get_lr()),
             startup=startup,
         )
-        program.rates[self.variable.name] = self
+        program.learning_rates[self.variable.name] = self
 
     def rate_now(self, held):
         """The value for a run: that of the optimizer, or what was put into the Scope by hand
@@ -72,7 +72,7 @@ def apply_gradients(optimizer, pairs, program=None, startup_program=None):
         )
     recorder = local.ctx.frame
     program = program if isinstance(program, Program) else recorder.program
-    rate = next((r for r in program.rates.values() if r.optimizer is optimizer), None) or Rate(
+    rate = next((r for r in program.learning_rates.values() if r.optimizer is optimizer), None) or Rate(
         optimizer, program, startup_program
     )
     groups = [

@@ -67,7 +67,7 @@ def normalized(attr, make, shape, default, owner):
     v = make(shape, named("_v"), default)
     g = make([1 if i in axes else n for i, n in enumerate(shape)], named("_g"), default)
     name = v.name
-    default_startup_program().inits[g.name] = lambda: _length(
+    default_startup_program().initializers[g.name] = lambda: _length(
         np.asarray(global_scope().values[name]), axes
     ).astype(v.avals[0].dtype)
     WeightNormParamAttr.params_with_weight_norm.append(v)

@@ -411,4 +411,6 @@ def test_listing_names_operations(static):
     S, main, startup = static
     paddle_jax.nn.Linear(3, 2)(S.data("x", [None, 3]))
     assert "linear" in str(main) and "float32[-1,3]" in str(main) and "linear_0.w_0" in str(startup)
-    assert [op.name for op in main.ops] == ["linear"] and main.num_ops() == 1 and len(startup.inits) == 2
+    assert (
+        [op.name for op in main.ops] == ["linear"] and main.num_ops() == 1 and len(startup.initializers) == 2
+    )

@@ -99,8 +99,10 @@ class OptimizerWithMixedPrecision:
             self._level,
             self._promote,
         )
-        for name in self._low & startup.inits.keys():
-            startup.inits[name] = _lowered(startup.inits[name], program.vars[name].avals[0].dtype)
+        for name in self._low & startup.initializers.keys():
+            startup.initializers[name] = _lowered(
+                startup.initializers[name], program.vars[name].avals[0].dtype
+            )
         with program_guard(program, startup):
             self._scaled_loss = loss if loss._raw.dtype == np.float32 else loss.astype("float32")
             if self._scales:

@@ -111,7 +111,7 @@ class _Rewriting:
                     out.avals = pair
             self.ops.append(op)
         for name, symbol in program.writes.items():
-            program.current[name] = self._cast(symbol, program.homes[name].dtype)
+            program.current_symbols[name] = self._cast(symbol, program.scope_symbols[name].dtype)
         program.ops[:] = self.ops
         program.changed()
 
@@ -161,7 +161,7 @@ def _lower_parameters(program, lowered, dtype):
         variable = program.vars.get(name)
         if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == FLOAT32:
             names.add(name)
-            variable._avals = program.homes[name].avals = _as(variable.avals, dtype)
+            variable._avals = program.scope_symbols[name].avals = _as(variable.avals, dtype)
             if name in program.values:
                 program.values[name] = np.asarray(program.values[name]).astype(dtype)
     return names
