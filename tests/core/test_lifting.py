@@ -29,7 +29,7 @@ CASES = {
 
 
 def lifted(name):
-    return [found for found in OPS[name].lifting.seen.values() if type(found) is LiftedKernel]
+    return [found for found in OPS[name].lifting.calls.values() if type(found) is LiftedKernel]
 
 
 def answers(engine, case, value):
@@ -41,14 +41,14 @@ def answers(engine, case, value):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_numbers_by_one_kernel(paddle, oracle, name):
-    OPS[name].lifting.seen.clear()
+    OPS[name].lifting.calls.clear()
     for value in VALUES:
         for got, expected in zip(
             answers(paddle, CASES[name], value), answers(oracle, CASES[name], value), strict=True
         ):
             assert got.dtype == expected.dtype
             np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-6)
-    assert lifted(name) and all(all(found.fits.values()) for found in lifted(name))
+    assert lifted(name) and all(all(found.replaceable.values()) for found in lifted(name))
 
 
 def test_no_kernel_compiles_after_the_second_value(paddle):

@@ -177,4 +177,4 @@ def test_a_loop_with_effects_is_left_to_jax():
 
     equations = trace_function(noisy, "f", list(map(jax.typeof, (H, XS))))
     scan = next(each for each in equations.jaxpr.eqns if each.primitive.name == "scan")
-    assert scan_gradients._linearized_scan(scan, [H, XS], [True, True], [True]) is None
+    assert scan_gradients._linearize_scan(scan, [H, XS], [True, True], [True]) is None

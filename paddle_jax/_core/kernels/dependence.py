@@ -1,75 +1,85 @@
-"""Which operands of a kernel its results change smoothly with: a gradient flows nowhere else, so the tape
-need not go there.
+"""Finds the operands on which the results of a kernel depend smoothly.
 
-The gradient of `add` does not depend on the operands of `add` at all, that of `relu` only through a
-comparison. Without this, every derivative of a derivative would carry zeros through the whole graph below.
+A gradient flows nowhere else, so the tape need not go there. The gradient of `add` does not depend on the
+operands of `add` at all, that of `relu` only by a comparison. Without this, every derivative of a derivative
+would carry zeros through the whole graph below.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-# derivative zero wherever there is one
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.lazy.aval import Aval
+
+# primitives with derivative zero wherever there is one
 PIECEWISE_CONSTANT = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))
 # primitives that run the jaxpr they hold, as it stands
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
 
 
-def gradient_mask(kernel, avals) -> int:
-    """Bit i is set when a result of the kernel may have a derivative by operand i other than zero."""
-    masks = propagate_masks(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
-    found = 0
+def gradient_mask(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
+    """Bit i is set if a result of the kernel may have a derivative by operand i other than zero."""
+    operand_masks = [1 << i for i in range(len(avals))]
+    return _union(propagate_masks(kernel.trace(avals).jaxpr, operand_masks))
+
+
+def _union(masks: Sequence[int]) -> int:
+    union = 0
     for mask in masks:
-        found |= mask
-    return found
+        union |= mask
+    return union
 
 
-def propagate_masks(jaxpr, masks):
-    """The masks of the results of a jaxpr from those of its inputs. Numbers that are no
-    floats carry nothing."""
-    known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
+def propagate_masks(jaxpr: Any, masks: Sequence[int]) -> list[int]:
+    """The masks of a jaxpr's results from those of its inputs. Other numbers than floats carry nothing."""
+    known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _is_inexact(v)}
 
-    def of(v):
+    def mask_of(v: Any) -> int:
         return 0 if is_literal(v) else known.get(v, 0)
 
     for equation in jaxpr.eqns:
-        name, given = equation.primitive.name, [of(v) for v in equation.invars]
-        if name in PIECEWISE_CONSTANT or not any(given):
+        name = equation.primitive.name
+        in_masks = [mask_of(v) for v in equation.invars]
+        if name in PIECEWISE_CONSTANT or not any(in_masks):
             continue
         if name in CALLS:
-            made = propagate_masks(open_jaxpr(equation.params["jaxpr"])[0], given)
+            inner, _ = open_jaxpr(equation.params["jaxpr"])
+            out_masks = propagate_masks(inner, in_masks)
         else:
-            together = 0
-            for mask in given:
-                together |= mask
-            made = [together] * len(equation.outvars)
-        known.update(
-            (v, mask) for v, mask in zip(equation.outvars, made, strict=True) if mask and _inexact(v)
-        )
-    return [of(v) for v in jaxpr.outvars]
+            out_masks = [_union(in_masks)] * len(equation.outvars)
+        for v, mask in zip(equation.outvars, out_masks, strict=True):
+            if mask and _is_inexact(v):
+                known[v] = mask
+    return [mask_of(v) for v in jaxpr.outvars]
 
 
-def open_jaxpr(jaxpr):
+def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     """A jaxpr, closed or not, and its constants."""
     return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
 
 
-def holds_jaxpr(value):
-    """Whether a parameter of an equation is a program, or a list of some."""
+def holds_jaxpr(value: Any) -> bool:
+    """Whether a parameter of an equation is a jaxpr, or a list of some."""
     if isinstance(value, tuple | list):
         return any(map(holds_jaxpr, value))
     return hasattr(getattr(value, "jaxpr", value), "eqns")
 
 
-def variables(jaxpr):
+def variables(jaxpr: Any) -> list[Any]:
     """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached
     count as operands."""
     return [*jaxpr.constvars, *jaxpr.invars]
 
 
-def is_literal(v) -> bool:
-    """Whether an operand in a jaxpr is a literal; the classes are in jax.extend.core, which takes
-    0.1 s to import."""
+def is_literal(v: Any) -> bool:
+    """Whether an operand in a jaxpr is a literal; importing its class from jax.extend.core takes 0.1 s."""
     return hasattr(v, "val")
 
 
-def _inexact(v):
+def _is_inexact(v: Any) -> bool:
     return jnp.issubdtype(v.aval.dtype, jnp.inexact)

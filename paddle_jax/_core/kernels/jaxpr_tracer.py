@@ -1,12 +1,17 @@
 """JAX's trace of a function to equations, in fewer calls.
 
-What comes out is what JAX makes of the same function; tests compare the two. (Only where an array of a trace
-within, a loop's say, is compared with one from outside, Python asks the latter first, so that a < b comes out
-as b > a.) The shapes of common primitives
-come from results.py, and the operators of arrays, which `jax.numpy` sends through promotion and broadcasting
-by several functions, go straight to the primitive where there is nothing to promote. Where this version of
-JAX keeps its traces in another way, or one of its checks of traces is on, JAX's own trace is used.
+The equations are those of JAX's own trace; tests compare the two. There is one exception: if an array of an
+inner trace, a loop's for example, is compared with one from outside, Python asks the latter first, so that
+a < b becomes b > a. The shapes of common primitives come from result_types.py. The operators of arrays, which
+`jax.numpy` sends through promotion and broadcasting by several functions, call the primitive directly if
+there is nothing to promote. If this version of JAX keeps its traces in another way, or one of its checks of
+traces is on, JAX's own trace is used.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from jax import lax
@@ -22,11 +27,11 @@ _SCALARS = (int, float)
 
 
 class Operand(partial_eval.DynamicJaxprTracer):
-    """An array of a trace, on no mesh and with nothing else that JAX's avals may say."""
+    """An array of a trace, with a shape, a dtype and a weak type only: on no mesh."""
 
     __slots__ = ()
 
-    def astype(self, dtype, *rest, **options):
+    def astype(self, dtype: Any, *rest: Any, **options: Any) -> Any:
         """Itself where it has the dtype already."""
         if (
             not rest
@@ -39,19 +44,27 @@ class Operand(partial_eval.DynamicJaxprTracer):
         return super().__getattr__("astype")(dtype, *rest, **options)
 
 
-def _operator(name, function, accepted, turned=False):
-    """Declares an operator of two arrays of one shape and dtype, or of a floating one and a number of
-    Python."""
+def _operator(
+    name: str, function: Callable[..., Any], accepted: frozenset | set, swapped: bool = False
+) -> None:
+    """Declares an operator of two arrays of one shape and dtype, or of a floating one and a Python number.
+
+    Args:
+        name: name of the method.
+        function: function of two arrays.
+        accepted: dtypes for which it holds.
+        swapped: whether the array is the second operand.
+    """
     base = getattr(partial_eval.DynamicJaxprTracer, name)
 
-    def method(self, other):
+    def method(self: Any, other: Any) -> Any:
         aval = self.aval
         if aval.dtype in accepted and not aval.weak_type:
             if type(other) is Operand and other.aval is aval:
                 return function(self, other)
             if type(other) in _SCALARS and aval.dtype in _FLOATS:
                 number = aval.dtype.type(other)
-                return function(number, self) if turned else function(self, number)
+                return function(number, self) if swapped else function(self, number)
         return base(self, other)
 
     setattr(Operand, name, method)
@@ -59,31 +72,31 @@ def _operator(name, function, accepted, turned=False):
 
 for _name in ("add", "sub", "mul"):
     _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
-    _operator(f"__r{_name}__", getattr(lax, _name), _NUMBERS, turned=True)
+    _operator(f"__r{_name}__", getattr(lax, _name), _NUMBERS, swapped=True)
 for _name in ("lt", "le", "gt", "ge"):
     _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
 _operator("__truediv__", lax.div, _FLOATS)
-_operator("__rtruediv__", lax.div, _FLOATS, turned=True)
+_operator("__rtruediv__", lax.div, _FLOATS, swapped=True)
 
 
 class Trace(partial_eval.DynamicJaxprTrace):
-    """As JAX's, with results from results.py."""
+    """JAX's trace, with shapes of results from result_types.py."""
 
     __slots__ = ()
 
-    def new_arg(self, aval, source_info):
-        if not _plain(aval):
+    def new_arg(self, aval: Any, source_info: Any) -> Any:
+        if not _is_plain(aval):
             return super().new_arg(aval, source_info)
         var = self.frame.newvar(aval)
         self.frame.invars.append(var)
         return Operand(self, aval, var, source_info)
 
-    def var_to_tracer(self, var, source_info, parent=None):
-        if _plain(var.aval):
+    def var_to_tracer(self, var: Any, source_info: Any, parent: Any = None) -> Any:
+        if _is_plain(var.aval):
             return Operand(self, var.aval, var, source_info, parent)
         return super().var_to_tracer(var, source_info, parent)
 
-    def process_primitive(self, primitive, tracers, params, /):
+    def process_primitive(self, primitive: Any, tracers: Sequence[Any], params: dict[str, Any], /) -> Any:
         rule = RESULT_RULES.get(primitive)
         if rule is None or not any(type(t) is Operand and t._trace is self for t in tracers):
             return super().process_primitive(primitive, tracers, params)
@@ -92,29 +105,29 @@ class Trace(partial_eval.DynamicJaxprTrace):
             t if type(t) is Operand and t._trace is self else self.to_jaxpr_tracer(t, source_info)
             for t in tracers
         ]
-        if all(type(t) is Operand or _plain(t.aval) for t in operands):
+        if all(type(t) is Operand or _is_plain(t.aval) for t in operands):
             aval = rule(params, *[t.aval for t in operands])
             if aval is not None:
                 return self.emit_eqn(operands, [aval], primitive, params, core.no_effects, source_info)[0]
         return super().process_primitive(primitive, operands, params)
 
 
-def _plain(aval):
-    """Whether shape, dtype and weak type are all that an aval says; those that are equal are one object."""
+def _is_plain(aval: Any) -> bool:
+    """Whether an aval has a shape, a dtype and a weak type only. JAX has one object for equal ones."""
     return type(aval) is core.ShapedArray and aval is core.ShapedArray(aval.shape, aval.dtype, aval.weak_type)
 
 
-def trace(function, avals, debug_info):
+def trace(function: Callable[..., list[Any]], avals: Sequence[Any], debug_info: Any) -> tuple[Any, list[Any]]:
     """(jaxpr, constants) of a function that gives a list of arrays."""
     frame = Trace(debug_info, parent_trace=core.trace_ctx.trace)
     with source_info_util.reset_name_stack(), partial_eval.TracebackScope():
-        here = source_info_util.current()
-        operands = [frame.new_arg(aval, here) for aval in avals]
+        source_info = source_info_util.current()
+        operands = [frame.new_arg(aval, source_info) for aval in avals]
         with core.set_current_trace(frame):
             results = function(*operands)
         partial_eval._check_returned_jaxtypes(debug_info, results)
-        results = [frame.to_jaxpr_tracer(dtypes.canonicalize_value(x), here) for x in results]
-        jaxpr, consts = frame.frame.to_jaxpr(frame, results, debug_info, here)
+        results = [frame.to_jaxpr_tracer(dtypes.canonicalize_value(x), source_info) for x in results]
+        jaxpr, consts = frame.frame.to_jaxpr(frame, results, debug_info, source_info)
         frame.invalidate()
     return jaxpr, consts
 

@@ -1,100 +1,134 @@
 """Gradients of kernels, derived from the equations that a kernel has been traced to.
 
-Deriving from these equations repeats none of the Python code of an operation, and most often they
-are there already.
+This runs none of the Python code of an operation again, and most often the equations are there already.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
-from paddle_jax._core.kernels import reverse
+from paddle_jax._core.kernels import (
+    reverse,
+    scan_gradients,  # noqa: F401  it registers its rule in `reverse`
+)
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.jaxpr_tracing import Equations
+    from paddle_jax._core.kernels.kernel import Kernel
 
 
-def backward_function(kernel, diff, given, arity):
-    """The function `(operands..., cotangents...) -> gradients` of a kernel with respect to the operands at
-    `diff`; see `Kernel.grad`."""
+def backward_function(
+    kernel: Kernel, argnums: Sequence[int], has_cotangent: Sequence[bool], operand_count: int
+) -> Callable[..., Any]:
+    """The function `(operands..., cotangents...) -> gradients` of a kernel; see `Kernel.grad`."""
 
-    def backward(*args):
-        operands, cts = args[:arity], args[arity:]
+    def backward(*args: Any) -> Any:
+        operands = args[:operand_count]
+        cts = args[operand_count:]
         if kernel.deferrable and all(type(n) is int for operand in operands for n in operand.shape):
-            return _accumulated(kernel.equations_for(operands), diff, given, operands, cts)
-        out, pull = linearize(kernel, diff, operands)
-        return pull_back(out, pull, given, cts)
+            return _gradients_of(kernel.equations_for(operands), argnums, has_cotangent, operands, cts)
+        out, pull = linearize(kernel, argnums, operands)
+        return pull_back(out, pull, has_cotangent, cts)
 
     return backward
 
 
-def _accumulated(equations, diff, given, operands, cts):
+def _gradients_of(
+    equations: Equations,
+    argnums: Sequence[int],
+    has_cotangent: Sequence[bool],
+    operands: Sequence[Any],
+    cts: Sequence[Any],
+) -> Any:
     """The gradients of an operation from its equations."""
-    moving, outs = [i in diff for i in range(len(operands))], equations.out_avals
-    wanted = [has and jnp.issubdtype(out.dtype, jnp.inexact) for out, has in zip(outs, given, strict=True)]
-    _, pull = reverse.linearize(equations.jaxpr, equations.consts, operands, moving, wanted)
-    passed = iter(cts)
-    passed = [next(passed) if has else None for has in given]
+    outs = equations.out_avals
+    active = [i in argnums for i in range(len(operands))]
+    wanted = [has and _is_inexact(out) for out, has in zip(outs, has_cotangent, strict=True)]
+    _, pull = reverse.linearize(equations.jaxpr, equations.consts, operands, active, wanted)
+    all_cts = _with_none(cts, has_cotangent)
     grads = pull(
-        [_fitting(ct, out) if wants else None for ct, out, wants in zip(passed, outs, wanted, strict=True)]
-    )
-    return _gradients(
         [
-            jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i]
-            for i in diff
+            _convert_cotangent(ct, out) if wants else None
+            for ct, out, wants in zip(all_cts, outs, wanted, strict=True)
         ]
     )
+    return _as_result([reverse.zeros_if_none(grads[i], operands[i]) for i in argnums])
 
 
-def linearize(kernel, diff, operands):
-    """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known
-    to the function."""
-    unknown = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
-    fn = kernel.equations_for(operands) if unknown else kernel.fn
-    return jax.vjp(_chosen(fn, diff, operands), *[operands[i] for i in diff])
+def _with_none(cts: Iterable[Any], has_cotangent: Sequence[bool]) -> list[Any]:
+    """A cotangent for each result, None where none was passed."""
+    passed = iter(cts)
+    return [next(passed) if has else None for has in has_cotangent]
 
 
-def pull_back(out, pull, given, cts):
-    """The gradients from the given cotangents."""
-    leaves, tree = jax.tree.flatten(out)
-    return _gradients(pull(jax.tree.unflatten(tree, _cotangents(leaves, given, cts))))
+def linearize(kernel: Kernel, argnums: Sequence[int], operands: Sequence[Any]) -> tuple[Any, Callable]:
+    """(results, pull) of `jax.vjp` with respect to the operands at `argnums`.
+
+    Operands that are known stay known to the function.
+    """
+    fn: Callable[..., Any] = kernel.fn
+    if kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands):
+        fn = kernel.equations_for(operands)
+    return jax.vjp(_of_operands_at(fn, argnums, operands), *[operands[i] for i in argnums])
 
 
-def _chosen(fn, diff, operands):
-    """A function of the operands at `diff` alone."""
+def pull_back(out: Any, pull: Callable[..., Any], has_cotangent: Sequence[bool], cts: Sequence[Any]) -> Any:
+    """The gradients from what `linearize` gave and the cotangents that were passed."""
+    results, tree = jax.tree.flatten(out)
+    all_cts = [
+        _cotangent(result, ct) for result, ct in zip(results, _with_none(cts, has_cotangent), strict=True)
+    ]
+    return _as_result(pull(jax.tree.unflatten(tree, all_cts)))
 
-    def forward(*chosen):
+
+def _of_operands_at(
+    fn: Callable[..., Any], argnums: Sequence[int], operands: Sequence[Any]
+) -> Callable[..., Any]:
+    """A function of the operands at `argnums` alone."""
+
+    def forward(*values: Any) -> Any:
         full = list(operands)
-        for i, v in zip(diff, chosen, strict=True):
-            full[i] = v
+        for i, value in zip(argnums, values, strict=True):
+            full[i] = value
         return fn(*full)
 
     return forward
 
 
-def _cotangents(outs, given, cts):
-    passed = iter(cts)
-    return [_cotangent(out, next(passed) if has else None) for out, has in zip(outs, given, strict=True)]
+def _as_result(cotangents: Iterable[Any]) -> Any:
+    """Cotangents as the gradients of a kernel, a single one without a tuple.
 
-
-def _gradients(found):
-    """Gradients as a kernel gives them. Complex numbers follow Paddle: the gradient is
-    conj(vjp(conj(cotangent)))."""
-    grads = [_conj(g) for g in found]
+    Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent))).
+    """
+    grads = [_conjugate(ct) for ct in cotangents]
     return grads[0] if len(grads) == 1 else tuple(grads)
 
 
-def _conj(x):
+def _conjugate(x: Any) -> Any:
     return jnp.conj(x) if jnp.iscomplexobj(x) else x
 
 
-def _cotangent(out, ct):
-    if not jnp.issubdtype(out.dtype, jnp.inexact):
+def _is_inexact(x: Any) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def _cotangent(out: Any, ct: Any) -> Any:
+    """The cotangent of a result for `jax.vjp`; zeros if none was passed."""
+    if not _is_inexact(out):
         return np.zeros(out.shape, jax_dtypes.float0)
-    return jax.lax.full(out.shape, 0, out.dtype) if ct is None else _fitting(ct, out)
+    return jax.lax.full(out.shape, 0, out.dtype) if ct is None else _convert_cotangent(ct, out)
 
 
-def _fitting(ct, out):
-    """A cotangent in the dtype and shape of the result; no more calls than there must be: each takes its
-    time in a trace."""
-    ct = _conj(ct)
-    ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)
+def _convert_cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent in the dtype and shape of the result. It makes no call that is not needed, because each
+    takes its time in a trace."""
+    ct = _conjugate(ct)
+    if ct.dtype != out.dtype:
+        ct = ct.astype(out.dtype)
     return ct if ct.shape == out.shape else ct.reshape(out.shape)

@@ -1,12 +1,16 @@
-"""Float attributes that change from call to call: seen with two values, they become operands of one kernel.
+"""Float attributes that change from call to call: after two values they become operands of one kernel.
 
 An attribute is compiled in, so a slope, a probability or a temperature that a schedule moves would be
-compiled anew at each step. The body of the op is traced with a `Number` in its place, which computes with an
-operand and compares by its value: what the body finds in comparisons (`p < 0`, `p == 1`) is a condition for
-other values. A body that does anything else with the number keeps it as an attribute.
+compiled again at each step. The body of the op is traced with a `Number` in its place, which computes with an
+operand and compares by its value. The outcomes of comparisons in the body (`p < 0`, `p == 1`) are conditions
+for other values. If a body does anything else with the number, it stays an attribute.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -18,169 +22,211 @@ from paddle_jax._core.base.caller_info import is_unrelated_error, origin
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.kernels.kernel import Kernel
 
+if TYPE_CHECKING:
+    from paddle_jax._core.ops.op import Op
+    from paddle_jax._core.tensors.tensor import Tensor
+
 _MAX_KNOWN = 4096
 NUMBER = np.dtype(np.float64)
-_PLACE = object()
+_VARYING = object()  # stands for a float attribute in a key
 
 
 class Number:
     """A float attribute while the body of an op is traced.
 
-    value: the float itself. traced: the operand. of: a function that gives the float from those of another
-    call. comparisons: what they gave, a list of (comparison, function, function, result).
+    Attributes:
+        value: float, the attribute itself.
+        traced: the operand.
+        function: function that gives the float from the attributes of another call.
+        comparisons: list of (comparison, function, function, result) of all comparisons so far.
     """
 
-    __slots__ = ("comparisons", "of", "traced", "value")
+    __slots__ = ("comparisons", "function", "traced", "value")
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self, value, traced, of, comparisons):
-        self.value, self.traced, self.of, self.comparisons = value, traced, of, comparisons
+    def __init__(
+        self, value: Any, traced: Any, function: Callable[[Sequence[float]], Any], comparisons: list[Any]
+    ) -> None:
+        self.value = value
+        self.traced = traced
+        self.function = function
+        self.comparisons = comparisons
 
-    def __jax_array__(self):
+    def __jax_array__(self) -> Any:
         return self.traced
 
-    def _computed(self, compute, other, swapped):
+    def _compute(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool) -> Any:
         if not isinstance(other, int | float | Number):
-            return compute(other, self.traced) if swapped else compute(self.traced, other)
-        first, second = (other, self) if swapped else (self, other)
-        one, two = _of(first), _of(second)
+            return operation(other, self.traced) if swapped else operation(self.traced, other)
+        left, right = (other, self) if swapped else (self, other)
+        left_function = _function(left)
+        right_function = _function(right)
         return Number(
-            compute(_value(first), _value(second)),
-            compute(_traced(first), _traced(second)),
-            lambda v: compute(one(v), two(v)),
+            operation(_value(left), _value(right)),
+            operation(_traced(left), _traced(right)),
+            lambda values: operation(left_function(values), right_function(values)),
             self.comparisons,
         )
 
-    def _compared(self, compare, other):
+    def _compare(self, comparison: Callable[[Any, Any], Any], other: Any) -> Any:
         if not isinstance(other, int | float | Number):
-            return compare(self.traced, other)
-        result = compare(self.value, _value(other))
-        self.comparisons.append((compare, self.of, _of(other), result))
+            return comparison(self.traced, other)
+        result = comparison(self.value, _value(other))
+        self.comparisons.append((comparison, self.function, _function(other), result))
         return result
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self != 0
 
-    def __neg__(self):
-        return 0.0 - self
+    def __neg__(self) -> Any:
+        return 0.0 - self  # pyright: ignore[reportOperatorIssue]
 
-    def __pos__(self):
+    def __pos__(self) -> Number:
         return self
 
 
-def _value(x):
+def _value(x: Any) -> Any:
     return x.value if type(x) is Number else x
 
 
-def _traced(x):
+def _traced(x: Any) -> Any:
     return x.traced if type(x) is Number else x
 
 
-def _of(x):
-    return x.of if type(x) is Number else lambda values: x
+def _function(x: Any) -> Callable[[Sequence[float]], Any]:
+    return x.function if type(x) is Number else lambda values: x
 
 
-def _operators():
+def _define_operators() -> None:
     for name in ("add", "sub", "mul", "truediv", "pow"):
-        compute = getattr(operator, name)
-        setattr(
-            Number, f"__{name}__", lambda self, other, compute=compute: self._computed(compute, other, False)
-        )
-        setattr(
-            Number, f"__r{name}__", lambda self, other, compute=compute: self._computed(compute, other, True)
-        )
+        operation = getattr(operator, name)
+        setattr(Number, f"__{name}__", _operator_method(operation, swapped=False))
+        setattr(Number, f"__r{name}__", _operator_method(operation, swapped=True))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
-        compare = getattr(operator, name)
-        setattr(Number, f"__{name}__", lambda self, other, compare=compare: self._compared(compare, other))
+        setattr(Number, f"__{name}__", _comparison_method(getattr(operator, name)))
 
 
-_operators()
+def _operator_method(operation: Callable[[Any, Any], Any], swapped: bool) -> Callable[[Number, Any], Any]:
+    return lambda self, other: self._compute(operation, other, swapped)
+
+
+def _comparison_method(comparison: Callable[[Any, Any], Any]) -> Callable[[Number, Any], Any]:
+    return lambda self, other: self._compare(comparison, other)
+
+
+_define_operators()
 
 
 class LiftedKernel:
-    """The kernel of an op with its float attributes as operands, which come after the others (and before
-    the random key).
+    """The kernel of an op with its float attributes as operands.
 
-    where: which attributes they are. fits: whether it can stand for the plain kernel, by shapes and dtypes of
-    the operands. comparisons: what they must give for other numbers.
+    These come after the other operands, and before the random key.
+
+    Attributes:
+        op: Op.
+        layout: layout of the operands.
+        attrs: tuple of the attributes of the first call.
+        lifted: tuple of int, the attributes that are operands.
+        kernel: Kernel.
+        replaceable: dict from shapes and dtypes of operands to whether the kernel can stand for the plain
+            one.
+        comparisons: list of (comparison, function, function, result) that must hold for other numbers.
     """
 
-    def __init__(self, op, layout, attrs, where):
-        self.op, self.layout, self.attrs, self.where = op, layout, attrs, where
-        self.fits, self.comparisons = {}, []
+    def __init__(self, op: Op, layout: Any, attrs: Sequence[Any], lifted: tuple[int, ...]) -> None:
+        self.op = op
+        self.layout = layout
+        self.attrs = attrs
+        self.lifted = lifted
+        self.replaceable: dict[Any, bool] = {}
+        self.comparisons: list[Any] = []
         self.kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
-        self.kernel.declaration, self.kernel.constant_mask = (op, layout, attrs), op.constants(layout)
+        self.kernel.declaration = (op, layout, attrs)
+        self.kernel.constant_mask = op.constants(layout)
 
-    def _function(self, comparisons):
-        count, last = len(self.where), 2 if self.op.random else 0
+    def _function(self, comparisons: list[Any]) -> Callable[..., Any]:
+        """The function of the kernel, which appends the comparisons of the body to a list."""
+        count = len(self.lifted)
+        random_count = 2 if self.op.random else 0
 
-        def fn(*flat):
-            end = len(flat) - last
-            full = list(self.attrs)
-            for i, (place, operand) in enumerate(zip(self.where, flat[end - count : end], strict=True)):
+        def fn(*flat: Any) -> Any:
+            end = len(flat) - random_count
+            attrs: list[Any] = list(self.attrs)
+            for i, (index, operand) in enumerate(zip(self.lifted, flat[end - count : end], strict=True)):
                 traced = _convert_element_type(operand, weak_type=True)
-                full[place] = Number(full[place], traced, operator.itemgetter(i), comparisons)
-            return self.op._bind(self.layout, full)(*flat[: end - count], *flat[end:])
+                attrs[index] = Number(attrs[index], traced, operator.itemgetter(i), comparisons)
+            return self.op._bind(self.layout, attrs)(*flat[: end - count], *flat[end:])
 
         return fn
 
-    def fitting(self, plain, flat, numbers):
-        """Whether the kernel does what `plain` does for operands like these and these numbers."""
-        key = tuple([(t._raw.shape, t._raw.dtype) for t in flat])
-        fits = self.fits.get(key)
-        if fits is None:
-            if len(self.fits) >= _MAX_KNOWN:
-                self.fits.clear()
-            fits = self.fits[key] = self._alike(plain, [jax.ShapeDtypeStruct(*each) for each in key])
-        return fits and all(
-            [compare(one(numbers), two(numbers)) is result for compare, one, two, result in self.comparisons]
+    def can_replace(self, plain: Kernel, flat: Sequence[Tensor], numbers: Sequence[float]) -> bool:
+        """Whether the kernel does the same as `plain` for operands like these and these numbers."""
+        key = tuple([(tensor._raw.shape, tensor._raw.dtype) for tensor in flat])
+        replaceable = self.replaceable.get(key)
+        if replaceable is None:
+            if len(self.replaceable) >= _MAX_KNOWN:
+                self.replaceable.clear()
+            structs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in key]
+            replaceable = self.replaceable[key] = self._has_same_results(plain, structs)
+        return replaceable and all(
+            [
+                comparison(left(numbers), right(numbers)) is result
+                for comparison, left, right, result in self.comparisons
+            ]
         )
 
-    def _alike(self, plain, structs):
-        draw = (
-            [jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)]
-            if self.op.random
-            else []
-        )
-        numbers, comparisons = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
+    def _has_same_results(self, plain: Kernel, structs: Sequence[Any]) -> bool:
+        """Whether shapes and dtypes of the results are those of the plain kernel."""
+        random_key: list[Any] = []
+        if self.op.random:
+            random_key = [jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)]
+        numbers = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.lifted)
+        comparisons: list[Any] = []
         try:
             with preserved_tracing():
-                mine = jax.eval_shape(self._function(comparisons), *structs, *numbers, *draw)
-                same = mine == jax.eval_shape(plain.fn, *structs, *draw)
+                results = jax.eval_shape(self._function(comparisons), *structs, *numbers, *random_key)
+                is_same = results == jax.eval_shape(plain.fn, *structs, *random_key)
         except Exception as error:
-            # it looks at the number, or the operands do not fit, which the plain kernel will say
+            # the body reads the number, or the operands do not fit, about which the plain kernel will
+            # complain
             in_body = origin(error) == self.op.fn.__module__  # of an op that is declared elsewhere
             if is_unrelated_error(error) and not in_body:
                 raise
             return False
         self.comparisons = [*self.comparisons, *comparisons]
-        return same
+        return is_same
 
 
 class AttributeLifting:
-    """What one op knows of its float attributes.
+    """The float attributes that one op was called with.
 
-    seen: by the other attributes, their values; or the Lifted kernel once there were two.
+    Attributes:
+        op: Op.
+        calls: dict from the other attributes to the float attributes of the first call, or to the
+            LiftedKernel after a second one with other values.
     """
 
-    def __init__(self, op):
-        self.op, self.seen = op, {}
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.calls: dict[Any, Any] = {}
 
-    def look(self, layout, attrs):
-        """The Lifted kernel for these attributes, or None."""
-        where = tuple([i for i, a in enumerate(attrs) if type(a) is float])
-        if not where:
+    def lift_if_varying(self, layout: Any, attrs: Sequence[Any]) -> LiftedKernel | None:
+        """The LiftedKernel for these attributes, or None if they had one value so far."""
+        lifted = tuple([i for i, attr in enumerate(attrs) if type(attr) is float])
+        if not lifted:
             return None
-        key = layout, tuple([_PLACE if type(a) is float else (type(a), a) for a in attrs])
-        numbers, before = tuple([attrs[i] for i in where]), self.seen.get(key)
-        if type(before) is LiftedKernel:
-            return before
-        if before is None:
-            if len(self.seen) >= _MAX_KNOWN:
-                self.seen.clear()
-            self.seen[key] = numbers
-        if before is None or before == numbers:
+        key = layout, tuple([_VARYING if type(attr) is float else (type(attr), attr) for attr in attrs])
+        numbers = tuple([attrs[i] for i in lifted])
+        known = self.calls.get(key)
+        if type(known) is LiftedKernel:
+            return known
+        if known is None:
+            if len(self.calls) >= _MAX_KNOWN:
+                self.calls.clear()
+            self.calls[key] = numbers
             return None
-        lifted = self.seen[key] = LiftedKernel(self.op, layout, attrs, where)
+        if known == numbers:
+            return None
+        lifted_kernel = self.calls[key] = LiftedKernel(self.op, layout, attrs, lifted)
         self.op.fast.clear()  # the first value is an operand from now on, too
-        return lifted
+        return lifted_kernel

@@ -1,14 +1,20 @@
 """Reverse accumulation over the equations of a kernel.
 
 `jax.vjp` takes 0.3 to 0.5 ms for each equation: it wraps every operand, traces the tangent of each equation,
-and transposes that. For a new kernel that is most of what its gradient costs. Here the gradients of the
-primitives that nearly all equations are made of stand as one line each, the same formulas as JAX's; whatever
-is not among them (loops, functions with a derivative of their own, products of unlike dtypes) goes to
-`jax.vjp`, equation by equation. What comes out are equations again, so gradients of every order are
-derived the same way.
+and transposes that. For a new kernel that is most of the cost of its gradient. Here the gradients of the
+primitives that nearly all equations consist of have one line each, the same formulas as in JAX. All others
+(loops, functions with a derivative of their own, products of unlike dtypes) go to `jax.vjp`, equation by
+equation. The result is equations again, so gradients of every order are derived in the same way.
+
+Two lists of bool say where gradients flow in an equation. `active`: whether the gradient of an operand is
+needed. `wanted`: whether a result has a cotangent. A cotangent of None stands for zeros.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -23,54 +29,56 @@ from paddle_jax._core.kernels.dependence import (
     variables,
 )
 
-# run the jaxpr they hold, and nothing else is meant by them
+Pull: TypeAlias = Callable[[Sequence[Any]], list[Any]]  # from cotangents of results to those of operands
+Linearized: TypeAlias = tuple[list[Any], Pull | None]  # results, and None where no gradient flows
+
+# primitives that run the jaxpr they hold, and mean nothing else
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
 # name of a primitive -> function (cotangent, equation, operands, result) -> cotangents of the operands, None
 # where there is none
-RULES = {}
-# name of a primitive -> function as `linearized`, of its equation: (results, pull), or None where it is left
-# to JAX
-LINEARIZE_RULES = {}
+RULES: dict[str, Any] = {}
+# name of a primitive -> function (equation, operands, active, wanted) -> Linearized; None leaves it to JAX
+LINEARIZE_RULES: dict[str, Callable[..., Linearized | None]] = {}
+_ERF_SLOPE = 2 / math.sqrt(math.pi)  # derivative of erf at 0
 
 
-def linearize(jaxpr, consts, values, moving, wanted):
-    """(results, pull) of a jaxpr. moving: for each operand whether its gradient is asked for; wanted: for
-    each result whether it will get a cotangent. `pull` gives the cotangents of the operands from those of the
-    results; None stands for zeros."""
+def linearize(
+    jaxpr: Any, consts: Sequence[Any], values: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]
+) -> tuple[list[Any], Pull]:
+    """(results, pull) of a jaxpr; `pull` gives the cotangents of the operands from those of the results."""
     inputs = variables(jaxpr)
-    env, steps, inputs = dict(zip(inputs, [*consts, *values], strict=True)), [], inputs[len(consts) :]
-    live = {v for v, moves in zip(inputs, moving, strict=True) if moves}
-    needed = _needed(jaxpr, wanted)
+    env = dict(zip(inputs, [*consts, *values], strict=True))
+    operand_vars = inputs[len(consts) :]
+    active_vars = {v for v, is_active in zip(operand_vars, active, strict=True) if is_active}
+    needed_vars = _needed(jaxpr, wanted)
+    steps: list[tuple[Sequence[Any], Sequence[Any], Pull]] = []
     for equation in jaxpr.eqns:
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
-        moves = [not is_literal(v) and v in live for v in equation.invars]
-        moved = [v in needed and is_inexact(v.aval) for v in equation.outvars]
-        results, back = _linearize_equation(jaxpr, equation, operands, moves, moved)
+        active_in = [not is_literal(v) and v in active_vars for v in equation.invars]
+        wanted_out = [v in needed_vars and is_inexact(v.aval) for v in equation.outvars]
+        results, pull_equation = _linearize_equation(jaxpr, equation, operands, active_in, wanted_out)
         env.update(zip(equation.outvars, results, strict=True))
-        if back is not None:
-            live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
-            steps.append(
-                (
-                    equation.outvars,
-                    [v if m else None for v, m in zip(equation.invars, moves, strict=True)],
-                    back,
-                )
-            )
+        if pull_equation is not None:
+            active_vars.update(v for v, wants in zip(equation.outvars, wanted_out, strict=True) if wants)
+            sources = [v if is_in else None for v, is_in in zip(equation.invars, active_in, strict=True)]
+            steps.append((equation.outvars, sources, pull_equation))
 
-    def pull(cotangents):
-        cts = {}
+    def pull(cotangents: Sequence[Any]) -> list[Any]:
+        cts: dict[Any, Any] = {}
         for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
-            if not is_literal(v) and v in live:
+            if not is_literal(v) and v in active_vars:
                 add_cotangent(cts, v, ct)
         accumulate(steps, cts)
-        return [cts.get(v) for v in inputs]
+        return [cts.get(v) for v in operand_vars]
 
     return [v.val if is_literal(v) else env[v] for v in jaxpr.outvars], pull
 
 
-def _needed(jaxpr, wanted):
-    """The variables on which a wanted result depends. A result that nobody wants the gradient of must not
-    take part: zero times the infinite derivative of an eigenvector is not zero."""
+def _needed(jaxpr: Any, wanted: Sequence[bool]) -> set[Any]:
+    """The variables on which a wanted result depends.
+
+    Other results must not take part: zero times the infinite derivative of an eigenvector is not zero.
+    """
     needed = {v for v, wants in zip(jaxpr.outvars, wanted, strict=True) if wants and not is_literal(v)}
     for equation in reversed(jaxpr.eqns):
         if not needed.isdisjoint(equation.outvars):
@@ -78,144 +86,168 @@ def _needed(jaxpr, wanted):
     return needed
 
 
-def accumulate(steps, cts):
-    """Goes back over steps of a program: (results, operands, back), where `back` gives the cotangents of the
-    operands from those of the results. An operand is None where no gradient is passed on. `cts` has the
-    cotangents to start from, by variable, and gets all others."""
-    for results, operands, back in reversed(steps):
+def accumulate(steps: Sequence[tuple[Sequence[Any], Sequence[Any], Pull]], cts: dict[Any, Any]) -> None:
+    """Goes back over the steps of a program and adds up cotangents.
+
+    Args:
+        steps: (results, operands, pull) of each step. An operand is None where no gradient is passed on.
+        cts: the cotangents to start from, by variable; gets all others.
+    """
+    for results, operands, pull in reversed(steps):
         outs = [cts.get(v) for v in results]
-        if any(ct is not None for ct in outs):
-            for v, ct in zip(operands, back(outs), strict=True):
-                if v is not None:
-                    add_cotangent(cts, v, ct)
+        if all(ct is None for ct in outs):
+            continue
+        for v, ct in zip(operands, pull(outs), strict=True):
+            if v is not None:
+                add_cotangent(cts, v, ct)
 
 
-def add_cotangent(cts, v, ct):
-    """Adds a cotangent, or None, to what a variable has got."""
+def add_cotangent(cts: dict[Any, Any], v: Any, ct: Any) -> None:
+    """Adds a cotangent, or None, to the sum of a variable."""
     if ct is not None:
         cts[v] = lax.add(cts[v], ct) if v in cts else ct
 
 
-def _linearize_equation(jaxpr, equation, operands, moves, moved):
-    """(results, pull) of one equation; no pull where no gradient flows from the results in `moved` to the
-    operands in `moves`."""
+def _linearize_equation(
+    jaxpr: Any, equation: Any, operands: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]
+) -> Linearized:
+    """(results, pull) of one equation; no pull where no gradient flows from wanted results to active
+    operands."""
     name = equation.primitive.name
-    if not any(moves) or not any(moved) or name in PIECEWISE_CONSTANT:
-        return _evaluated(jaxpr, equation, operands), None
+    if not any(active) or not any(wanted) or name in PIECEWISE_CONSTANT:
+        return _evaluate(jaxpr, equation, operands), None
     if name in CALLS:
-        return linearize(*open_jaxpr(equation.params["jaxpr"]), operands, moves, moved)
-    if name == "custom_jvp_call" and _smooth_operands(equation, moves):
-        return _linearize_custom_jvp(equation, operands, moves, moved)
-    own = LINEARIZE_RULES[name](equation, operands, moves, moved) if name in LINEARIZE_RULES else None
-    if own is not None:
-        return own
+        return linearize(*open_jaxpr(equation.params["jaxpr"]), operands, active, wanted)
+    if name == "custom_jvp_call" and _has_tangents(equation, active):
+        return _linearize_custom_jvp(equation, operands, active, wanted)
+    if name in LINEARIZE_RULES:
+        linearized = LINEARIZE_RULES[name](equation, operands, active, wanted)
+        if linearized is not None:
+            return linearized
     rule = RULES.get(name)
     if rule is None or not (rule.fits is None or rule.fits(equation)):
-        return _linearize_by_jax(jaxpr, equation, operands, moves, moved)
-    results = _evaluated(jaxpr, equation, operands)
+        return _linearize_by_jax(jaxpr, equation, operands, active, wanted)
+    results = _evaluate(jaxpr, equation, operands)
     return results, lambda cts: rule(cts[0], equation, operands, results[0])
 
 
-def _evaluated(jaxpr, equation, operands):
+def _evaluate(jaxpr: Any, equation: Any, operands: Sequence[Any]) -> list[Any]:
+    """The results of one equation."""
     if any(map(holds_jaxpr, equation.params.values())):
         return _as_function(jaxpr, equation)(*operands)
     out = equation.primitive.bind(*operands, **equation.params)
     return out if equation.primitive.multiple_results else [out]
 
 
-def _as_function(jaxpr, equation):
+def _as_function(jaxpr: Any, equation: Any) -> Callable[..., list[Any]]:
     """One equation as a function of its operands."""
-    places = [i for i, v in enumerate(equation.invars) if not is_literal(v)]
+    indices = [i for i, v in enumerate(equation.invars) if not is_literal(v)]
     one = jaxpr.replace(
         constvars=[],
-        invars=[equation.invars[i] for i in places],
+        invars=[equation.invars[i] for i in indices],
         outvars=list(equation.outvars),
         eqns=[equation],
         debug_info=jaxpr.debug_info._replace(arg_names=None, result_paths=None),
     )
-    return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in places])
+    return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in indices])
 
 
-def _linearize_by_jax(jaxpr, equation, operands, moves, moved):
-    """(results, pull) of an equation without a rule."""
-    places = {}  # an operand that stands twice counts once
+def _linearize_by_jax(
+    jaxpr: Any, equation: Any, operands: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]
+) -> Linearized:
+    """(results, pull) of an equation without a rule, by `jax.vjp`."""
+    first_index: dict[Any, int] = {}  # an operand that stands twice counts once
     for i, v in enumerate(equation.invars):
-        if moves[i]:
-            places.setdefault(v, i)
-    fn, smooth = _as_function(jaxpr, equation), [i for i, moves in enumerate(moved) if moves]
+        if active[i]:
+            first_index.setdefault(v, i)
+    function = _as_function(jaxpr, equation)
+    wanted_indices = [i for i, wants in enumerate(wanted) if wants]
 
-    def of_moving(*chosen):
-        known = dict(zip(places, chosen, strict=True))
-        results = fn(
-            *[
-                known.get(v, x) if not is_literal(v) else x
-                for v, x in zip(equation.invars, operands, strict=True)
-            ]
-        )
-        return [results[i] for i in smooth], results
+    def of_active(*active_operands: Any) -> tuple[list[Any], list[Any]]:
+        replaced = dict(zip(first_index, active_operands, strict=True))
+        pairs = zip(equation.invars, operands, strict=True)
+        results = function(*[x if is_literal(v) else replaced.get(v, x) for v, x in pairs])
+        return [results[i] for i in wanted_indices], results
 
-    _, back, results = jax.vjp(of_moving, *[operands[i] for i in places.values()], has_aux=True)
+    active_operands = [operands[i] for i in first_index.values()]
+    _, vjp, results = jax.vjp(of_active, *active_operands, has_aux=True)
 
-    def pull(cts):
-        found = back([zeros_if_none(cts[i], equation.outvars[i].aval) for i in smooth])
-        given = dict(zip(places.values(), found, strict=True))
-        return [given.get(i) for i in range(len(operands))]
+    def pull(cts: Sequence[Any]) -> list[Any]:
+        grads = vjp([zeros_if_none(cts[i], equation.outvars[i].aval) for i in wanted_indices])
+        grad_of = dict(zip(first_index.values(), grads, strict=True))
+        return [grad_of.get(i) for i in range(len(operands))]
 
     return results, pull
 
 
-def _smooth_operands(equation, moves):
+def _has_tangents(equation: Any, active: Sequence[bool]) -> bool:
     """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
     n = equation.params.get("num_consts", 0)
     return (
         "jvp_jaxpr_fun" in equation.params
-        and not any(moves[:n])
+        and not any(active[:n])
         and all(is_inexact(v.aval) for v in equation.invars[n:])
     )
 
 
-def _linearize_custom_jvp(equation, operands, moves, moved):
-    """(results, pull) of a function with a derivative of its own. Its rule gives results and tangents, and
-    these depend linearly on the tangents of the operands: so their gradients with respect to those, wherever
-    they are taken, are the cotangents."""
-    n, symbolic = equation.params["num_consts"], equation.params["symbolic_zeros"]
-    primals, moves = operands[n:], moves[n:]
-    zeros = [symbolic and not m for m in moves]
-    rule, consts, no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*zeros)
-    places = [i for i, zero in enumerate(zeros) if not zero]
-    tangents = [zeros_if_none(None, equation.invars[n + i].aval) for i in places]
-    outs = [i for i, none in enumerate(no_tangent) if not none]
-    unmoved = [False] * len(no_tangent)
-    moving, wanted = [False] * len(primals) + [moves[i] for i in places], unmoved + [moved[i] for i in outs]
-    found, back = linearize(rule, consts, [*primals, *tangents], moving, wanted)
+def _linearize_custom_jvp(
+    equation: Any, operands: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]
+) -> Linearized:
+    """(results, pull) of a function with a derivative of its own.
 
-    def pull(cts):
-        given = back([None] * len(unmoved) + [cts[i] for i in outs])[len(primals) :]
-        given = dict(zip(places, given, strict=True))
-        return [None] * n + [given.get(i) for i in range(len(primals))]
+    Its rule gives results and tangents. The tangents depend linearly on the tangents of the operands. So the
+    gradients with respect to these tangents, at any point, are the cotangents of the operands.
+    """
+    n = equation.params["num_consts"]
+    symbolic_zeros = equation.params["symbolic_zeros"]
+    primals = operands[n:]
+    active_primals = active[n:]
+    is_zero = [symbolic_zeros and not is_active for is_active in active_primals]
+    rule, consts, has_no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*is_zero)
+    tangent_inputs = [i for i, zero in enumerate(is_zero) if not zero]
+    tangents = [zeros_if_none(None, equation.invars[n + i].aval) for i in tangent_inputs]
+    tangent_outputs = [i for i, none in enumerate(has_no_tangent) if not none]
+    result_count = len(has_no_tangent)
+    rule_active = [False] * len(primals) + [active_primals[i] for i in tangent_inputs]
+    rule_wanted = [False] * result_count + [wanted[i] for i in tangent_outputs]
+    outs, rule_pull = linearize(rule, consts, [*primals, *tangents], rule_active, rule_wanted)
 
-    return found[: len(no_tangent)], pull
+    def pull(cts: Sequence[Any]) -> list[Any]:
+        grads = rule_pull([None] * result_count + [cts[i] for i in tangent_outputs])[len(primals) :]
+        grad_of = dict(zip(tangent_inputs, grads, strict=True))
+        return [None] * n + [grad_of.get(i) for i in range(len(primals))]
+
+    return outs[:result_count], pull
 
 
-def zeros_if_none(ct, aval):
+def zeros_if_none(ct: Any, aval: Any) -> Any:
+    """A cotangent, or zeros in place of None."""
     return lax.full(aval.shape, 0, aval.dtype) if ct is None else ct
 
 
-def is_inexact(aval):
+def is_inexact(aval: Any) -> bool:
+    """Whether the elements are floating or complex numbers."""
     return jnp.issubdtype(aval.dtype, np.inexact)
 
 
-def _inexact_result(equation):
+def _has_inexact_result(equation: Any) -> bool:
     return is_inexact(equation.outvars[0].aval)
 
 
 # rules ------------------------------------------------------------------------------------------------------
 
 
-def _rule(*names, fits=None):
-    """Declares the rule of some primitives. fits: whether it holds for an equation."""
+def _rule(
+    *names: str, fits: Callable[[Any], bool] | None = None
+) -> Callable[[Callable[..., list[Any]]], Callable[..., list[Any]]]:
+    """Declares the rule of some primitives.
 
-    def declare(fn):
+    Args:
+        names: names of the primitives.
+        fits: function that says whether the rule holds for an equation; None: for all.
+    """
+
+    def declare(fn: Any) -> Any:
         fn.fits = fits
         for name in names:
             RULES[name] = fn
@@ -224,7 +256,7 @@ def _rule(*names, fits=None):
     return declare
 
 
-def _alike(equation):
+def _has_one_dtype(equation: Any) -> bool:
     """Whether operands and result have one inexact dtype, and one number of axes or none (lengths
     of 1 are spread)."""
     out = equation.outvars[0].aval
@@ -233,33 +265,35 @@ def _alike(equation):
     )
 
 
-def _real(equation):
-    return _alike(equation) and jnp.issubdtype(equation.outvars[0].aval.dtype, np.floating)
+def _is_real(equation: Any) -> bool:
+    return _has_one_dtype(equation) and jnp.issubdtype(equation.outvars[0].aval.dtype, np.floating)
 
 
-def _cast(equation):
+def _is_float_conversion(equation: Any) -> bool:
     """Whether a conversion is one between real floating dtypes."""
     return all(jnp.issubdtype(v.aval.dtype, np.floating) for v in (equation.invars[0], equation.outvars[0]))
 
 
-def _elementwise(name, derivative, fits=_alike):
+def _elementwise(
+    name: str, derivative: Callable[..., Any], fits: Callable[[Any], bool] = _has_one_dtype
+) -> None:
     """Declares a function of one operand: derivative(cotangent, x, y) is the cotangent of the operand."""
     _rule(name, fits=fits)(lambda ct, equation, operands, result: [derivative(ct, operands[0], result)])
 
 
-def _binary(name, first, second):
+def _binary(name: str, first: Callable[..., Any], second: Callable[..., Any]) -> None:
     """Declares a function of two operands, by the cotangents of both."""
 
-    @_rule(name, fits=_alike)
-    def rule(ct, equation, operands, result):
+    @_rule(name, fits=_has_one_dtype)
+    def rule(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
         pairs = zip(equation.invars, (first, second), strict=True)
         return [
-            None if is_literal(v) else _gathered(derivative(ct, *operands, result), v.aval.shape)
+            None if is_literal(v) else _sum_to_shape(derivative(ct, *operands, result), v.aval.shape)
             for v, derivative in pairs
         ]
 
 
-def _gathered(ct, shape):
+def _sum_to_shape(ct: Any, shape: tuple[int, ...]) -> Any:
     """The cotangent of an operand whose axes of length 1 were spread over the result."""
     if ct.shape == shape:
         return ct
@@ -267,7 +301,7 @@ def _gathered(ct, shape):
     return lax.reshape(lax.reduce_sum(ct, axes), shape)
 
 
-def _n(x, number):
+def _number(x: Any, number: float) -> Any:
     """A number in the dtype of an array."""
     return x.dtype.type(number)
 
@@ -275,20 +309,22 @@ def _n(x, number):
 _elementwise("neg", lambda ct, x, y: lax.neg(ct))
 _elementwise("exp", lambda ct, x, y: lax.mul(ct, y))
 _elementwise("log", lambda ct, x, y: lax.div(ct, x))
-_elementwise("log1p", lambda ct, x, y: lax.div(ct, lax.add(x, _n(x, 1))))
-_elementwise("expm1", lambda ct, x, y: lax.mul(ct, lax.add(y, _n(y, 1))))
+_elementwise("log1p", lambda ct, x, y: lax.div(ct, lax.add(x, _number(x, 1))))
+_elementwise("expm1", lambda ct, x, y: lax.mul(ct, lax.add(y, _number(y, 1))))
 _elementwise("sin", lambda ct, x, y: lax.mul(ct, lax.cos(x)))
 _elementwise("cos", lambda ct, x, y: lax.neg(lax.mul(ct, lax.sin(x))))
-_elementwise("tanh", lambda ct, x, y: lax.mul(lax.add(ct, lax.mul(ct, y)), lax.sub(_n(y, 1), y)))
-_elementwise("logistic", lambda ct, x, y: lax.mul(ct, lax.mul(y, lax.sub(_n(y, 1), y))))
-_elementwise("sqrt", lambda ct, x, y: lax.mul(ct, lax.div(_n(y, 0.5), y)))
-_elementwise("rsqrt", lambda ct, x, y: lax.mul(ct, lax.mul(lax.div(y, x), _n(y, -0.5))))
-_elementwise("square", lambda ct, x, y: lax.mul(ct, lax.mul(x, _n(x, 2))))
-_elementwise("abs", lambda ct, x, y: lax.select(lax.ge(x, _n(x, 0)), ct, lax.neg(ct)), _real)
+_elementwise("tanh", lambda ct, x, y: lax.mul(lax.add(ct, lax.mul(ct, y)), lax.sub(_number(y, 1), y)))
+_elementwise("logistic", lambda ct, x, y: lax.mul(ct, lax.mul(y, lax.sub(_number(y, 1), y))))
+_elementwise("sqrt", lambda ct, x, y: lax.mul(ct, lax.div(_number(y, 0.5), y)))
+_elementwise("rsqrt", lambda ct, x, y: lax.mul(ct, lax.mul(lax.div(y, x), _number(y, -0.5))))
+_elementwise("square", lambda ct, x, y: lax.mul(ct, lax.mul(x, _number(x, 2))))
+_elementwise("abs", lambda ct, x, y: lax.select(lax.ge(x, _number(x, 0)), ct, lax.neg(ct)), _is_real)
 _elementwise(
     "erf",
-    lambda ct, x, y: lax.mul(lax.mul(ct, _n(x, 2 / math.sqrt(math.pi))), lax.exp(lax.neg(lax.square(x)))),
-    _real,
+    lambda ct, x, y: lax.mul(
+        lax.mul(ct, _number(x, 2 / math.sqrt(math.pi))), lax.exp(lax.neg(lax.square(x)))
+    ),
+    _is_real,
 )
 _elementwise("copy", lambda ct, x, y: ct)
 _elementwise("copy_p", lambda ct, x, y: ct)
@@ -301,70 +337,81 @@ _binary(
     lambda ct, x, y, z: lax.div(ct, y),
     lambda ct, x, y, z: lax.mul(lax.mul(lax.neg(ct), x), lax.integer_pow(y, -2)),
 )
-_binary("max", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
-_binary("min", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
+_binary(
+    "max",
+    lambda ct, x, y, z: _split_between_equal(ct, x, y, z),
+    lambda ct, x, y, z: _split_between_equal(ct, y, x, z),
+)
+_binary(
+    "min",
+    lambda ct, x, y, z: _split_between_equal(ct, x, y, z),
+    lambda ct, x, y, z: _split_between_equal(ct, y, x, z),
+)
 
 
-def _shared(ct, x, other, z):
+def _split_between_equal(ct: Any, x: Any, other: Any, z: Any) -> Any:
     """The part of a cotangent for x, the larger (or smaller) of two; equal ones get half each."""
     ones = lax.full_like(z, 1)
-    return lax.mul(
-        ct,
-        lax.div(
-            lax.select(lax.eq(x, z), ones, lax.full_like(z, 0)),
-            lax.select(lax.eq(other, z), lax.full_like(z, 2), ones),
-        ),
-    )
+    is_result = lax.select(lax.eq(x, z), ones, lax.full_like(z, 0))
+    sharers = lax.select(lax.eq(other, z), lax.full_like(z, 2), ones)
+    return lax.mul(ct, lax.div(is_result, sharers))
 
 
-@_rule("integer_pow", fits=_alike)
-def _integer_pow(ct, equation, operands, result):
-    n, x = equation.params["y"], operands[0]
-    return (
-        [lax.mul(ct, lax.mul(lax.integer_pow(x, n - 1), _n(x, n)) if n != 1 else lax.full_like(x, 1))]
-        if n
-        else [None]
-    )
+@_rule("integer_pow", fits=_has_one_dtype)
+def _integer_pow(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    exponent = equation.params["y"]
+    x = operands[0]
+    if exponent == 0:
+        return [None]
+    if exponent == 1:
+        return [lax.mul(ct, lax.full_like(x, 1))]
+    derivative = lax.mul(lax.integer_pow(x, exponent - 1), _number(x, exponent))
+    return [lax.mul(ct, derivative)]
 
 
-@_rule("convert_element_type", fits=_cast)
-def _convert(ct, equation, operands, result):
+@_rule("convert_element_type", fits=_is_float_conversion)
+def _convert(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     return [lax.convert_element_type(ct, equation.invars[0].aval.dtype)]
 
 
-# places of elements -----------------------------------------------------------------------------------------
+# data movement ----------------------------------------------------------------------------------------------
 
 
 @_rule("reshape", fits=lambda equation: equation.params.get("dimensions") is None)
 @_rule("squeeze", "expand_dims")
-def _reshape(ct, equation, operands, result):
+def _reshape(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     return [lax.reshape(ct, equation.invars[0].aval.shape)]
 
 
 @_rule("broadcast_in_dim", fits=lambda equation: len(equation.invars) == 1)
-def _broadcast(ct, equation, operands, result):
+def _broadcast(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     if is_literal(equation.invars[0]):
         return [None]
-    shape, dims = equation.invars[0].aval.shape, equation.params["broadcast_dimensions"]
+    shape = equation.invars[0].aval.shape
+    dims = equation.params["broadcast_dimensions"]
     kept = {axis for axis, n in zip(dims, shape, strict=True) if n == ct.shape[axis]}
     axes = tuple(axis for axis in range(ct.ndim) if axis not in kept)
     summed = lax.reduce_sum(ct, axes) if axes else ct
     return [summed if summed.shape == shape else lax.reshape(summed, shape)]
 
 
-@_rule("reduce_sum", fits=_inexact_result)
-def _reduce_sum(ct, equation, operands, result):
-    shape, axes = equation.invars[0].aval.shape, equation.params["axes"]
-    return [lax.broadcast_in_dim(ct, shape, tuple(axis for axis in range(len(shape)) if axis not in axes))]
+@_rule("reduce_sum", fits=_has_inexact_result)
+def _reduce_sum(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    shape = equation.invars[0].aval.shape
+    kept = tuple(axis for axis in range(len(shape)) if axis not in equation.params["axes"])
+    return [lax.broadcast_in_dim(ct, shape, kept)]
 
 
-@_rule("reduce_max", "reduce_min", fits=_inexact_result)
-def _reduce_most(ct, equation, operands, result):
-    """Equal elements share."""
-    shape, axes = operands[0].shape, equation.params["axes"]
-    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
-    those = lax.convert_element_type(lax.eq(operands[0], lax.broadcast_in_dim(result, shape, kept)), ct.dtype)
-    return [lax.mul(lax.broadcast_in_dim(lax.div(ct, lax.reduce_sum(those, axes)), shape, kept), those)]
+@_rule("reduce_max", "reduce_min", fits=_has_inexact_result)
+def _reduce_most(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    """Elements that equal the result share the cotangent."""
+    x = operands[0]
+    axes = equation.params["axes"]
+    kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    is_result = lax.eq(x, lax.broadcast_in_dim(result, x.shape, kept))
+    weights = lax.convert_element_type(is_result, ct.dtype)
+    share = lax.div(ct, lax.reduce_sum(weights, axes))
+    return [lax.mul(lax.broadcast_in_dim(share, x.shape, kept), weights)]
 
 
 @_rule(
@@ -374,58 +421,62 @@ def _reduce_most(ct, equation, operands, result):
         and all(low >= 0 <= high for low, high, _ in equation.params["padding_config"])
     ),
 )
-def _pad(ct, equation, operands, result):
-    edges = list(zip(equation.params["padding_config"], ct.shape, strict=True))
-    starts, ends = [low for (low, _, _), _ in edges], [n - high for (_, high, _), n in edges]
-    return [lax.slice(ct, starts, ends, [inner + 1 for (_, _, inner), _ in edges]), None]
+def _pad(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    config = equation.params["padding_config"]
+    starts = [low for low, _, _ in config]
+    ends = [n - high for (_, high, _), n in zip(config, ct.shape, strict=True)]
+    steps = [inner + 1 for _, _, inner in config]
+    return [lax.slice(ct, starts, ends, steps), None]
 
 
 @_rule("transpose")
-def _transpose(ct, equation, operands, result):
+def _transpose(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     return [lax.transpose(ct, np.argsort(equation.params["permutation"]))]
 
 
 @_rule("rev")
-def _rev(ct, equation, operands, result):
+def _rev(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     return [lax.rev(ct, equation.params["dimensions"])]
 
 
 @_rule("concatenate")
-def _concatenate(ct, equation, operands, result):
-    axis, at, parts = equation.params["dimension"], 0, []
+def _concatenate(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    axis = equation.params["dimension"]
+    start = 0
+    parts = []
     for v in equation.invars:
-        n = v.aval.shape[axis]
-        parts.append(lax.slice_in_dim(ct, at, at + n, axis=axis))
-        at += n
+        end = start + v.aval.shape[axis]
+        parts.append(lax.slice_in_dim(ct, start, end, axis=axis))
+        start = end
     return parts
 
 
 @_rule("slice")
-def _slice(ct, equation, operands, result):
-    shape, starts = equation.invars[0].aval.shape, equation.params["start_indices"]
+def _slice(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    shape = equation.invars[0].aval.shape
+    starts = equation.params["start_indices"]
     steps = equation.params["strides"] or (1,) * len(shape)
-    spans = [
-        start + (n - 1) * step + 1 if n else start
-        for start, n, step in zip(starts, ct.shape, steps, strict=True)
-    ]
-    edges = zip(starts, shape, spans, steps, strict=True)
-    return [lax.pad(ct, _n(ct, 0), [(start, n - span, step - 1) for start, n, span, step in edges])]
+    padding = []
+    for start, step, length, count in zip(starts, steps, shape, ct.shape, strict=True):
+        end = start + (count - 1) * step + 1 if count else start  # behind the last element that is read
+        padding.append((start, length - end, step - 1))
+    return [lax.pad(ct, _number(ct, 0), padding)]
 
 
 @_rule("select_n", fits=lambda equation: len(equation.invars) == 3 and is_inexact(equation.outvars[0].aval))
-def _select(ct, equation, operands, result):
+def _select(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    predicate = operands[0]
     zeros = lax.full_like(ct, 0)
-    pair = lax.select_n(operands[0], ct, zeros), lax.select_n(operands[0], zeros, ct)
-    return [
-        None,
-        *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)],
-    ]
+    cts = lax.select_n(predicate, ct, zeros), lax.select_n(predicate, zeros, ct)
+    cases = zip(equation.invars[1:], cts, strict=True)
+    return [None, *[None if is_literal(v) else case_ct for v, case_ct in cases]]
 
 
-@_rule("gather", fits=_inexact_result)
-def _gather(ct, equation, operands, result):
-    dims, params = equation.params["dimension_numbers"], equation.params
-    places = lax.ScatterDimensionNumbers(
+@_rule("gather", fits=_has_inexact_result)
+def _gather(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    params = equation.params
+    dims = params["dimension_numbers"]
+    scatter_dims = lax.ScatterDimensionNumbers(
         update_window_dims=dims.offset_dims,
         inserted_window_dims=dims.collapsed_slice_dims,
         scatter_dims_to_operand_dims=dims.start_index_map,
@@ -438,7 +489,7 @@ def _gather(ct, equation, operands, result):
             lax.full(x.shape, 0, ct.dtype),
             indices,
             ct,
-            places,
+            scatter_dims,
             indices_are_sorted=params["indices_are_sorted"],
             unique_indices=params["unique_indices"],
             mode=params["mode"],
@@ -447,44 +498,56 @@ def _gather(ct, equation, operands, result):
     ]
 
 
-def _plain_product(equation):
+def _is_plain_product(equation: Any) -> bool:
     """Whether a product is one of operands of one dtype, summed in that dtype."""
-    wanted = equation.params.get("preferred_element_type")
-    dtypes = {v.aval.dtype for v in (*equation.invars, *equation.outvars)} | (
-        {np.dtype(wanted)} if wanted is not None else set()
-    )
+    dtypes = {v.aval.dtype for v in (*equation.invars, *equation.outvars)}
+    sum_dtype = equation.params.get("preferred_element_type")
+    if sum_dtype is not None:
+        dtypes.add(np.dtype(sum_dtype))
     return len(dtypes) == 1 and equation.params.get("out_sharding") is None
 
 
-@_rule("dot_general", fits=_plain_product)
-def _dot(ct, equation, operands, result):
-    (contracted, batch), params = equation.params["dimension_numbers"], equation.params
+@_rule("dot_general", fits=_is_plain_product)
+def _dot(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    params = equation.params
     x, y = operands
+    (contracted_x, contracted_y), (batch_x, batch_y) = params["dimension_numbers"]
+    free_x = _free_axes(x.ndim, contracted_x, batch_x)
+    free_y = _free_axes(y.ndim, contracted_y, batch_y)
+    # axes of the cotangent: batch axes, the free ones of x, the free ones of y
+    batch_count = len(batch_x)
+    batch = range(batch_count)
+    rows = range(batch_count, batch_count + len(free_x))
+    columns = range(batch_count + len(free_x), ct.ndim)
     precision = params["precision"]
-    turned = precision[::-1] if isinstance(precision, tuple) else precision
-    kept = [_free_axes(a.ndim, contracted[i], batch[i]) for i, a in enumerate(operands)]
-    n = len(batch[0])
-    rows, columns = range(n, n + len(kept[0])), range(n + len(kept[0]), ct.ndim)
-    wanted = params["preferred_element_type"]
-    # of the cotangent: batch axes, those kept of x, those kept of y
-    of_x = lax.dot_general(
-        ct, y, ((columns, kept[1]), (range(n), batch[1])), precision=precision, preferred_element_type=wanted
+    swapped_precision = precision[::-1] if isinstance(precision, tuple) else precision
+    sum_dtype = params["preferred_element_type"]
+    grad_x = lax.dot_general(
+        ct, y, ((columns, free_y), (batch, batch_y)), precision=precision, preferred_element_type=sum_dtype
     )
-    of_y = lax.dot_general(
-        ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned, preferred_element_type=wanted
+    grad_y = lax.dot_general(
+        ct,
+        x,
+        ((rows, free_x), (batch, batch_x)),
+        precision=swapped_precision,
+        preferred_element_type=sum_dtype,
     )
     return [
-        _restore_axes(of_x, batch[0], kept[0], contracted[0], contracted[1]),
-        _restore_axes(of_y, batch[1], kept[1], contracted[1], contracted[0]),
+        _restore_axes(grad_x, batch_x, free_x, contracted_x, contracted_y),
+        _restore_axes(grad_y, batch_y, free_y, contracted_y, contracted_x),
     ]
 
 
-def _free_axes(ndim, contracted, batch):
+def _free_axes(ndim: int, contracted: Iterable[int], batch: Iterable[int]) -> list[int]:
     return [axis for axis in range(ndim) if axis not in contracted and axis not in batch]
 
 
-def _restore_axes(product, batch, kept, contracted, partner):
-    """The gradient of an operand in the order of its axes. Behind batch and kept axes it has those
-    contracted, in the order of the partner's axes."""
-    order = [*batch, *kept, *[contracted[i] for i in np.argsort(partner)]]
+def _restore_axes(
+    product: Any, batch: Sequence[int], free: Sequence[int], contracted: Sequence[int], partner: Sequence[int]
+) -> Any:
+    """The gradient of an operand in the order of its axes.
+
+    `product` has batch axes, free axes, and then those contracted, in the order of the partner's axes.
+    """
+    order = [*batch, *free, *[contracted[i] for i in np.argsort(partner)]]
     return product if order == sorted(order) else lax.transpose(product, np.argsort(order))

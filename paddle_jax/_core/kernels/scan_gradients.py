@@ -1,97 +1,146 @@
 """Reverse accumulation over loops of known length (`scan`).
 
-The equations of one step and of its gradient are traced together, and split: the forward loop runs what its
-results need, and keeps of each step the values that the rest needs; the backward loop runs the rest. What is
-the same in every step is computed once, before the loops. `jax.vjp` comes to the same loops by way of the
-tangents of each equation, which takes it some 20 ms for an LSTM; this takes 6.
+The equations of one step and of its gradient are traced together, and split. The forward loop runs those that
+its results need, and keeps of each step the values that the others need. The backward loop runs the others.
+Equations that are the same in every step run once, before the loops. `jax.vjp` finds the same loops through
+the tangents of each equation. That takes some 20 ms for an LSTM; this takes 6.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 from jax import lax
 
 from paddle_jax._core.kernels.dependence import is_literal, open_jaxpr, propagate_masks
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
-from paddle_jax._core.kernels.reverse import LINEARIZE_RULES, is_inexact, linearize, zeros_if_none
+from paddle_jax._core.kernels.reverse import (
+    LINEARIZE_RULES,
+    Linearized,
+    Pull,
+    is_inexact,
+    linearize,
+    zeros_if_none,
+)
+
+
+class _Split(NamedTuple):
+    """The equations of a step and its gradient, in three lists.
+
+    Attributes:
+        invariant: equations that are the same in every step.
+        forward: the others that the results need.
+        backward: the rest.
+    """
+
+    invariant: list[Any]
+    forward: list[Any]
+    backward: list[Any]
 
 
 class _Step:
-    """One step of a loop, the equations that it was traced to, and where gradients flow in it.
+    """One step of a loop: the equations of the step and its gradient.
 
-    fixed, carried: how many operands are the same in each step, and how many are handed on. moving: whether
-    the gradient of an operand is asked for. wanted: whether a result has a cotangent. asked: the operands
-    whose cotangents the equations give, after the results.
+    Attributes:
+        body: the jaxpr of one step.
+        const_count: int, number of operands that are the same in each step.
+        carry_count: int, number of operands that a step passes to the next.
+        active: list of bool, whether the gradient of an operand is needed.
+        wanted: list of bool, whether a result has a cotangent.
+        grad_operands: list of int, the operands whose cotangents the equations give, after the results.
+        jaxpr: the equations; their inputs are `inputs`, then the cotangents `cts`.
+        consts: the constants of the equations.
+        results, grads: the variables of results and gradients.
     """
 
-    def __init__(self, body, counts, moves, moved):
-        self.body, (self.fixed, self.carried) = body, counts
-        self.moving, self.wanted = _flows(body, counts, moves, moved)
-        self.asked, n = [], len(body.invars)
-        cts = [v.aval for v, wants in zip(body.outvars, self.wanted, strict=True) if wants]
-        made = trace_function(self._both, "scan_grad", [*[v.aval for v in body.invars], *cts])
-        self.jaxpr, self.consts = made.jaxpr, made.consts
-        self.inputs, self.cts = made.jaxpr.invars[:n], made.jaxpr.invars[n:]
-        self.results, self.grads = (
-            made.jaxpr.outvars[: len(body.outvars)],
-            made.jaxpr.outvars[len(body.outvars) :],
-        )
+    def __init__(
+        self, body: Any, counts: tuple[int, int], active: Sequence[bool], wanted: Sequence[bool]
+    ) -> None:
+        self.body = body
+        self.const_count, self.carry_count = counts
+        self.active, self.wanted = _flows(body, counts, active, wanted)
+        self.grad_operands: list[int] = []
+        ct_avals = [v.aval for v, wants in zip(body.outvars, self.wanted, strict=True) if wants]
+        avals = [*[v.aval for v in body.invars], *ct_avals]
+        equations = trace_function(self._results_and_gradients, "scan_grad", avals)
+        self.jaxpr = equations.jaxpr
+        self.consts = equations.consts
+        operand_count = len(body.invars)
+        self.inputs = self.jaxpr.invars[:operand_count]
+        self.cts = self.jaxpr.invars[operand_count:]
+        self.results = self.jaxpr.outvars[: len(body.outvars)]
+        self.grads = self.jaxpr.outvars[len(body.outvars) :]
 
-    def _both(self, *values):
+    def _results_and_gradients(self, *values: Any) -> list[Any]:
         """The results of a step, and the cotangents of its operands."""
-        operands, cts = values[: len(self.body.invars)], iter(values[len(self.body.invars) :])
-        results, pull = linearize(self.body, (), operands, self.moving, self.wanted)
-        back = pull([next(cts) if wants else None for wants in self.wanted])
-        self.asked = [i for i, ct in enumerate(back) if ct is not None and self.moving[i]]
-        return [*results, *[back[i] for i in self.asked]]
+        operand_count = len(self.body.invars)
+        operands = values[:operand_count]
+        cts = iter(values[operand_count:])
+        results, pull = linearize(self.body, (), operands, self.active, self.wanted)
+        grads = pull([next(cts) if wants else None for wants in self.wanted])
+        self.grad_operands = [i for i, ct in enumerate(grads) if ct is not None and self.active[i]]
+        return [*results, *[grads[i] for i in self.grad_operands]]
 
-    def part(self, equations, invars, outvars):
-        """A function of some equations."""
-        some = self.jaxpr.replace(
+    def function_of(
+        self, equations: Sequence[Any], invars: Sequence[Any], outvars: Sequence[Any]
+    ) -> Callable[..., list[Any]]:
+        """A function that runs some of the equations."""
+        part = self.jaxpr.replace(
             constvars=[],
             invars=invars,
             outvars=outvars,
             eqns=equations,
             debug_info=self.jaxpr.debug_info._replace(arg_names=None, result_paths=None),
         )
-        return lambda *operands: jax.core.eval_jaxpr(some, (), *operands)
+        return lambda *operands: jax.core.eval_jaxpr(part, (), *operands)
 
-    def split(self):
-        """Equations: those of what is the same in every step, the rest for the results, the rest."""
-        results = _needed(self.jaxpr.eqns, self.results)
-        same, forward, backward = [], [], []
-        steady = {*self.jaxpr.constvars, *self.inputs[: self.fixed]}
-        used = _needed(self.jaxpr.eqns, self.jaxpr.outvars)
+    def split(self) -> _Split:
+        """The equations that are needed, split."""
+        needed_by_results = _needed(self.jaxpr.eqns, self.results)
+        needed = _needed(self.jaxpr.eqns, self.jaxpr.outvars)
+        invariant_vars = {*self.jaxpr.constvars, *self.inputs[: self.const_count]}
+        split = _Split([], [], [])
         for equation in self.jaxpr.eqns:
-            if used.isdisjoint(equation.outvars):
+            if needed.isdisjoint(equation.outvars):
                 continue
-            if all(is_literal(v) or v in steady for v in equation.invars):
-                same.append(equation)
-                steady.update(equation.outvars)
+            if all(is_literal(v) or v in invariant_vars for v in equation.invars):
+                split.invariant.append(equation)
+                invariant_vars.update(equation.outvars)
+            elif needed_by_results.isdisjoint(equation.outvars):
+                split.backward.append(equation)
             else:
-                (backward if results.isdisjoint(equation.outvars) else forward).append(equation)
-        return same, forward, backward
+                split.forward.append(equation)
+        return split
 
 
-def _flows(body, counts, moves, moved):
-    """(moving, wanted) of operands and results of a body: as asked for, and by way of what is handed on."""
-    n, m = counts
-    moving, wanted = list(moves), list(moved)
-    masks, handed = propagate_masks(body, [1 << i for i in range(len(body.invars))]), range(m)
-    for _ in range(m):
-        live = sum(1 << i for i, moves in enumerate(moving) if moves)
-        reached = 0
+def _flows(
+    body: Any, counts: tuple[int, int], active: Sequence[bool], wanted: Sequence[bool]
+) -> tuple[list[bool], list[bool]]:
+    """(active, wanted) of operands and results of a body: those of the loop, and those through the carry."""
+    const_count, carry_count = counts
+    active = list(active)
+    wanted = list(wanted)
+    masks = propagate_masks(body, [1 << i for i in range(len(body.invars))])
+    for _ in range(carry_count):
+        active_mask = sum(1 << i for i, is_active in enumerate(active) if is_active)
+        wanted_mask = 0
         for mask, wants in zip(masks, wanted, strict=True):
-            reached |= mask if wants else 0
-        for k in handed:
-            if is_inexact(body.invars[n + k].aval):
-                moving[n + k] |= bool(masks[k] & live)
-                wanted[k] |= bool(reached >> (n + k) & 1)
-    for k in handed:
-        moving[n + k] = wanted[k] = moving[n + k] and wanted[k]
-    return moving, wanted
+            wanted_mask |= mask if wants else 0
+        for k in range(carry_count):
+            if is_inexact(body.invars[const_count + k].aval):
+                active[const_count + k] |= bool(masks[k] & active_mask)
+                wanted[k] |= bool(wanted_mask >> (const_count + k) & 1)
+    for k in range(carry_count):
+        is_both = active[const_count + k] and wanted[k]
+        active[const_count + k] = is_both
+        wanted[k] = is_both
+    return active, wanted
 
 
-def _needed(equations, outvars):
-    """The variables on which some depend, with themselves."""
+def _needed(equations: Sequence[Any], outvars: Sequence[Any]) -> set[Any]:
+    """The variables that some variables depend on, and these themselves."""
     needed = {v for v in outvars if not is_literal(v)}
     for equation in reversed(equations):
         if not needed.isdisjoint(equation.outvars):
@@ -99,89 +148,126 @@ def _needed(equations, outvars):
     return needed
 
 
-def _read(equations, outvars):
+def _free_variables(equations: Sequence[Any], outvars: Sequence[Any]) -> list[Any]:
     """The variables that equations take from elsewhere, in a fixed order."""
-    own = {v for equation in equations for v in equation.outvars}
+    defined = {v for equation in equations for v in equation.outvars}
     read = [v for equation in equations for v in equation.invars] + list(outvars)
-    return [v for v in dict.fromkeys(v for v in read if not is_literal(v)) if v not in own]
+    unique = dict.fromkeys(v for v in read if not is_literal(v))
+    return [v for v in unique if v not in defined]
 
 
-def _linearized_scan(equation, operands, moves, moved):
-    """(results, pull) of a scan; None where it is of a kind that JAX has to see to."""
+def _linearize_scan(
+    equation: Any, operands: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]
+) -> Linearized | None:
+    """(results, pull) of a scan; None to leave it to JAX."""
     params = equation.params
     body, consts = open_jaxpr(params["jaxpr"])
     if consts or body.effects or params.get("_split_transpose"):
         return None
     counts = _counts(params)
-    step = _Step(body, counts, moves, moved)
-    n, m = counts
-    same, forward, backward = step.split()
-    steady = [*step.jaxpr.constvars, *step.inputs[:n]]
-    hoisted = [v for equation in same for v in equation.outvars]
-    known = [*step.consts, *operands[:n]]
-    known += step.part(same, steady, hoisted)(*known)
-    steady += hoisted
-    slices = step.inputs[n + m :]
-    beside = {*steady, *slices, *step.cts}
-    kept = [v for v in _read(backward, step.grads) if v not in beside]
-    loop = dict(length=params["length"], unroll=params["unroll"])  # noqa: C408
-    forth = step.part(forward, [*steady, *step.inputs[n : n + m], *slices], [*step.results, *kept])
-
-    def onwards(state, items):
-        outs = forth(*known, *state, *items)
-        return outs[:m], outs[m:]
-
-    last, stacks = lax.scan(
-        onwards, list(operands[n : n + m]), list(operands[n + m :]), reverse=params["reverse"], **loop
+    const_count, carry_count = counts
+    first_slice = const_count + carry_count
+    step = _Step(body, counts, active, wanted)
+    split = step.split()
+    invariant_vars = [*step.jaxpr.constvars, *step.inputs[:const_count]]
+    hoisted_vars = [v for invariant in split.invariant for v in invariant.outvars]
+    invariant_values = [*step.consts, *operands[:const_count]]
+    hoist = step.function_of(split.invariant, invariant_vars, hoisted_vars)
+    invariant_values += hoist(*invariant_values)
+    invariant_vars += hoisted_vars
+    carry_vars = step.inputs[const_count:first_slice]
+    slice_vars = step.inputs[first_slice:]
+    available = {*invariant_vars, *slice_vars, *step.cts}
+    kept_vars = [v for v in _free_variables(split.backward, step.grads) if v not in available]
+    run_forward = step.function_of(
+        split.forward, [*invariant_vars, *carry_vars, *slice_vars], [*step.results, *kept_vars]
     )
-    outs = len(step.results) - m
-    back = step.part(backward, [*steady, *step.cts, *slices, *kept], step.grads)
-    run = _backwards(step, back, known, operands, stacks[outs:], loop | {"reverse": not params["reverse"]})
-    return [*last, *stacks[:outs]], run
+    run_backward = step.function_of(
+        split.backward, [*invariant_vars, *step.cts, *slice_vars, *kept_vars], step.grads
+    )
+
+    def forward(carry: Sequence[Any], slices: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        outs = run_forward(*invariant_values, *carry, *slices)
+        return outs[:carry_count], outs[carry_count:]
+
+    carry = list(operands[const_count:first_slice])
+    slices = list(operands[first_slice:])
+    options = {"length": params["length"], "unroll": params["unroll"]}
+    last_carry, stacks = lax.scan(forward, carry, slices, reverse=params["reverse"], **options)
+    stack_count = len(step.results) - carry_count
+    options["reverse"] = not params["reverse"]
+    pull = _pull_of(step, run_backward, invariant_values, operands, stacks[stack_count:], options)
+    return [*last_carry, *stacks[:stack_count]], pull
 
 
-def _backwards(step, back, known, operands, kept, loop):
-    """The function from the cotangents of a loop's results to those of its operands."""
-    n, m, asked = step.fixed, step.carried, step.asked
-    handed = [k for k in range(m) if step.wanted[k]]
-    places = {i: at for at, i in enumerate(asked)}
-    sums, each = [i for i in asked if i < n], [i for i in asked if i >= n + m]
-    avals = [v.aval for v in step.body.outvars]
+def _pull_of(
+    step: _Step,
+    run_backward: Callable[..., list[Any]],
+    invariant_values: Sequence[Any],
+    operands: Sequence[Any],
+    kept: Sequence[Any],
+    options: dict[str, Any],
+) -> Pull:
+    """The function from the cotangents of a loop's results to those of its operands.
 
-    def pull(cts):
-        first = [zeros_if_none(cts[k], avals[k]) for k in handed]
-        stacks = [
-            lax.full((loop["length"], *avals[k].shape), 0, avals[k].dtype) if cts[k] is None else cts[k]
-            for k in range(m, len(avals))
-            if step.wanted[k]
-        ]
-        totals = [zeros_if_none(None, step.body.invars[i].aval) for i in sums]
+    Args:
+        step: the step.
+        run_backward: function of (invariant values, cotangents, slices, kept values) of one step.
+        invariant_values: values that are the same in every step.
+        operands: operands of the loop.
+        kept: values of the forward loop, stacked.
+        options: options of the backward loop.
+    """
+    const_count = step.const_count
+    carry_count = step.carry_count
+    first_slice = const_count + carry_count
+    out_avals = [v.aval for v in step.body.outvars]
+    carries = [k for k in range(carry_count) if step.wanted[k]]
+    stacks = [k for k in range(carry_count, len(out_avals)) if step.wanted[k]]
+    grad_index = {operand: index for index, operand in enumerate(step.grad_operands)}
+    summed = [i for i in step.grad_operands if i < const_count]
+    stacked = [i for i in step.grad_operands if i >= first_slice]
 
-        def backwards(state, items):
-            state, totals = state
-            cts, slices, kept = items
-            found = back(*known, *state, *cts, *slices, *kept)
-            state = [
-                found[places[n + k]] if n + k in places else zeros_if_none(None, avals[k]) for k in handed
+    def pull(cts: Sequence[Any]) -> list[Any]:
+        carry_cts = [zeros_if_none(cts[k], out_avals[k]) for k in carries]
+        stack_cts = [_stack_of_zeros_if_none(cts[k], out_avals[k], options["length"]) for k in stacks]
+        sums = [zeros_if_none(None, step.body.invars[i].aval) for i in summed]
+
+        def backward(state: Any, items: Any) -> Any:
+            carry_cts, sums = state
+            stack_cts, slices, kept_values = items
+            grads = run_backward(*invariant_values, *carry_cts, *stack_cts, *slices, *kept_values)
+            carry_cts = [
+                grads[grad_index[const_count + k]]
+                if const_count + k in grad_index
+                else zeros_if_none(None, out_avals[k])
+                for k in carries
             ]
-            totals = [lax.add(total, found[places[i]]) for total, i in zip(totals, sums, strict=True)]
-            return (state, totals), [found[places[i]] for i in each]
+            sums = [lax.add(total, grads[grad_index[i]]) for total, i in zip(sums, summed, strict=True)]
+            return (carry_cts, sums), [grads[grad_index[i]] for i in stacked]
 
-        items = stacks, list(operands[n + m :]), list(kept)
-        (first, totals), parts = lax.scan(backwards, (first, totals), items, **loop)
-        given = dict(zip([*sums, *[n + k for k in handed], *each], [*totals, *first, *parts], strict=True))
-        return [given.get(i) for i in range(len(operands))]
+        items = stack_cts, list(operands[first_slice:]), list(kept)
+        (carry_cts, sums), slice_cts = lax.scan(backward, (carry_cts, sums), items, **options)
+        operand_indices = [*summed, *[const_count + k for k in carries], *stacked]
+        grad_of = dict(zip(operand_indices, [*sums, *carry_cts, *slice_cts], strict=True))
+        return [grad_of.get(i) for i in range(len(operands))]
 
     return pull
 
 
-def _counts(params):
-    """How many operands of a scan are the same in each step, and how many are handed on: JAX 0.12 keeps trees
-    with a leaf for each in place of the numbers."""
+def _stack_of_zeros_if_none(ct: Any, aval: Any, length: int) -> Any:
+    return lax.full((length, *aval.shape), 0, aval.dtype) if ct is None else ct
+
+
+def _counts(params: dict[str, Any]) -> tuple[int, int]:
+    """(number of operands that are the same in each step, number of those in the carry) of a scan.
+
+    JAX 0.12 has trees with a leaf for each operand in place of the numbers.
+    """
     if "ft_in" not in params:
         return params["num_consts"], params["num_carry"]
-    n, m, _ = map(len, params["ft_in"].unpack())
-    return n, m
+    const_count, carry_count, _ = map(len, params["ft_in"].unpack())
+    return const_count, carry_count
 
 
-LINEARIZE_RULES["scan"] = _linearized_scan
+LINEARIZE_RULES["scan"] = _linearize_scan

@@ -135,10 +135,10 @@ class Op:
         kernel, ctx = self.kernel(layout, attrs), local.ctx
         if self.jit and ctx.frame.eager and kernel.declaration is not None:
             frozen = kernel.declaration[2]
-            lifted = self.lifting.look(layout, frozen)
+            lifted = self.lifting.lift_if_varying(layout, frozen)
             if lifted is not None:
-                numbers = [frozen[i] for i in lifted.where]
-                if lifted.fitting(kernel, flat, numbers):
+                numbers = [frozen[i] for i in lifted.lifted]
+                if lifted.can_replace(kernel, flat, numbers):
                     return lifted.kernel, [*flat, *[scalar(number, NUMBER) for number in numbers]]
         return kernel, flat
 
