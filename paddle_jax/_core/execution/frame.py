@@ -1,14 +1,17 @@
-"""How a thread runs Paddle code: its Frame, which every operation and everything that reads or changes a
-Tensor from outside asks.
+"""Frames: the ways in which a thread runs Paddle code.
 
-`Frame` itself is eager execution, at once or in the deferred tier. Every other way is a subclass that
-overrides some of its methods: `Trace` (a run inside a JAX trace, tracing.py), `Capture` (one that is repeated
-as a program, capture.py), `Recorder` (a static Program, _program/recorder.py). Frames nest; `local.ctx.frame`
-is the innermost one.
+Every operation, and all code that reads or changes a Tensor from outside, calls methods of the innermost
+Frame, `local.ctx.frame`. `Frame` itself is eager execution, at once or in the deferred tier. The other ways
+are subclasses: `Trace` (a run inside a JAX trace), `Capture` (a run that is repeated as a program,
+_program/capture), `Recorder` (a static Program, _program/recorder.py).
 """
+
+from __future__ import annotations
 
 import functools as ft
 import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,18 +20,22 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
-from paddle_jax._core.kernels.kernel import execute, has_loop
+from paddle_jax._core.kernels.kernel import Kernel, execute, has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearize
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, packed, source_of
-from paddle_jax._core.tensors.tensor import raw_for_trace, wrap
+from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._core.tensors.views import register_view
 
+Tensors = Sequence[Tensor]
+Executor = Callable[[Kernel, Sequence[Any]], Any]
+Packing = tuple[Callable[..., Any], Callable[..., Any]]
 
-def is_inexact(value) -> bool:
+
+def is_inexact(value: Any) -> bool:
     """Whether gradients can flow into a value of this dtype."""
     return value.dtype.kind in INEXACT
 
@@ -36,9 +43,12 @@ def is_inexact(value) -> bool:
 class Frame:
     """A way of running Paddle code.
 
-    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; nothing is
-    deferred then. packing: None, or (pack, unpack), functions that keep the operands of recorded calls in
-    another form; nothing is deferred then either.
+    Attributes:
+        outer: the Frame around this one, or None.
+        executor: None, or a function (kernel, values) -> values that runs kernels instead. Nothing is
+            deferred then.
+        packing: None, or (pack, unpack), functions that keep the operands of recorded calls in another form.
+            Nothing is deferred then either.
     """
 
     eager = True  # whether calls compute values
@@ -54,73 +64,76 @@ class Frame:
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 
-    def __init__(self):
-        self.outer = self.executor = self.packing = None
+    def __init__(self) -> None:
+        self.outer: Any = None
+        self.executor: Executor | None = None
+        self.packing: Packing | None = None
 
-    def nest_in(self, outer):
-        """Makes this the Frame that is entered next, inside another one."""
-        self.outer, self.executor, self.packing = outer, outer.executor, outer.packing
+    def nest_in(self, outer: Frame) -> Self:
+        """Takes over the settings of the Frame around this one, and returns this one."""
+        self.outer = outer
+        self.executor = outer.executor
+        self.packing = outer.packing
         return self
 
-    def on_constant_length(self, node, value):
-        """Notes the value of an expression of unknown lengths that is the same for two of them."""
+    def on_constant_length(self, node: Any, value: Any) -> None:
+        """Called for an expression of unknown lengths that has one value under both probes."""
 
     # operations ---------------------------------------------------------------------------------------------
 
-    def call(self, kernel, tensors):
+    def call(self, kernel: Kernel, tensors: Tensors) -> Any:
         """Runs a kernel on Tensors and returns Tensors, with a node on the tape if a gradient
         may be asked for."""
         ctx = local.ctx
         values = self.operands(tensors, ctx.segment is not None)
         return self.results(kernel, tensors, values, execute(kernel, values))
 
-    def results(self, kernel, tensors, values, out):
-        """Tensors of what a kernel gave for the values of some Tensors."""
-        results = self._wrapped(kernel, tensors, values, out)
+    def results(self, kernel: Kernel, tensors: Tensors, values: Sequence[Any], out: Any) -> Any:
+        """The results of a kernel for the values of some Tensors, as Tensors."""
+        results = self._wrap_results(kernel, tensors, values, out)
         if kernel.view is not None:
             register_view(results, tensors[0], kernel, tuple(tensors[1:]))
         return results
 
-    def _wrapped(self, kernel, tensors, values, out):
+    def _wrap_results(self, kernel: Kernel, tensors: Tensors, values: Sequence[Any], out: Any) -> Any:
         if local.ctx.grad and not kernel.nondiff:
             for t in tensors:
                 if not t.stop_gradient:
-                    return self._taped(kernel, tensors, values, out)
+                    return self._record_on_tape(kernel, tensors, values, out)
         if type(out) is tuple or type(out) is list:
             return type(out)([wrap(o) for o in out])
         return wrap(out)
 
-    def operands(self, tensors, deferred=False):
-        """What a kernel gets for Tensors. deferred: whether values may be pending."""
+    def operands(self, tensors: Tensors, deferred: bool = False) -> list[Any]:
+        """The values that a kernel gets for Tensors. deferred: whether they may be pending."""
         if deferred:
             return [t._raw if type(t._raw) is LazyArray else _held(t) for t in tensors]
         return [raw_for_trace(t) for t in tensors]
 
-    def _taped(self, kernel, tensors, values, out):
-        fixed = kernel.constant_mask
+    def _record_on_tape(self, kernel: Kernel, tensors: Tensors, values: Sequence[Any], out: Any) -> Any:
+        """The results of a call as Tensors, with a node on the tape if a gradient can flow."""
+        constant_mask = kernel.constant_mask
         diff = tuple(
             [
                 i
                 for i, t in enumerate(tensors)
-                if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])
+                if not (t.stop_gradient or constant_mask >> i & 1) and is_inexact(values[i])
             ]
         )
         many = type(out) is tuple or type(out) is list
         if not diff:
             return type(out)([wrap(o) for o in out]) if many else wrap(out)
         edges = tuple([source_of(tensors[i]) for i in diff])
-        kind, kept = (Node, values) if self.packing is None else (PackedNode, packed(self.packing, values))
-        if (
-            not self.deferring
-            and self.packing is None
-            and kernel.deferrable
-            and has_loop(kernel.equations_for(values))
-        ):
-            kind, (out, pull) = ResidualNode, linearize(kernel, diff, values)
-        node = kind(kernel, kept, diff, edges, len(out) if many else 1)
-        if kind is ResidualNode:
+        count = len(out) if many else 1
+        if self.packing is not None:
+            node = PackedNode(kernel, packed(self.packing, values), diff, edges, count)
+        elif not self.deferring and kernel.deferrable and has_loop(kernel.equations_for(values)):
+            # of a loop inside a trace the forward part runs once, and keeps what its gradient needs
+            out, pull = linearize(kernel, diff, values)
+            node = ResidualNode(kernel, values, diff, edges, count)
             node.made = out, pull
-        elif kind is Node:
+        else:
+            node = Node(kernel, values, diff, edges, count)
             node.of(out)
         if many:
             return type(out)(
@@ -193,78 +206,78 @@ class Frame:
         that gives its first value."""
         return
 
-    def on_node_gradient(self, node):
+    def on_node_gradient(self, node: Node) -> None:
         """Called before the gradient of a recorded operation is computed."""
 
     # Tensors from outside -----------------------------------------------------------------------------------
 
-    def read(self, tensor):
-        """What a Tensor holds, to compute with it or to hand it on."""
+    def read(self, tensor: Tensor) -> Any:
+        """The raw value of a Tensor, to compute with it or to hand it on."""
         return tensor._raw
 
-    def host_value(self, tensor):
+    def host_value(self, tensor: Tensor) -> Any:
         """The value of a Tensor for the host where only this Frame can tell; else None."""
         return
 
-    def value_before(self, tensor):
+    def value_before(self, tensor: Tensor) -> Any:
         """The value that a Tensor had before this Frame."""
         return tensor._value
 
-    def on_assign(self, tensor, shares=True):
-        """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
+    def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
+        """Called before a Tensor gets another value in place. shares: whether its views change with it."""
 
-    def on_grad_access(self, tensor, accumulates=False):
-        """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
+    def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
+        """Called before the `grad` of a Tensor is read. accumulates: whether only to add to it."""
 
-    def on_row_lookup(self, weight, ids, padding):
+    def on_row_lookup(self, weight: Tensor, ids: Tensor | None, padding: int | None) -> None:
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
 
-    def on_hook(self, tensor):
+    def on_hook(self, tensor: Tensor) -> None:
         """Called before a hook is put on a Tensor."""
 
     # the host -----------------------------------------------------------------------------------------------
 
-    def next_random_key(self, generator):
+    def next_random_key(self, generator: Any) -> tuple[Any, Any]:
         """The operands of a random op: (uint32[2] seed words, uint32 offset)."""
         return generator.advance()
 
-    def random_key_at(self, generator, offset):
+    def random_key_at(self, generator: Any, offset: int) -> tuple[Any, Any]:
         """Seed words and offset as values for a Frame inside this one."""
         with eager_evaluation():
             return jnp.asarray(generator._words), jnp.asarray(np.uint32(offset & 0xFFFFFFFF))
 
-    def guarded_value(self, get):
-        """What `get()` gives: something on the host that the code depends on."""
+    def guarded_value(self, get: Callable[[], Any]) -> Any:
+        """Returns `get()`, a value on the host that the code depends on."""
         return get()
 
-    def host_number(self, get):
-        """A number that the host knows at each call, such as a learning rate."""
+    def host_number(self, get: Callable[[], float]) -> Any:
+        """Returns `get()`, a number that the host computes for each call, such as a learning rate."""
         return np.float64(get())
 
-    def host_effect(self, call, owner, args, kwargs):
-        """Lets `call` change an object on the host."""
+    def host_effect(self, call: Callable[..., Any], owner: Any, args: tuple, kwargs: dict) -> Any:
+        """Runs `call(owner, ...)`, which changes an object on the host."""
         return call(owner, *args, **kwargs)
 
-    def on_layer_change(self, layer):
+    def on_layer_change(self, layer: Any) -> None:
         """Called before an attribute of a Layer changes."""
 
-    def on_object_change(self, owner):
-        """Called before another object of the user's, a list or a dict changes in code that is observed."""
+    def on_object_change(self, owner: Any) -> None:
+        """Called before observed code changes another object of the user, a list or a dict."""
 
-    def on_optimizer_step(self):
+    def on_optimizer_step(self) -> None:
         """Called for a step of an optimizer."""
         Counters.steps += 1
 
-    def on_reseed(self, generator):
+    def on_reseed(self, generator: Any) -> None:
         """Called before a generator gets another state."""
 
-    def on_stream_read(self, what):
+    def on_stream_read(self, what: str) -> None:
         """Called before something is read that is not the same at each call."""
 
-    def on_print(self, tensor):
+    def on_print(self, tensor: Tensor) -> None:
         """Called before a Tensor that has no value yet is written as text."""
 
-    def on_refusal(self, error):
+    def on_refusal(self, error: Exception) -> None:
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
 
 
@@ -275,15 +288,15 @@ class InnerFrame(Frame):
         property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe")
     )
 
-    def read(self, tensor):
+    def read(self, tensor: Tensor) -> Any:
         return self.outer.read(tensor)
 
-    def on_row_lookup(self, weight, ids, padding):
+    def on_row_lookup(self, weight: Tensor, ids: Tensor | None, padding: int | None) -> None:
         self.outer.on_row_lookup(weight, None, padding)
 
 
-def _left_to_outer(name):
-    def method(self, *args, **kwargs):
+def _left_to_outer(name: str) -> Callable[..., Any]:
+    def method(self: InnerFrame, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.outer, name)(*args, **kwargs)
 
     return ft.wraps(getattr(Frame, name))(method)
@@ -309,7 +322,7 @@ for _name in (
     setattr(InnerFrame, _name, _left_to_outer(_name))
 
 
-def _held(tensor):
+def _held(tensor: Tensor) -> Any:
     """What a Tensor holds, as a LazyArray where it can be one; the Tensor keeps it for the next time."""
     value = to_lazy(tensor._raw)
     if value is None:

@@ -1,17 +1,32 @@
-"""What a captured run is afterwards: a function of Tensors, and what else each call of it does."""
+"""A captured run: a function of Tensors, and the other effects of each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 
 class Captured:
     """A function of Tensors after its run.
 
-    fn: `(*arrays of inputs) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
-    computes; parts: constants that it begins with, and places in `inputs` of its other operands. structs:
-    shapes and dtypes of the results. inputs: what is passed, the arguments first. rebuild: makes what the
-    function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
-    flow into it or None for a leaf, the input that it is, or None). changes: list of
-    Change. grads: [(Tensor, what its grad must be like)]. relations: of those it changes, at the end. draws:
-    [(Generator, how many)]. host_reads: [(input, value)]. host_guards, effects, steps: see Capture.
-    again: why the code was run more than once, a text for each further run.
+    Attributes:
+        fn: function (*arrays of inputs) -> tuple of arrays: results, then new values of what it changes.
+        jaxpr: the jaxpr that it evaluates.
+        parts: (constants that the jaxpr begins with, indices in `inputs` of its other operands).
+        structs: shapes and dtypes of the results.
+        inputs: list of CapturedInput, the arguments first.
+        rebuild: function that makes the result of the function from a list of its Tensors.
+        results: for each of these Tensors (stop_gradient, whether gradients flow into it or None for a leaf,
+            the input that it is or None).
+        changes: list of Change.
+        grads: list of (Tensor, kind that its gradient must have).
+        relations: views among the Tensors that it changes, at the end.
+        draws: list of (Generator, how many random numbers it draws).
+        host_reads: list of (input, value that the host has read).
+        host_guards: list of (function without arguments, its value, which must stay the same).
+        effects: list of (function, object, arguments, named arguments) to call after each run.
+        steps: int, how many steps of optimizers it makes.
+        again: list of str, why the code was run again, for each further run.
     """
 
     __slots__ = (
@@ -22,9 +37,9 @@ class Captured:
         "fn",
         "grads",
         "host_guards",
+        "host_reads",
         "inputs",
         "jaxpr",
-        "host_reads",
         "parts",
         "rebuild",
         "relations",
@@ -33,16 +48,42 @@ class Captured:
         "structs",
     )
 
+    again: list[str]
+    changes: list[Change]
+    draws: list[tuple[Any, int]]
+    effects: list[tuple[Callable[..., Any], Any, tuple, dict]]
+    fn: Callable[..., tuple]
+    grads: list[tuple[Any, str]]
+    host_guards: list[tuple[Callable[[], Any], Any]]
+    host_reads: list[tuple[Any, Any]]
+    inputs: list[Any]
+    jaxpr: Any
+    parts: tuple[list[Any], list[int]]
+    rebuild: Callable[[list[Any]], Any]
+    relations: Any
+    results: list[tuple[bool, bool | None, Any]]
+    steps: int
+    structs: Any
+
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, "rows" for
-    marks of the rows of a table that are looked up, or "checks" for their outcome. target: the Tensor or
-    object. count: how many arrays it takes. flows: whether gradients flow through it.
+    """Something outside that a run changes.
 
-    For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
-    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero", "array" or "rows"
-    (then their marks follow); anew: it is another object afterwards. For an attribute: key is (number of the
-    store, name), rebuild makes its value, gone tells that it is removed.
+    Attributes:
+        kind: "value", "grad" or "flag" (stop_gradient) of a Tensor, "attribute" of an object, "rows" for
+            marks of the rows of a table that are looked up, or "checks" for the outcome of checks.
+        target: the Tensor or object.
+        count: number of arrays among the results.
+        flows: whether gradients flow through it.
+        stop_gradient: for a value, flag or gradient: as in Captured.
+        steps: for a value: the versions that it goes on by.
+        shares: for a value: whether its views change with it.
+        to: for a gradient: "none", "zero", "array" or "rows" (then their marks follow).
+        anew: for a gradient: whether it is another object afterwards.
+        key: for an attribute: (index of the store, name).
+        rebuild: for an attribute: function that makes its value.
+        gone: for an attribute: whether it is removed.
+        checks: for checks: list of (count, error, line).
     """
 
     __slots__ = (
@@ -61,7 +102,20 @@ class Change:
         "to",
     )
 
-    def __init__(self, kind, target, count, **more):
-        self.kind, self.target, self.count, self.flows = kind, target, count, False
+    anew: bool
+    checks: list[tuple[int, Any, Any]]
+    gone: bool
+    key: tuple[int, Any]
+    rebuild: Callable[..., Any]
+    shares: bool
+    steps: int
+    stop_gradient: bool
+    to: str
+
+    def __init__(self, kind: str, target: Any, count: int, **more: Any) -> None:
+        self.kind = kind
+        self.target = target
+        self.count = count
+        self.flows = False
         for name, value in more.items():
             setattr(self, name, value)

@@ -1,7 +1,11 @@
-"""Random generators of Python and NumPy during a run that is going to be repeated as one program."""
+"""Random generators of Python and NumPy during a run that is repeated as one program."""
+
+from __future__ import annotations
 
 import pickle
 import random
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -9,45 +13,54 @@ from paddle_jax._core.base.errors import Unsupported
 
 
 class HostRandom:
-    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and
-    puts those generators back.
+    """Refuses code that draws random numbers of NumPy or Python, and restores the generators.
 
-    generators: those that the code may use besides the ones that NumPy and Python have for everybody.
+    The numbers would be the same at each call of the program.
+
+    Attributes:
+        generators: the global generators of NumPy and Python, and others that the code may use.
+        states: their states from before the run.
+        moved: a generator that has drawn, or None.
     """
 
-    def __init__(self, generators):
-        self.generators, self.before, self.moved = [np.random, random, *generators], (), None
+    def __init__(self, generators: Iterable[Any]) -> None:
+        self.generators = [np.random, random, *generators]
+        self.states: list[Any] = []
+        self.moved: Any = None
 
-    def begin(self):
-        """Notes the states."""
-        self.before = list(map(_state_of, self.generators))
+    def begin(self) -> None:
+        """Saves the states."""
+        self.states = list(map(_state_of, self.generators))
 
-    def end(self):
-        """Puts the states back, and notes a generator that had moved."""
-        for generator, before in zip(self.generators, self.before, strict=False):  # none before `begin`
+    def end(self) -> None:
+        """Restores the states, and remembers a generator that has drawn."""
+        for generator, before in zip(self.generators, self.states, strict=False):  # none before `begin`
             if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
                 self.moved = generator
                 _set_state(generator, before)
 
-    def check(self):
-        """Refuses if one had moved."""
-        if self.moved is not None:
-            raise Unsupported(
-                f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} "
-                "are drawn inside the function, which would be the same at each call; "
-                "draw them with Paddle (paddle.rand), or pass them in"
-            )
+    def check(self) -> None:
+        """Raises Unsupported if a generator has drawn."""
+        if self.moved is None:
+            return
+        library = "Python" if hasattr(self.moved, "getstate") else "NumPy"
+        raise Unsupported(
+            f"random numbers of {library} are drawn inside the function, which would be the same at each "
+            "call; draw them with Paddle (paddle.rand), or pass them in"
+        )
 
 
-def _state_of(generator):
-    """The state of a random generator of Python or NumPy, or of the modules' own."""
+def _state_of(generator: Any) -> Any:
+    """The state of a random generator of Python or NumPy, or of the global one of either module."""
     if isinstance(generator, np.random.Generator):
         return generator.bit_generator.state
     return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
 
 
-def _set_state(generator, state):
+def _set_state(generator: Any, state: Any) -> None:
     if isinstance(generator, np.random.Generator):
         generator.bit_generator.state = state
+    elif hasattr(generator, "getstate"):
+        generator.setstate(state)
     else:
-        (generator.setstate if hasattr(generator, "getstate") else generator.set_state)(state)
+        generator.set_state(state)

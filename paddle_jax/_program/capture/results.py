@@ -1,11 +1,17 @@
-"""What a captured run gives back or assigns, taken apart so that each call makes it anew: nests of
-containers, and objects that the run has made, with the Tensors in them."""
+"""Results of a captured run in a form from which each call makes them again.
+
+Containers, and objects that the run has made, become nests that JAX flattens, with the Tensors as leaves.
+"""
+
+from __future__ import annotations
 
 import collections
 import functools as ft
 import io
 import threading
 import types
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -16,165 +22,208 @@ from paddle_jax._core.base.state import Observing
 from paddle_jax._core.execution.python_state import SCALARS, cell_content
 from paddle_jax._core.tensors.tensor import Tensor
 
-_MOST = 10_000  # things that are looked through for Tensors of the run
-_FIXED = (type, types.ModuleType, np.generic, *SCALARS)
-_ITEMS = (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)
+if TYPE_CHECKING:
+    from paddle_jax._program.capture.capture import Capture
+
+_MAX_OBJECTS = 10_000  # objects that are searched for Tensors of the run
+_CONSTANTS = (type, types.ModuleType, np.generic, *SCALARS)
+_CONTAINERS = (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)
+_PLAIN_BASES = (object, list, dict, collections.OrderedDict)
 
 
 @jax.tree_util.register_pytree_node_class
 class Rebuilt:
-    """Stands for something that `make(parts)` makes anew."""
+    """A node of a nest in place of an object that `make(parts)` makes again.
 
-    def __init__(self, parts, make):
-        self.parts, self.make = parts, make
+    Attributes:
+        parts: the parts of the object, nests themselves.
+        make: function that makes the object from a list of its parts.
+    """
 
-    def tree_flatten(self):
+    def __init__(self, parts: tuple[Any, ...], make: Callable[[list[Any]], Any]) -> None:
+        self.parts = parts
+        self.make = make
+
+    def tree_flatten(self) -> tuple[tuple[Any, ...], Callable[[list[Any]], Any]]:
         return self.parts, self.make
 
     @classmethod
-    def tree_unflatten(cls, make, parts):
+    def tree_unflatten(cls, make: Callable[[list[Any]], Any], parts: Iterable[Any]) -> Any:
         return make(list(parts))
 
 
-def open_result(value, run, numbers=()):
+def open_result(value: Any, run: Capture, numbers: Collection[int] = ()) -> Any:
     """A nest that `jax.tree.flatten` takes apart, and that `jax.tree.unflatten` makes a new value of.
-    numbers: ids of Tensors that stand for Python's numbers, and become such.
 
+    Args:
+        value: any object.
+        run: the Capture.
+        numbers: ids of Tensors that stand for Python numbers, and become such.
     Raises:
-        Unsupported: it holds Tensors of the run in a way that cannot be done again.
+        Unsupported: it holds Tensors of the run in a way that cannot be repeated.
     """
-    return _Opening(run, numbers).of(value)
+    return _Opening(run, numbers).open(value)
 
 
 class _Opening:
-    """numbers: see `opened`. met: ids of what is on the way. again: how often an object is met after the
-    first time, by id; shared: objects that are made anew and wait to be put where they are met again, of
-    each thread."""
+    """Makes a nest of one value.
 
-    def __init__(self, run, numbers):
-        self.numbers, self.run, self.met, self.again, self.shared = numbers, run, set(), {}, threading.local()
+    Attributes:
+        run: the Capture.
+        numbers: ids of Tensors that stand for Python numbers.
+        on_path: ids of the objects around the present one.
+        repeats: {id: how often an object occurs after its first place}.
+        waiting: for each thread {id: (new object, places left)} of objects that occur several times.
+        created: objects that the run has made, by id.
+        outer: containers from outside, by id.
+    """
+
+    def __init__(self, run: Capture, numbers: Collection[int]) -> None:
+        self.run = run
+        self.numbers = numbers
+        self.on_path: set[int] = set()
+        self.repeats: dict[int, int] = {}
+        self.waiting = threading.local()
         observer = Observing.observer
-        self.created, self.outer = (
-            ({}, {}) if observer is None else (observer.created, observer.outer_containers)
-        )
+        self.created: dict[int, Any] = {} if observer is None else observer.created
+        self.outer: dict[int, Any] = {} if observer is None else observer.outer_containers
 
-    def of(self, value):
+    def open(self, value: Any) -> Any:
+        """The nest of a value."""
         kind = type(value)
-        if isinstance(value, (Tensor, *_FIXED)):
-            return Rebuilt((value,), lambda parts: parts[0].item()) if id(value) in self.numbers else value
+        if isinstance(value, (Tensor, *_CONSTANTS)):
+            if id(value) in self.numbers:
+                return Rebuilt((value,), lambda parts: parts[0].item())
+            return value
         if id(value) in self.outer and id(value) not in self.created:
             return Rebuilt((), lambda parts: value)  # a container from outside stays the same object
         if kind is list or kind is tuple:
-            return self.once(value, lambda: kind(map(self.of, value)))
+            return self._enter(value, lambda: kind(map(self.open, value)))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return self.once(value, lambda: Rebuilt(self.all(value), lambda parts: kind(*parts)))
+            return self._enter(value, lambda: Rebuilt(self._open_all(value), lambda parts: kind(*parts)))
         if kind in (dict, collections.OrderedDict, collections.defaultdict):
-            return self.once(value, lambda: self.mapping(value, kind))
+            return self._enter(value, lambda: self._open_mapping(value, kind))
         if kind is np.ndarray:
             return Rebuilt((), lambda parts: value.copy())
         if kind in (set, collections.deque):
             limit = (value.maxlen,) if kind is collections.deque else ()
-            return self.once(value, lambda: Rebuilt(self.all(value), lambda parts: kind(parts, *limit)))
-        return self.thing(value, kind)
+            return self._enter(
+                value, lambda: Rebuilt(self._open_all(value), lambda parts: kind(parts, *limit))
+            )
+        return self._open_object(value, kind)
 
-    def all(self, values):
-        return tuple(map(self.of, values))
+    def _open_all(self, values: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(map(self.open, values))
 
-    def once(self, value, opening):
-        """What `opening` gives; refuses what holds itself."""
-        if id(value) in self.met:
-            raise Unsupported(f"a {type(value).__name__} that holds itself is given back; leave it out")
-        self.met.add(id(value))
+    def _enter(self, value: Any, opening: Callable[[], Any]) -> Any:
+        """Returns `opening()` for the parts of a value; refuses a value that holds itself."""
+        if id(value) in self.on_path:
+            raise _holds_itself(value)
+        self.on_path.add(id(value))
         result = opening()
-        self.met.discard(id(value))
+        self.on_path.discard(id(value))
         return result
 
-    def mapping(self, value, kind):
-        keys, start = list(value), (value.default_factory,) if kind is collections.defaultdict else ()
+    def _open_mapping(self, value: Any, kind: Callable[..., Any]) -> Rebuilt:
+        keys = list(value)
+        start = (value.default_factory,) if kind is collections.defaultdict else ()
 
-        def make(parts):
+        def make(parts: list[Any]) -> Any:
             return kind(*start, zip(keys, parts, strict=True))
 
-        return Rebuilt(self.all(value.values()), make)
+        return Rebuilt(self._open_all(value.values()), make)
 
-    def thing(self, value, kind):
-        """An object that is no plain container."""
-        run, is_layer = self.run, "_sub_layers" in getattr(value, "__dict__", ())
+    def _open_object(self, value: Any, kind: type) -> Any:
+        """The nest of an object that is no plain container."""
+        run = self.run
         if isinstance(value, collections.abc.Iterator | io.IOBase):
             raise Unsupported(
                 f"a {kind.__name__} is given back, which is used up after one call; return a list"
             )
-        mine = id(value) in self.created
-        if id(value) in run.contents or id(value) in run.attributes or is_layer and not mine:
-            return Rebuilt((), lambda parts: value)  # what it holds is looked after
+        is_layer = "_sub_layers" in getattr(value, "__dict__", ())
+        is_created = id(value) in self.created
+        is_followed = id(value) in run.contents or id(value) in run.attributes
+        if is_followed or is_layer and not is_created:
+            return Rebuilt((), lambda parts: value)  # the run restores and repeats what it holds
         if is_layer:
             return value
-        if mine and _is_plain(kind):
-            if id(value) in self.again:
-                return self.met_again(value)
-            self.again[id(value)] = 0
-            return self.once(value, lambda: self.remade(value, kind))
+        if is_created and _is_plain(kind):
+            if id(value) in self.repeats:
+                return self._repeat(value)
+            self.repeats[id(value)] = 0
+            return self._enter(value, lambda: self._open_created(value, kind))
         if reaches_run_tensor(value, run):
             raise Unsupported(
                 f"a {kind.__name__} that holds a tensor of the run is given back; return the tensor itself"
             )
         return Rebuilt((), lambda parts: value)
 
-    def met_again(self, value):
-        """An object that is held in several places, and is made anew once."""
-        if id(value) in self.met:
-            self.once(value, None)  # refuses it
-        self.again[id(value)] += 1
+    def _repeat(self, value: Any) -> Rebuilt:
+        """The nest of an object that occurs in several places, and that each call makes once."""
         key = id(value)
+        if key in self.on_path:
+            raise _holds_itself(value)
+        self.repeats[key] += 1
 
-        def take(parts):
-            waiting = self.shared.__dict__
-            new, left = waiting.pop(key)
-            if left > 1:
-                waiting[key] = new, left - 1
+        def take(parts: list[Any]) -> Any:
+            waiting = self.waiting.__dict__
+            new, places_left = waiting.pop(key)
+            if places_left > 1:
+                waiting[key] = new, places_left - 1
             return new
 
         return Rebuilt((), take)
 
-    def remade(self, value, kind):
-        """An object with its attributes and, of a container of its own class, its items."""
-        own, slots = getattr(value, "__dict__", {}), _slots(value)
+    def _open_created(self, value: Any, kind: type) -> Rebuilt:
+        """The nest of an object with its attributes and, of a container of its own class, its items."""
+        attributes = getattr(value, "__dict__", {})
+        slots = _slots(value)
+        names = [*attributes]
         keys = list(dict.keys(value)) if isinstance(value, dict) else None
-        items = list(dict.values(value) if keys is not None else value if isinstance(value, list) else ())
-        names, n, key = [*own], len(own), id(value)
+        items: list[Any] = []
+        if isinstance(value, dict):
+            items = list(dict.values(value))
+        elif isinstance(value, list):
+            items = list(value)
+        mapping: type[dict] = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+        key = id(value)
 
-        def make(parts):
+        def make(parts: list[Any]) -> Any:
             new = kind.__new__(kind)
+            slot_parts = parts[len(names) :]
+            item_parts = slot_parts[len(slots) :]
             if hasattr(new, "__dict__"):
                 new.__dict__.update(zip(names, parts, strict=False))
-            for name, part in zip(slots, parts[n:], strict=False):
+            for name, part in zip(slots, slot_parts, strict=False):
                 object.__setattr__(new, name, part)
-            rest = parts[n + len(slots) :]
             if keys is not None:
-                for name, part in zip(keys, rest, strict=True):
-                    base.__setitem__(new, name, part)
-            elif rest:
-                list.extend(new, rest)
-            if self.again[key]:
-                self.shared.__dict__[key] = new, self.again[key]
+                for name, part in zip(keys, item_parts, strict=True):
+                    mapping.__setitem__(new, name, part)
+            elif item_parts:
+                list.extend(new, item_parts)
+            if self.repeats[key]:
+                self.waiting.__dict__[key] = new, self.repeats[key]
             return new
 
-        base = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
-        return Rebuilt(self.all((*own.values(), *slots.values(), *items)), make)
+        return Rebuilt(self._open_all((*attributes.values(), *slots.values(), *items)), make)
+
+
+def _holds_itself(value: Any) -> Unsupported:
+    return Unsupported(f"a {type(value).__name__} that holds itself is given back; leave it out")
 
 
 @ft.cache
-def _is_plain(kind):
+def _is_plain(kind: type) -> bool:
     """Whether objects of a class are their attributes and items, and nothing else."""
-    bases = (object, list, dict, collections.OrderedDict)
-    known = [
-        c in bases or c.__module__ in ("typing", "abc", "collections.abc") or is_users(c.__module__ or "")
-        for c in kind.__mro__
+    modules = ("typing", "abc", "collections.abc")
+    is_known = [
+        cls in _PLAIN_BASES or cls.__module__ in modules or is_users(cls.__module__ or "")
+        for cls in kind.__mro__
     ]
-    return all(known) and kind.__new__ in [base.__new__ for base in bases]
+    return all(is_known) and kind.__new__ in [base.__new__ for base in _PLAIN_BASES]
 
 
-def _slots(value):
+def _slots(value: Any) -> dict[str, Any]:
     """{name: value} of the slots of an object that are set."""
     names = [
         name
@@ -185,43 +234,44 @@ def _slots(value):
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
-def reaches_run_tensor(value, run):
-    """Whether a Tensor that the run has made can be reached from a thing; True where that is too much to look
-    through."""
-    todo, seen = [value], set()
+def reaches_run_tensor(value: Any, run: Capture) -> bool:
+    """Whether an object leads to a Tensor that the run has made; True where there is too much to search."""
+    todo = [value]
+    seen: set[int] = set()
     while todo:
-        thing = todo.pop()
-        if id(thing) in seen or isinstance(thing, _FIXED):
+        part = todo.pop()
+        if id(part) in seen or isinstance(part, _CONSTANTS):
             continue
-        seen.add(id(thing))
-        if len(seen) > _MOST:
+        seen.add(id(part))
+        if len(seen) > _MAX_OBJECTS:
             return True
-        if isinstance(thing, Tensor):
-            if isinstance(thing._raw, jax.core.Tracer) and id(thing) not in run.tensors:
+        if isinstance(part, Tensor):
+            if isinstance(part._raw, jax.core.Tracer) and id(part) not in run.tensors:
                 return True
-        elif id(thing) not in run.contents and id(thing) not in run.attributes:
-            todo += _parts(thing)
+        elif id(part) not in run.contents and id(part) not in run.attributes:
+            todo += _parts(part)
     return False
 
 
-def _parts(thing):
-    """What a thing holds."""
-    if isinstance(thing, types.FunctionType):
-        cells = map(cell_content, thing.__closure__ or ())
-        return [*cells, *(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
-    if isinstance(thing, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
-        return [thing.__self__, getattr(thing, "__func__", None)]
-    if isinstance(thing, slice):
-        return [thing.start, thing.stop, thing.step]
-    if isinstance(thing, types.MappingProxyType):
-        return list(thing.values())
-    if isinstance(thing, ft.partial):
-        return [thing.func, *thing.args, *thing.keywords.values()]
-    if isinstance(thing, types.GeneratorType):
-        return [] if thing.gi_frame is None else list(thing.gi_frame.f_locals.values())
-    own = getattr(thing, "__dict__", {})
-    own = [] if "_sub_layers" in own else list(own.values())  # what a Layer holds is looked after
-    if isinstance(thing, dict):
-        return [*own, *dict.keys(thing), *dict.values(thing)]
-    items = list(thing) if isinstance(thing, _ITEMS) else []
-    return [*own, *_slots(thing).values(), *items]
+def _parts(value: Any) -> list[Any]:
+    """The objects that an object holds."""
+    if isinstance(value, types.FunctionType):
+        cells = map(cell_content, value.__closure__ or ())
+        return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+    if isinstance(value, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return [value.__self__, getattr(value, "__func__", None)]
+    if isinstance(value, slice):
+        return [value.start, value.stop, value.step]
+    if isinstance(value, types.MappingProxyType):
+        return list(value.values())
+    if isinstance(value, ft.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, types.GeneratorType):
+        return [] if value.gi_frame is None else list(value.gi_frame.f_locals.values())
+    attributes = getattr(value, "__dict__", {})
+    # the run restores and repeats what a Layer holds
+    parts = [] if "_sub_layers" in attributes else list(attributes.values())
+    if isinstance(value, dict):
+        return [*parts, *dict.keys(value), *dict.values(value)]
+    items = list(value) if isinstance(value, _CONTAINERS) else []
+    return [*parts, *_slots(value).values(), *items]

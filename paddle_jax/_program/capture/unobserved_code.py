@@ -1,78 +1,88 @@
-"""Which functions of the user run."""
+"""Records which functions of the user run, to find those that no observer sees."""
+
+from __future__ import annotations
 
 import gc
 import sys
+import types
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.caller_info import ARRAYS, LIBRARIES, PYTHONS, package_of
 from paddle_jax._core.base.signal_handlers import HandlerProxy
 
-_OTHERS = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
-# imports; JAX tells its listeners what it does
-_ASIDE = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")
+_LIBRARY_PACKAGES = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
+# code that runs while a module is imported, and code that JAX runs to tell its listeners what it does
+_UNRELATED_MODULES = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")
 
 
 class CodeRecorder:
-    """Between `begin` and `end`, notes the functions that run, by the hook for profilers, or the one for
-    debuggers where a profiler is at work. With both at work it knows nothing.
+    """Between `begin` and `end`, records the functions that run.
 
-    codes: those of the user's functions. others: global variables of modules that are not the user's, by id.
+    It uses the hook for profilers, or the one for debuggers while a profiler runs. While both run it knows
+    nothing.
+
+    Attributes:
+        codes: dict whose keys are the code objects of the user's functions, in the order of their calls.
+        library_scopes: {id: global variables} of modules that are not the user's.
+        known: whether a hook is free.
     """
 
-    def __init__(self):
-        self.codes, self.others = {}, {}
-        self._set = (
-            sys.setprofile if sys.getprofile() is None else sys.settrace if sys.gettrace() is None else None
-        )
-        self.known = self._set is not None
+    def __init__(self) -> None:
+        self.codes: dict[types.CodeType, None] = {}
+        self.library_scopes: dict[int, dict[str, Any]] = {}
+        self._set_hook: Callable[[Any], None] | None = None
+        if sys.getprofile() is None:
+            self._set_hook = sys.setprofile
+        elif sys.gettrace() is None:
+            self._set_hook = sys.settrace
+        self.known = self._set_hook is not None
 
-    def begin(self):
-        """Notes from now on."""
-        if self.known:
-            self._set(self._note)
+    def begin(self) -> None:
+        """Records from now on."""
+        if self._set_hook is not None:
+            self._set_hook(self._record)
 
-    def end(self):
-        """Notes no longer."""
-        if self.known:
-            self._set(None)
+    def end(self) -> None:
+        """Records no longer."""
+        if self._set_hook is not None:
+            self._set_hook(None)
 
-    def _note(self, frame, event, arg):
+    def _record(self, frame: types.FrameType, event: str, arg: Any) -> None:
         scope = frame.f_globals
-        if event != "call" or id(scope) in self.others:
+        if event != "call" or id(scope) in self.library_scopes:
             return
         package = package_of(scope)
-        if package in _OTHERS or package.startswith("namedtuple_"):
-            self.others[id(scope)] = scope
-        elif frame.f_code not in self.codes and not _is_aside(frame):
+        if package in _LIBRARY_PACKAGES or package.startswith("namedtuple_"):
+            self.library_scopes[id(scope)] = scope
+        elif frame.f_code not in self.codes and not _is_unrelated(frame):
             self.codes[frame.f_code] = None
 
 
-def _is_aside(frame):
-    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs
-    while a module is imported, what runs whenever the garbage collector does or an object is thrown away,
-    handlers of signals, and listeners of `jax.monitoring`. What they change of the things that the function
-    reads is found out, as all changes are."""
-    if (
-        frame.f_code.co_name == "<module>"
-        and frame.f_back is not None
-        and package_of(frame.f_back.f_globals) in _OTHERS
-    ):
-        return True
-    collecting = [*[_code_of(callback) for callback in gc.callbacks], HandlerProxy.__call__.__code__]
-    while frame is not None:
-        code, module = frame.f_code, frame.f_globals.get("__name__")
-        if (
-            code.co_name == "__del__"
-            or module in _ASIDE
-            or code in collecting
-            or module == "weakref"
-            and code.co_name == "__call__"
-        ):
+def _is_unrelated(frame: types.FrameType) -> bool:
+    """Whether code has nothing to do with the function that runs.
+
+    Such code is the text that a library executes, code that runs while a module is imported, callbacks of the
+    garbage collector, finalizers, handlers of signals, and listeners of `jax.monitoring`. The guards notice
+    what it changes, as all changes.
+    """
+    caller = frame.f_back
+    if frame.f_code.co_name == "<module>" and caller is not None:
+        if package_of(caller.f_globals) in _LIBRARY_PACKAGES:
             return True
-        frame = frame.f_back
+    callbacks = [*[_code_of(callback) for callback in gc.callbacks], HandlerProxy.__call__.__code__]
+    outer: types.FrameType | None = frame
+    while outer is not None:
+        code = outer.f_code
+        module = outer.f_globals.get("__name__")
+        is_finalizer = code.co_name == "__del__" or module == "weakref" and code.co_name == "__call__"
+        if is_finalizer or module in _UNRELATED_MODULES or code in callbacks:
+            return True
+        outer = outer.f_back
     return False
 
 
-def _code_of(callback):
+def _code_of(callback: Any) -> types.CodeType | None:
     """The code of a function, of a method, or of an object that can be called."""
     for form in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):  # noqa: B004
         if hasattr(form, "__code__"):

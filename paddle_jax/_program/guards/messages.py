@@ -1,88 +1,110 @@
-"""What has changed of what a run had read, in the words that its user would use: `config.rate was 0.1 and is
-0.2 (read at train.py:12)`."""
+"""Sentences about guards that do not hold, in the words of the user.
+
+An example is `config.rate was 0.1 and is 0.2 (read at train.py:12)`.
+"""
+
+from __future__ import annotations
 
 import types
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.execution.python_state import MISSING, SCALARS
 
-_LONGEST = 60  # characters of a value
-_DEEP = 6  # names before a name
+if TYPE_CHECKING:
+    from paddle_jax._program.guards.guard_set import GuardSet
+
+_MAX_LENGTH = 60  # characters of the text of a value, items of a container that is written out
+_MAX_DEPTH = 6  # names in a path such as `config.model.rate`, and levels of a container that is written out
 
 
-def value_change(guards, owner, key, before, now, line):
+def value_change(guards: GuardSet, owner: Any, key: Any, before: Any, now: Any, line: str) -> str:
     """A sentence about one value. line: `file:line` of the read."""
-    return change_text(_named(guards, owner, key, _DEEP), before, now) + _place(line)
+    return change_text(_name(guards, owner, key, _MAX_DEPTH), before, now) + _read_at(line)
 
 
-def change_text(name, before, now):
-    """That something has changed."""
-    old, new = _text(before), _text(now)
-    return f"{name} is another {type(now).__name__}" if old == new else f"{name} was {old} and is {new}"
+def change_text(name: str, before: Any, now: Any) -> str:
+    """The sentence that a named value has changed."""
+    old = _text(before)
+    new = _text(now)
+    if old == new:
+        return f"{name} is another {type(now).__name__}"
+    return f"{name} was {old} and is {new}"
 
 
-def content_change(guards, container, words, before, now, line):
-    """A sentence about what a container or an array holds. words: what it is, where it has no name."""
-    name = _path(guards, container, _DEEP)
-    name = words if name is None else f"{name} ({words})"
-    if _plain(before) and _plain(now) and type(before) is not bytes:
-        return change_text(name, before, now) + _place(line)
-    return f"{name} has changed{_place(line)}"
+def content_change(
+    guards: GuardSet, container: Any, description: str, before: Any, now: Any, line: str
+) -> str:
+    """A sentence about the content of a container or an array. description: for one without a name."""
+    path = _path(guards, container, _MAX_DEPTH)
+    name = description if path is None else f"{path} ({description})"
+    if _has_plain_text(before) and _has_plain_text(now) and type(before) is not bytes:
+        return change_text(name, before, now) + _read_at(line)
+    return f"{name} has changed{_read_at(line)}"
 
 
-def _text(value):
-    """A value in words; code of the user is not called for it."""
+def _text(value: Any) -> str:
+    """The text of a value; no code of the user runs for it."""
     if value is MISSING:
         return "nothing"
-    text = repr(value) if _plain(value) else None
-    return (
-        text if text is not None and len(text) <= _LONGEST else f"an object of class {type(value).__name__}"
-    )
+    if _has_plain_text(value):
+        text = repr(value)
+        if len(text) <= _MAX_LENGTH:
+            return text
+    return f"an object of class {type(value).__name__}"
 
 
-def _plain(value, deep=_DEEP):
-    """Whether the text of a value is made without code of the user, and does not become long."""
+def _has_plain_text(value: Any, depth: int = _MAX_DEPTH) -> bool:
+    """Whether the text of a value is short, and needs no code of the user."""
     if type(value) in (tuple, list, frozenset, dict):
         parts = [part for pair in value.items() for part in pair] if type(value) is dict else value
-        return deep > 0 and len(value) <= _LONGEST and all(_plain(part, deep - 1) for part in parts)
+        is_small = depth > 0 and len(value) <= _MAX_LENGTH
+        return is_small and all(_has_plain_text(part, depth - 1) for part in parts)
     return type(value) in SCALARS
 
 
-def _place(line):
+def _read_at(line: str) -> str:
     return "" if line == "?" else f" (read at {line})"
 
 
-def _path(guards, target, deep, by_attributes=True):
-    """How code came to an object, or to the one whose attributes it holds; None where that is not known.
+def _path(guards: GuardSet, target: Any, depth: int, by_attributes: bool = True) -> str | None:
+    """The path by which code reached an object, or None where it is unknown.
 
-    by_attributes: a dict counts as the attributes of what has it.
+    Args:
+        guards: the reads of the run.
+        target: the object.
+        depth: the most names in the path.
+        by_attributes: whether a dict counts as the object whose attributes it holds.
     """
     if isinstance(target, types.ModuleType | type):
         return target.__name__
-    if deep == 0:
+    if depth == 0:
         return None
+    is_dict = by_attributes and type(target) is dict
     for table in guards.tables:
         for owner, key, value in zip(table.owners, table.keys, table.values, strict=True):
-            if value is target or by_attributes and type(target) is dict and _attributes_of(value) is target:
-                if owner is not target:
-                    return _named(guards, owner, key, deep)
+            is_target = value is target or is_dict and _attributes_of(value) is target
+            if is_target and owner is not target:
+                return _name(guards, owner, key, depth)
     return None
 
 
-def _named(guards, owner, key, deep):
-    """The name of what stands at `key` of an owner: `config.rate`, `rates[2]`."""
-    if type(owner) is types.CellType or type(owner) is dict and "__builtins__" in owner:
+def _name(guards: GuardSet, owner: Any, key: Any, depth: int) -> str:
+    """The name of the value under a key of an owner: `config.rate`, `rates[2]`."""
+    is_variable = type(owner) is types.CellType or type(owner) is dict and "__builtins__" in owner
+    if is_variable:
         return str(key)
     if type(owner) is types.MappingProxyType:
-        return next(
-            (f"{cls.__name__}.{key}" for cls, own in guards.class_dicts.items() if own is owner), str(key)
-        )
-    if type(owner) in (list, dict) and (path := _path(guards, owner, deep - 1, False)) is not None:
-        return f"{path}[{_text(key)}]"
-    path = _path(guards, owner, deep - 1)
+        classes = [cls for cls, members in guards.class_dicts.items() if members is owner]
+        return f"{classes[0].__name__}.{key}" if classes else str(key)
+    if type(owner) in (list, dict):
+        path = _path(guards, owner, depth - 1, False)
+        if path is not None:
+            return f"{path}[{_text(key)}]"
+    path = _path(guards, owner, depth - 1)
     return str(key) if path is None else f"{path}.{key}"
 
 
-def _attributes_of(value):
+def _attributes_of(value: Any) -> dict | None:
     """The dict of an object, without code of the user."""
     try:
         return object.__getattribute__(value, "__dict__")

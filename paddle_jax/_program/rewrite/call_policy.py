@@ -1,9 +1,16 @@
 """Which functions are called as they are, and marks of functions that are converted or observed."""
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from paddle_jax._core.base.caller_info import is_users
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class ObservedCall(ft.partial):
@@ -15,8 +22,12 @@ class CachedCall(ObservedCall):
 
 
 class Ignored:
-    """Whose functions are called as they are. modules: names of modules, those below included; filled by
-    `paddle.jit.ignore_module`."""
+    """Functions that are called as they are.
+
+    Attributes:
+        modules: names of their modules, those below included. `paddle.jit.ignore_module` adds to them.
+        mark: name of the attribute that `paddle.jit.not_to_static` sets on functions.
+    """
 
     modules = {
         "malt",
@@ -34,10 +45,10 @@ class Ignored:
         "IPython",
         "ipykernel",
     }
-    mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
+    mark = "_paddle_jax_not_to_static"
 
 
-def ignore(modules):
+def ignore(modules: Iterable[Any]) -> None:
     """Leaves functions of modules (and of modules below them) as they are when converted code calls them.
 
     Args:
@@ -50,33 +61,32 @@ def ignore(modules):
     Ignored.modules |= {module if isinstance(module, str) else module.__name__ for module in modules}
 
 
-def is_converted(function) -> bool:
-    """Whether a plain function is one of those that are converted: of the user, or of a library on top of
-    Paddle, and of no module left alone."""
+def is_converted(function: types.FunctionType) -> bool:
+    """Whether calls convert a plain function: one of the user, or of a library on top of Paddle, and of no
+    module that is ignored."""
     module = function.__globals__.get("__name__") or ""
+    if not is_users(module):
+        return False
     parts = module.split(".")
-    return is_users(module) and not any(
-        ".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)
-    )
+    return not any(".".join(parts[:count]) in Ignored.modules for count in range(1, len(parts) + 1))
 
 
-def mark_converted(function, extras=None):
-    """Marks what is converted already; gives it back."""
-    function.autograph_info__ = extras
+def mark_converted(function: _Function, extras: Any = None) -> _Function:
+    """Marks a function as converted, and returns it."""
+    function.autograph_info__ = extras  # pyright: ignore[reportFunctionMemberAccess]
     return function
 
 
-def is_plain(function) -> bool:
-    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that
-    can be converted."""
-    return (
-        getattr(function, Ignored.mark, False)
-        or hasattr(function, "autograph_info__")
-        or not is_converted(function)
-        or bool(
-            function.__code__.co_flags
-            & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
-        )
-        or "ag__" in function.__code__.co_freevars
-        or "ag__" in function.__code__.co_names
-    )
+_GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_plain(function: types.FunctionType) -> bool:
+    """Whether a function is called as it is: it is not the user's, is marked, or cannot be converted."""
+    if getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__"):
+        return True
+    if not is_converted(function):
+        return True
+    code = function.__code__
+    is_generator = bool(code.co_flags & _GENERATOR_FLAGS)
+    is_converted_code = "ag__" in code.co_freevars or "ag__" in code.co_names
+    return is_generator or is_converted_code
