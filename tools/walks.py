@@ -4,8 +4,8 @@
     python tools/walks.py item      the calls of one walk, indented, as a debugger would meet them
 
 Each walk is a line that a newcomer may follow in a debugger. It is warmed up first, so that what is counted
-is what every later run does. `sys.setprofile` counts calls of Python functions whose code is in this package;
-calls of C functions and of libraries are left out.
+is what every later run does. `sys.setprofile` counts calls of Python functions of this package; calls of C
+functions and of libraries are left out.
 """
 
 import sys
@@ -33,10 +33,11 @@ class Walk:
 
     def __call__(self, frame, event, argument):
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith("<op"):
+        module = frame.f_globals.get("__name__") or ""
+        if module != "paddle_jax" and not module.startswith("paddle_jax."):
             return
         if event == "call":
-            file = code.co_filename.removeprefix(PACKAGE + "/")
+            file = code.co_filename.removeprefix(PACKAGE + "/")  # "<string>": made from a declaration
             self.calls.append((self._depth, file, code.co_name))
             self.files[file] += 1
             self._depth += 1
