@@ -61,9 +61,9 @@ ANOTHER = """
 import paddle_jax as paddle
 from paddle_jax._core.lazy import devices
 xla_bridge._plugins_registered = True  # nothing else is looked for
-assert devices._only_cpu()
+assert devices._has_only_cpu()
 xla_bridge.register_backend_factory("other", lambda: None)
-assert not devices._only_cpu()
+assert not devices._has_only_cpu()
 """
 
 REFUSED = """
@@ -81,7 +81,7 @@ assert (paddle.ones([3]) + 1).tolist() == [2.0, 2.0, 2.0]
 NOT_ALONE = """
 import paddle_jax
 from paddle_jax._core.lazy import devices
-assert not devices._only_cpu()
+assert not devices._has_only_cpu()
 """
 
 

@@ -1,11 +1,14 @@
-"""Where LazyArrays lie.
+"""Devices of arrays, and HOST for the processor before JAX has started.
 
-What NumPy computes needs nothing of XLA's, and starting XLA's client takes as long as a hundred small
-operations. So the processor has a name of its own here, HOST, in place of the device of a client, which
-starts when something is compiled or put into a jax array.
+NumPy computes without XLA, and starting XLA's client takes as long as a hundred small operations. So the
+processor has a name of its own here, HOST, in place of the device of a client. The client starts when
+something is compiled or put into a jax array.
 """
 
+from __future__ import annotations
+
 import importlib.util
+from typing import TYPE_CHECKING, Any
 
 import jax
 from jax._src import (
@@ -15,42 +18,56 @@ from jax._src import (
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.lazy import jax_plugins
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 class _Host:
     """The first device of JAX's CPU backend, or what will be that."""
 
     __slots__ = ()
-    platform, id = "cpu", 0
+    platform = "cpu"
+    id = 0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "HOST"
 
 
 HOST = _Host()
 
 
-class _Known:
-    first = None  # what JAX puts arrays on by itself
-    host = None  # the device that HOST stands for, once the client has started
-    late = False  # whether this process touches no device before it must
+class _Devices:
+    """The devices that are known so far.
+
+    Attributes:
+        default: device that JAX puts arrays on if nothing else is chosen, or None.
+        host: device that HOST stands for, None until the client has started.
+        stay_on_host: bool, whether this process touches no device before it must.
+    """
+
+    default: Any = None
+    host: Any = None
+    stay_on_host = False
 
 
-def default_device():
-    """The device that new arrays are put on: HOST, a device of JAX's, or the name of a platform."""
+def default_device() -> Any:
+    """The device that new arrays are put on: HOST, a device of JAX, or the name of a platform."""
     chosen = jax.config.jax_default_device
     if chosen is not None:
         return canonical_device(chosen)
-    return _Known.first or _first()
+    return _Devices.default or _find_default()
 
 
-def _first():
-    _Known.first = HOST if _only_cpu() else canonical_device(jax.local_devices()[0])
-    return _Known.first
+def _find_default() -> Any:
+    _Devices.default = HOST if _has_only_cpu() else canonical_device(jax.local_devices()[0])
+    return _Devices.default
 
 
-def _only_cpu():
-    """Whether JAX, once it starts, will find the processor and nothing else. False where it has started, and
-    where a look at devices connects the processes of a program."""
+def _has_only_cpu() -> bool:
+    """Whether JAX, once it starts, will find the processor and nothing else.
+
+    False if it has started, and if listing devices connects the processes of a program.
+    """
     if xla_bridge._backends or launch_variables.size() > 1:
         return False
     platforms = jax.config.jax_platforms
@@ -65,40 +82,42 @@ def _only_cpu():
     return not others or others == {"tpu"} and importlib.util.find_spec("libtpu") is None
 
 
-def canonical_device(device):
+def canonical_device(device: Any) -> Any:
     """HOST for the device that it stands for; any other as it is."""
-    if _Known.host is None and isinstance(device, jax.Device):
-        _start()
-    return HOST if device is _Known.host else device
+    if _Devices.host is None and isinstance(device, jax.Device):
+        _start_host()
+    return HOST if device is _Devices.host else device
 
 
-def jax_device(device):
-    """The device of JAX's behind HOST, whose client starts now; any other as it is."""
+def jax_device(device: Any) -> Any:
+    """The device of JAX behind HOST, whose client starts now; any other as it is."""
     if device is not HOST:
         return device
-    return _Known.host or _start()
+    return _Devices.host or _start_host()
 
 
-def _start():
+def _start_host() -> Any:
     try:
-        _Known.host = jax.local_devices(backend="cpu")[0]
-    except RuntimeError:  # this program was told to use accelerators only
-        _Known.host = HOST
-    return _Known.host
+        _Devices.host = jax.local_devices(backend="cpu")[0]
+    except RuntimeError:  # the program's settings allow accelerators only
+        _Devices.host = HOST
+    return _Devices.host
 
 
-def device_of(array):
-    """The device an array of JAX's is on; a frozenset for several."""
+def device_of(array: jax.Array) -> Any:
+    """The device of a jax array; a frozenset of several."""
     devices = array.sharding.device_set
     return canonical_device(next(iter(devices))) if len(devices) == 1 else frozenset(devices)
 
 
-def stay_on_host():
-    """New Tensors of this process stay NumPy arrays; JAX starts when one of them is computed with."""
-    _Known.late = True
+def stay_on_host() -> None:
+    """Keeps new Tensors of this process NumPy arrays; JAX starts at the first computation with one."""
+    _Devices.stay_on_host = True
 
 
-def keep_on_host(array):
-    """What a Tensor holds of a NumPy array that nobody will change, in a process that has no device in use
-    and wants none; else None."""
-    return array if _Known.late and not xla_bridge._backends else None
+def keep_on_host(array: np.ndarray) -> np.ndarray | None:
+    """A NumPy array that nobody will change, if a Tensor may hold it as it is; else None.
+
+    That is so in a process that has no device in use and wants none.
+    """
+    return array if _Devices.stay_on_host and not xla_bridge._backends else None

@@ -1,14 +1,17 @@
-"""Whether JAX's search for plugins would come back with nothing.
+"""Finds out quickly whether JAX's search for plugins would find nothing.
 
 JAX reads the descriptions of all installed packages with `importlib.metadata`, 3 ms for a hundred of them,
 which is a tenth of a small program. Here their files are searched for the name of the group alone, in 1 ms.
 Whatever is not an ordinary directory of packages, and whatever mentions plugins, is left to JAX.
 """
 
+from __future__ import annotations
+
 import importlib.machinery
 import os
 import pkgutil
 import sys
+from typing import Any
 
 from jax._src import xla_bridge
 
@@ -23,16 +26,16 @@ def none_installed() -> bool:
         not os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS")
         and all(map(_is_usual, sys.meta_path))
         and not (folder and any(pkgutil.iter_modules(folder.__path__)))
-        and not any(map(_mentioned, sys.path))
+        and not any(map(_may_have_plugin, sys.path))
     )
 
 
-def _is_usual(finder):
+def _is_usual(finder: Any) -> bool:
     """Whether an importer finds packages in directories, or their descriptions not at all."""
     return finder is importlib.machinery.PathFinder or not hasattr(finder, "find_distributions")
 
 
-def _mentioned(root):
+def _may_have_plugin(root: str) -> bool:
     """Whether an entry of `sys.path` may hold the description of a plugin."""
     try:
         with os.scandir(root or ".") as entries:
@@ -41,10 +44,10 @@ def _mentioned(root):
         return False
     except (OSError, TypeError, ValueError):  # an archive, or what only an importer of its own understands
         return True
-    return root.lower().endswith(".egg") or any(map(_speaks_of_plugins, packages))
+    return root.lower().endswith(".egg") or any(map(_names_plugin_group, packages))
 
 
-def _speaks_of_plugins(package):
+def _names_plugin_group(package: str) -> bool:
     try:
         file = os.open(f"{package}/entry_points.txt", os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):

@@ -14,16 +14,23 @@ An expression is a plain number or a tuple whose first item is its kind:
 - ("where", answer, a, b) of whole numbers or floats.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import math
 import operator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+Node: TypeAlias = Any  # a number, or a tuple whose first item is its kind
+Bounds: TypeAlias = tuple[int | None, int | None]
 
 LEAVES = ("dim", "item", "open")
 # functions of floats that are called the same in Python, NumPy and the file
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 
 
-def leaves_of(node):
+def leaves_of(node: Node) -> Iterator[tuple]:
     """All leaves of an expression."""
     if not isinstance(node, tuple):
         return
@@ -40,7 +47,7 @@ def leaves_of(node):
 # whole numbers ----------------------------------------------------------------------------------------------
 
 
-def _terms(node):
+def _terms(node: Node) -> tuple[int, dict[Node, int]]:
     """(constant, {expression: factor}) of a whole number."""
     if isinstance(node, int):
         return int(node), {}
@@ -49,7 +56,7 @@ def _terms(node):
     return 0, {node: 1}
 
 
-def _sum(constant, terms):
+def _sum(constant: int, terms: dict[Node, int]) -> Node:
     """The expression of a sum."""
     terms = {atom: factor for atom, factor in terms.items() if factor}
     if not terms:
@@ -61,7 +68,7 @@ def _sum(constant, terms):
     return "lin", constant, tuple(sorted(terms.items(), key=repr))
 
 
-def add(left, right, factor=1):
+def add(left: Node, right: Node, factor: int = 1) -> Node:
     """left + factor * right, of whole numbers."""
     constant, terms = _terms(left)
     more, others = _terms(right)
@@ -70,13 +77,13 @@ def add(left, right, factor=1):
     return _sum(constant + factor * more, terms)
 
 
-def multiply(node, factor):
+def multiply(node: Node, factor: int) -> Node:
     """node * factor, of a whole number."""
     constant, terms = _terms(node)
     return _sum(constant * factor, {atom: count * factor for atom, count in terms.items()})
 
 
-def _product(left, right):
+def _product(left: Node, right: Node) -> Node:
     if isinstance(left, int):
         return multiply(right, left)
     if isinstance(right, int):
@@ -84,7 +91,7 @@ def _product(left, right):
     return ("mul", *sorted((left, right), key=repr))
 
 
-def _quotient(left, right):
+def _quotient(left: Node, right: Node) -> Node:
     if right == 1:
         return left
     if isinstance(right, int) and right > 0:
@@ -94,7 +101,7 @@ def _quotient(left, right):
     return "floordiv", left, right
 
 
-def _remainder(left, right):
+def _remainder(left: Node, right: Node) -> Node:
     if right == 1:
         return 0
     if isinstance(right, int) and right > 0:
@@ -104,7 +111,7 @@ def _remainder(left, right):
     return "mod", left, right
 
 
-def _extreme(name, left, right):
+def _extreme(name: str, left: Node, right: Node) -> Node:
     low, high = bounds(add(left, right, -1))
     if high is not None and high <= 0:
         return left if name == "min" else right
@@ -113,7 +120,7 @@ def _extreme(name, left, right):
     return (name, *sorted((left, right), key=repr))
 
 
-def _common_bits(left, right):
+def _common_bits(left: Node, right: Node) -> Node:
     if isinstance(left, int):
         left, right = right, left
     if not isinstance(right, int):
@@ -123,9 +130,10 @@ def _common_bits(left, right):
     return _masked(left, right)
 
 
-def _masked(node, mask):
+def _masked(node: Node, mask: int) -> Node:
     """node & mask, for a mask of bits that is not negative: a sum of remainders."""
-    total, position = 0, 0
+    total: Node = 0
+    position = 0
     while mask >> position:
         if not mask >> position & 1:
             position += 1
@@ -168,7 +176,7 @@ PYTHON = {
 }
 
 
-def binary(name, left, right, whole):
+def binary(name: str, left: Node, right: Node, whole: bool) -> Node:
     """The expression of an operator on two numbers. whole: whether the result is a whole number."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return PYTHON[name](left, right)
@@ -179,7 +187,7 @@ def binary(name, left, right, whole):
     return "f" + name, left, right
 
 
-def unary(name, node):
+def unary(name: str, node: Node) -> Node:
     """The expression of a function of one number."""
     if name == "abs":
         low, _ = bounds(node)
@@ -191,7 +199,7 @@ def unary(name, node):
     return name, node
 
 
-def _whole_quotient(name, node):
+def _whole_quotient(name: str, node: tuple) -> Node:
     """floor, ceil or trunc of a quotient of whole numbers, which is exact in whole numbers; else as it is."""
     _, left, right = node
     positive = isinstance(right, int) and right > 0
@@ -221,12 +229,12 @@ _WHOLE_KINDS = (
 )
 
 
-def is_whole(node) -> bool:
+def is_whole(node: Node) -> bool:
     """Whether an expression is known to be a whole number."""
     return isinstance(node, int) or (isinstance(node, tuple) and node[0] in _WHOLE_KINDS)
 
 
-def _at_least(node, least):
+def _at_least(node: Node, least: int) -> bool:
     low, _ = bounds(node)
     return low is not None and low >= least
 
@@ -234,10 +242,10 @@ def _at_least(node, least):
 # answers ----------------------------------------------------------------------------------------------------
 
 
-def compare(name, left, right, whole):
+def compare(name: str, left: Node, right: Node, whole: bool) -> Node:
     """The expression of a comparison; a bool where the answer is known."""
     if not whole:
-        return _compared_floats(name, left, right)
+        return _compare_floats(name, left, right)
     if name in ("eq", "ne"):
         same = _is_zero(add(left, right, -1))
         return same if name == "eq" else negate(same)
@@ -247,7 +255,7 @@ def compare(name, left, right, whole):
     return _is_positive(gap if name in ("lt", "gt") else add(gap, 1))
 
 
-def _compared_floats(name, left, right):
+def _compare_floats(name: str, left: Node, right: Node) -> Node:
     if name in ("gt", "ge"):
         left, right = right, left
     kind = {"lt": "flt", "gt": "flt", "le": "fle", "ge": "fle"}.get(name, "feq")
@@ -255,7 +263,7 @@ def _compared_floats(name, left, right):
     return negate(answer) if name == "ne" else answer
 
 
-def _is_positive(node):
+def _is_positive(node: Node) -> Node:
     low, high = bounds(node)
     if low is not None and low > 0:
         return True
@@ -264,7 +272,7 @@ def _is_positive(node):
     return "pos", node
 
 
-def _is_zero(node):
+def _is_zero(node: Node) -> Node:
     low, high = bounds(node)
     if low is not None and low > 0 or high is not None and high < 0:
         return False
@@ -275,7 +283,7 @@ def _is_zero(node):
     return "zero", (node if terms[first] > 0 else multiply(node, -1))
 
 
-def negate(answer):
+def negate(answer: Node) -> Node:
     """The expression of `not answer`."""
     if isinstance(answer, bool):
         return not answer
@@ -286,7 +294,7 @@ def negate(answer):
     return "not", answer
 
 
-def logical(name, left, right):
+def logical(name: str, left: Node, right: Node) -> Node:
     """The expression of `left and right` or `left or right`."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, bool):
@@ -294,7 +302,7 @@ def logical(name, left, right):
     return left if left == right else (name, left, right)
 
 
-def select(answer, yes, no):
+def select(answer: Node, yes: Node, no: Node) -> Node:
     """The expression of `yes if answer else no`."""
     return yes if yes == no else ("where", answer, yes, no)
 
@@ -303,7 +311,7 @@ def select(answer, yes, no):
 
 
 @ft.lru_cache(maxsize=4096)
-def bounds(node) -> tuple:
+def bounds(node: Node) -> Bounds:
     """(least, greatest) value of a whole number; None where there is no bound."""
     if isinstance(node, int):
         return node, node
@@ -328,7 +336,7 @@ def bounds(node) -> tuple:
     return None, None
 
 
-def _bounds_of_sum(node):
+def _bounds_of_sum(node: tuple) -> Bounds:
     low = high = node[1]
     for atom, factor in node[2]:
         least, most = bounds(atom)
@@ -339,7 +347,7 @@ def _bounds_of_sum(node):
     return low, high
 
 
-def _bounds_of_choice(kind, one, other):
+def _bounds_of_choice(kind: str, one: Bounds, other: Bounds) -> Bounds:
     lows = [one[0], other[0]]
     highs = [one[1], other[1]]
     if kind == "min":
@@ -384,7 +392,7 @@ _VALUES = {
 }
 
 
-def evaluate(node, leaf):
+def evaluate(node: Node, leaf: Callable[[tuple], Any]) -> Any:
     """The value of an expression. leaf: function that gives the values of the leaves."""
     if not isinstance(node, tuple):
         return node

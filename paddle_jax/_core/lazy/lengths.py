@@ -8,9 +8,13 @@ lengths. Where an int is asked for, it is the first one.
 Expressions are nested tuples (`expressions.py`), so they are hashable and equal across recordings.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import operator
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +30,7 @@ class UndecidedError(SymbolError):
 
 
 class _UnknownNumber:
-    """What all numbers made of unknown lengths have: two values and an expression.
+    """A number made of unknown lengths: two values and an expression.
 
     Attributes:
         pair: tuple of the values under the two assignments of lengths.
@@ -35,59 +39,59 @@ class _UnknownNumber:
 
     __slots__ = ("node", "pair")
 
-    def __init__(self, pair, node):
+    def __init__(self, pair: tuple[Any, Any], node: ex.Node) -> None:
         self.pair = pair
         self.node = node
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.pair[0])  # a text of it is compared between recordings, as plain numbers are
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.pair[0])
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         answer = to_bool(self)
         if isinstance(answer, LengthBool):
             check_caller()
             return answer.pair[0]
         return answer
 
-    def __int__(self):
+    def __int__(self) -> int:
         check_caller()
         return int(self.pair[0])
 
-    def __float__(self):
+    def __float__(self) -> float:
         check_caller()
         return float(self.pair[0])
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.pair[0], dtype)
 
 
 class _Arithmetic(_UnknownNumber):
-    """What `Length` and `LengthFloat` compute in the same way. The operators follow below."""
+    """The methods that `Length` and `LengthFloat` share. The operators follow below."""
 
     __slots__ = ()
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return format(self.pair[0], spec)
 
-    def __pos__(self):
+    def __pos__(self) -> Any:
         return self
 
-    def __divmod__(self, other):
+    def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
-    def __rdivmod__(self, other):
+    def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
-    def __pow__(self, other, modulo=None):
+    def __pow__(self, other: Any, modulo: Any = None) -> Any:
         return NotImplemented if modulo is not None else _binary("pow", self, other)
 
-    def __rpow__(self, other):
+    def __rpow__(self, other: Any) -> Any:
         return _binary("pow", other, self)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return _ufunc(ufunc, method, inputs, options)
 
 
@@ -103,29 +107,29 @@ class Length(_Arithmetic):
 
     __index__ = _UnknownNumber.__int__
 
-    def is_integer(self):
+    def is_integer(self) -> bool:
         """Whether it is a whole number."""
         return True
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return _binary("sub", 0, self)
 
-    def __abs__(self):
+    def __abs__(self) -> Any:
         return _unary("abs", self)
 
-    def __floor__(self):
+    def __floor__(self) -> Any:
         return self
 
     __ceil__ = __trunc__ = __floor__
 
-    def __round__(self, digits=None):
+    def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits >= 0:
             return self
         raise UndecidedError(
             "round of a length that is not known, to a power of ten; give the length as a number"
         )
 
-    def bit_length(self):
+    def bit_length(self) -> Any:
         """The number of bits of the absolute value."""
         return _unary("floor", function("log2", abs(self) + 0.5)) + 1
 
@@ -136,26 +140,26 @@ class LengthFloat(_Arithmetic):
     __slots__ = ()
     __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType]
 
-    def is_integer(self):
+    def is_integer(self) -> bool:
         """Whether it is a whole number."""
         return self == _unary("floor", self)
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return _unary("fneg", self)
 
-    def __abs__(self):
+    def __abs__(self) -> Any:
         return _unary("fabs", self)
 
-    def __floor__(self):
+    def __floor__(self) -> Any:
         return _unary("floor", self)
 
-    def __ceil__(self):
+    def __ceil__(self) -> Any:
         return _unary("ceil", self)
 
-    def __trunc__(self):
+    def __trunc__(self) -> Any:
         return _unary("trunc", self)
 
-    def __round__(self, digits=None):
+    def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
             return _unary("round", self)
         raise UndecidedError(
@@ -171,10 +175,10 @@ class LengthBool(_UnknownNumber):
 
     __index__ = _UnknownNumber.__int__
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return -as_int(self)
 
-    def __pos__(self):
+    def __pos__(self) -> Any:
         return as_int(self)
 
     __abs__ = __pos__
@@ -184,12 +188,12 @@ LENGTHS = (Length, LengthFloat, LengthBool)
 _FAMILY = frozenset(LENGTHS)
 
 
-def is_length(value) -> bool:
+def is_length(value: Any) -> bool:
     """Whether a value is a number made of unknown lengths."""
     return type(value) in _FAMILY
 
 
-def has_lengths(value) -> bool:
+def has_lengths(value: Any) -> bool:
     """Whether nested lists, tuples, slices and dicts hold numbers made of unknown lengths."""
     if type(value) in _FAMILY:
         return True
@@ -202,7 +206,7 @@ def has_lengths(value) -> bool:
     return False
 
 
-def lengths_in(value):
+def lengths_in(value: Any) -> Iterator[Any]:
     """All Lengths in nested lists and tuples."""
     if type(value) is Length:
         yield value
@@ -211,22 +215,22 @@ def lengths_in(value):
             yield from lengths_in(item)
 
 
-def apparently_fixed(value) -> set:
+def apparently_fixed(value: Any) -> set:
     """The values of those Lengths in nested lists and tuples whose two values are equal."""
     return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
 
 
-def expression_of(value):
+def expression_of(value: Any) -> Any:
     """The expression of a number."""
     return value.node if type(value) in _FAMILY else value
 
 
-def values_of(value) -> tuple:
+def values_of(value: Any) -> tuple:
     """The two values of a number."""
     return value.pair if type(value) in _FAMILY else (value, value)
 
 
-def substitute(value, which: int):
+def substitute(value: Any, which: int) -> Any:
     """Nested lists, tuples and slices with plain numbers, the values under one of the two assignments."""
     if type(value) in _FAMILY:
         return value.pair[which]
@@ -237,7 +241,7 @@ def substitute(value, which: int):
     return value
 
 
-def number(pair, node):
+def number(pair: tuple[Any, Any], node: ex.Node) -> Any:
     """The number of a pair of values and an expression; a plain one where the expression is constant."""
     if isinstance(node, int | float):
         return node
@@ -252,9 +256,11 @@ def number(pair, node):
 
 
 def check_caller() -> None:
-    """Refuses what asks for the plain number in code of the user, or in a function of Python or NumPy that it
-    calls: it would hold for one length alone. Code of this package gets the first value; what depends on it
-    is compared between recordings."""
+    """Raises if the user's code, or a function of Python or NumPy that it calls, needs the plain number.
+
+    The number would hold for one length alone. Code of this package gets the first value; recordings with
+    other lengths are compared with the first, so that what depends on it is found.
+    """
     frame = sys._getframe(2)
     while frame.f_back is not None and is_python_or_numpy(frame.f_globals):
         frame = frame.f_back
@@ -268,21 +274,21 @@ def check_caller() -> None:
         raise error
 
 
-def logical_not(answer):
+def logical_not(answer: Any) -> Any:
     """`not answer`."""
     if not isinstance(answer, LengthBool):
         return not answer
     return number(tuple([not one for one in answer.pair]), ex.negate(answer.node))
 
 
-def to_bool(value):
+def to_bool(value: Any) -> Any:
     """The truth of a number: a bool, or a LengthBool."""
     if isinstance(value, LengthBool):
         return value
     return value != 0 if type(value) in _FAMILY else bool(value)
 
 
-def _logical(name, left, right):
+def _logical(name: str, left: Any, right: Any) -> Any:
     if not isinstance(left, bool | LengthBool) or not isinstance(right, bool | LengthBool):
         return NotImplemented
     function = operator.and_ if name == "and" else operator.or_
@@ -290,21 +296,21 @@ def _logical(name, left, right):
     return number(pair, ex.logical(name, expression_of(left), expression_of(right)))
 
 
-def as_int(value):
+def as_int(value: Any) -> Any:
     """An answer as 0 or 1; another number as it is."""
     if isinstance(value, LengthBool):
         return Length(tuple(map(int, value.pair)), ("int", value.node))
     return int(value) if isinstance(value, bool | np.bool_) else value
 
 
-def to_int(value):
+def to_int(value: Any) -> Any:
     """`int(value)`."""
     if isinstance(value, LengthFloat):
         return _unary("trunc", value)
     return as_int(value) if type(value) in _FAMILY else int(value)
 
 
-def to_float(value):
+def to_float(value: Any) -> Any:
     """`float(value)`."""
     if isinstance(value, Length | LengthBool):
         value = as_int(value)
@@ -312,7 +318,7 @@ def to_float(value):
     return value if isinstance(value, LengthFloat) else float(value)
 
 
-def select(answer, yes, no):
+def select(answer: Any, yes: Any, no: Any) -> Any:
     """`yes if answer else no`, as one number."""
     if not isinstance(answer, LengthBool):
         return yes if answer else no
@@ -323,49 +329,50 @@ def select(answer, yes, no):
     return number(pair, ex.select(answer.node, expression_of(yes), expression_of(no)))
 
 
-def _both(self, other):
+def _and(self: Any, other: Any) -> Any:
     """`self & other`."""
-    if _are_answers(self, other):
+    if _are_bools(self, other):
         return _logical("and", self, other)
-    return _bits(lambda a, b: _binary("bitand", a, b), self, other)
+    return _on_integers(lambda a, b: _binary("bitand", a, b), self, other)
 
 
-def _one_or_both(self, other):
+def _or(self: Any, other: Any) -> Any:
     """`self | other`."""
-    if _are_answers(self, other):
+    if _are_bools(self, other):
         return _logical("or", self, other)
-    return _bits(lambda a, b: a + b - _binary("bitand", a, b), self, other)
+    return _on_integers(lambda a, b: a + b - _binary("bitand", a, b), self, other)
 
 
-def _one_of_both(self, other):
+def _xor(self: Any, other: Any) -> Any:
     """`self ^ other`."""
-    if _are_answers(self, other):
+    if _are_bools(self, other):
         return _compared("ne", self, other)
-    return _bits(lambda a, b: a + b - 2 * _binary("bitand", a, b), self, other)
+    return _on_integers(lambda a, b: a + b - 2 * _binary("bitand", a, b), self, other)
 
 
-def _are_answers(one, other):
+def _are_bools(one: Any, other: Any) -> bool:
     return isinstance(one, bool | LengthBool) and isinstance(other, bool | LengthBool)
 
 
-def _bits(combine, left, right):
+def _on_integers(combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     """`combine` of two whole numbers."""
-    left, right = _plain(left), _plain(right)
+    left = _as_number(left)
+    right = _as_number(right)
     return combine(left, right) if isinstance(left, int) and isinstance(right, int) else NotImplemented
 
 
-def _left(number, places):
+def _shift_left(number: Any, places: Any) -> Any:
     return number * 2**places
 
 
-def _right(number, places):
+def _shift_right(number: Any, places: Any) -> Any:
     return number // 2**places
 
 
 # arithmetic -------------------------------------------------------------------------------------------------
 
 
-def _plain(value):
+def _as_number(value: Any) -> Any:
     """A number that may stand beside a length, else None."""
     is_scalar = isinstance(value, np.ndarray) and not value.ndim
     if is_scalar or isinstance(value, np.bool_ | np.integer | np.floating):
@@ -375,8 +382,9 @@ def _plain(value):
     return value if isinstance(value, int | float) else None
 
 
-def _binary(name, left, right):
-    left, right = _plain(left), _plain(right)
+def _binary(name: str, left: Any, right: Any) -> Any:
+    left = _as_number(left)
+    right = _as_number(right)
     if left is None or right is None:
         return NotImplemented
     function = ex.PYTHON[name]
@@ -392,14 +400,15 @@ def _binary(name, left, right):
     return number(pair, ex.binary(name, expression_of(left), expression_of(right), whole))
 
 
-def _unary(name, value):
-    value = _plain(value)
+def _unary(name: str, value: Any) -> Any:
+    value = _as_number(value)
     pair = tuple(map(ex.UNARY[name], values_of(value)))
     return number(pair, ex.unary(name, expression_of(value)))
 
 
-def _compared(name, left, right):
-    left, right = _plain(left), _plain(right)
+def _compared(name: str, left: Any, right: Any) -> Any:
+    left = _as_number(left)
+    right = _as_number(right)
     if left is None or right is None:
         return NotImplemented
     function = ex.PYTHON[name]
@@ -408,7 +417,7 @@ def _compared(name, left, right):
     return number(pair, ex.compare(name, expression_of(left), expression_of(right), whole))
 
 
-def _operators(cls):
+def _define_operators(cls: type) -> None:
     """Gives a class the operators on two numbers."""
     for name, dunder in (
         ("add", "add"),
@@ -424,46 +433,46 @@ def _operators(cls):
         setattr(cls, f"__{name}__", lambda self, other, name=name: _compared(name, self, other))
 
 
-def _operators_on_bits(cls):
+def _define_bit_operators(cls: type) -> None:
     """Gives a class of whole numbers the operators on bits."""
-    for name, combine in (("and", _both), ("or", _one_or_both), ("xor", _one_of_both)):
+    for name, combine in (("and", _and), ("or", _or), ("xor", _xor)):
         setattr(cls, f"__{name}__", combine)
         setattr(cls, f"__r{name}__", combine)
-    for name, move in (("lshift", _left), ("rshift", _right)):
-        setattr(cls, f"__{name}__", lambda self, other, move=move: _bits(move, self, other))
-        setattr(cls, f"__r{name}__", lambda self, other, move=move: _bits(move, other, self))
+    for name, move in (("lshift", _shift_left), ("rshift", _shift_right)):
+        setattr(cls, f"__{name}__", lambda self, other, move=move: _on_integers(move, self, other))
+        setattr(cls, f"__r{name}__", lambda self, other, move=move: _on_integers(move, other, self))
     cls.__invert__ = lambda self: -1 - as_int(self)
 
 
 for _cls in LENGTHS:
-    _operators(_cls)
+    _define_operators(_cls)
 for _cls in (Length, LengthBool):
-    _operators_on_bits(_cls)
+    _define_bit_operators(_cls)
 
 
 # items ------------------------------------------------------------------------------------------------------
 
 
-def element(items, position):
+def element(items: Sequence[Any], position: Any) -> Any:
     """The item of a list or tuple of numbers at a position that is a Length."""
     if not items:
         raise IndexError("list index out of range")
-    place = select(position < 0, position + len(items), position)
-    found = items[-1]
-    for number_of_item in range(len(items) - 2, -1, -1):
-        found = select(place == number_of_item, items[number_of_item], found)
-    return found
+    index = select(position < 0, position + len(items), position)
+    item = items[-1]
+    for i in range(len(items) - 2, -1, -1):
+        item = select(index == i, items[i], item)
+    return item
 
 
 # functions --------------------------------------------------------------------------------------------------
 
 
-def extreme(name, values):
+def extreme(name: str, values: Any) -> Any:
     """`min(values)` or `max(values)`; name: "min" or "max"."""
     return ft.reduce(ft.partial(_binary, name), values)
 
 
-def function(name, value):
+def function(name: str, value: Any) -> Any:
     """A function of `math` by its name: sqrt, exp, log, floor, ceil, trunc and so on."""
     return _unary(name, value if name in ("floor", "ceil", "trunc", "abs") else to_float(value))
 
@@ -506,7 +515,7 @@ _BITS = {
 }
 
 
-def _ufunc(ufunc, method, inputs, options):
+def _ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """A universal function of NumPy on numbers; NotImplemented for arrays."""
     name = ufunc.__name__
     if method != "__call__" or options or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
@@ -526,7 +535,7 @@ def _ufunc(ufunc, method, inputs, options):
     return _array_ufunc(ufunc, method, inputs, options)
 
 
-def _array_ufunc(ufunc, method, inputs, options):
+def _array_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """A universal function on the first values: what depends on them is compared between recordings."""
     plain = [value.pair[0] if type(value) in _FAMILY else value for value in inputs]
     return getattr(ufunc, method)(*plain, **options)
@@ -538,19 +547,19 @@ def _array_ufunc(ufunc, method, inputs, options):
 class OpenSize(Size):
     """A shape with Lengths for the axes that are not known."""
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         if is_length(index):
             return element(list(self), index)
-        got = list.__getitem__(self, index)
-        return OpenSize(got) if isinstance(index, slice) else got
+        item = list.__getitem__(self, index)
+        return OpenSize(item) if isinstance(index, slice) else item
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return OpenSize(list.__add__(self, list(other)))
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return OpenSize(list(other) + list(self))
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Any:
         if not isinstance(other, tuple | list):
             return NotImplemented
         if len(self) != len(other):
@@ -564,7 +573,7 @@ class OpenSize(Size):
                 answer = equal if answer is True else answer & equal
         return answer
 
-    def __ne__(self, other):
+    def __ne__(self, other: Any) -> Any:
         equal = self == other
         return equal if equal is NotImplemented else logical_not(equal)
 

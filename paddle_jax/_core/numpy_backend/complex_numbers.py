@@ -4,28 +4,32 @@ XLA counts a zero of either sign as positive on most branch cuts. complex64 is c
 complex128 and rounded.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
 CUT = frozenset(("acos", "acosh", "asin", "asinh", "sqrt"))
 
 
 @rule("real")
-def _real(params, ins, outs):
+def _real(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda x: x.real
 
 
 @rule("imag")
-def _imag(params, ins, outs):
+def _imag(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda x: x.imag
 
 
 @rule("complex")
-def _complex(params, ins, outs):
+def _complex(params: Params, ins: Avals, outs: Avals) -> Run:
     shape, dtype = outs[0].shape, outs[0].dtype
 
-    def join(real, imag):
+    def join(real: Any, imag: Any) -> Any:
         z = np.empty(shape, dtype)
         z.real, z.imag = real, imag
         return z
@@ -34,12 +38,12 @@ def _complex(params, ins, outs):
 
 
 @rule("conj")
-def _conj(params, ins, outs):
+def _conj(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     return np.conjugate if ins[0].dtype.kind == "c" else lambda x: x.astype(dtype)
 
 
-def complex_function(name, ufunc, dtype):
+def complex_function(name: str, ufunc: Any, dtype: np.dtype) -> Any:
     """An elementary function of complex numbers."""
     if name in ("cbrt", "atan2"):
         raise Refusal(f"{name} of complex numbers is compiled")
@@ -47,21 +51,21 @@ def complex_function(name, ufunc, dtype):
         ufunc = _log1p
     cut = name in CUT
 
-    def function(x):
+    def function(x: np.ndarray) -> Any:
         x = x.astype(np.complex128, copy=False)
         return ufunc(x + 0 if cut else x).astype(dtype, copy=False)  # -0.0 + 0 is 0.0
 
     return function
 
 
-def _log1p(z):
+def _log1p(z: np.ndarray) -> Any:
     x, y = z.real, z.imag
     w = np.asarray(np.log1p(z))
     near = np.abs(z) < 0.5
     return np.where(near, 0.5 * np.log1p(x * (2 + x) + y * y) + 1j * w.imag, w)
 
 
-def complex_square(x):
+def complex_square(x: np.ndarray) -> Any:
     """The square without the remainder that a fused multiply-add would leave in (a + ai)^2."""
     a, b = x.real, x.imag
     z = np.empty(np.shape(x), x.dtype)
@@ -69,10 +73,10 @@ def complex_square(x):
     return z
 
 
-def complex_quotient(dtype):
+def complex_quotient(dtype: np.dtype) -> Any:
     """Division with C99's results (annex G) where infinities or a divisor of zero leave NaN."""
 
-    def divide(x, y):
+    def divide(x: np.ndarray, y: np.ndarray) -> Any:
         z = np.asarray(np.divide(x, y))
         lost = (y == 0) | np.isnan(z.real) & np.isnan(z.imag)
         if not lost.any():
@@ -82,7 +86,7 @@ def complex_quotient(dtype):
     return divide
 
 
-def _repaired(z, x, y, lost):
+def _repaired(z: np.ndarray, x: np.ndarray, y: np.ndarray, lost: Any) -> Any:
     z = np.array(z)
     a, b, c, d = x.real[lost], x.imag[lost], y.real[lost], y.imag[lost]
     real, imag = z.real[lost], z.imag[lost]

@@ -1,10 +1,13 @@
 """Matrix products: dot_general as one `matmul`."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule, wide
 
 # Multiplications up to which OpenBLAS uses one thread. On a busy machine waiting for the second one costs
 # milliseconds: a product of 512 x 512 matrices took 1.6 ms at best and 70 ms in the median, in parts of this
@@ -14,7 +17,7 @@ _SERIAL = 1 << 18
 _LEAST = 4  # rows of a part
 
 
-def matmul(a_shape, b_shape):
+def matmul(a_shape: Any, b_shape: Any) -> Any:
     """`np.matmul` for operands of these shapes, in parts that one thread computes where that is possible."""
     *batch, m, k = a_shape
     n = b_shape[-1]
@@ -23,7 +26,7 @@ def matmul(a_shape, b_shape):
         return np.matmul
     whole = m - m % rows
 
-    def product(x, y):
+    def product(x: np.ndarray, y: np.ndarray) -> Any:
         out = np.empty((m, n), np.result_type(x, y))
         np.matmul(x[:whole].reshape(-1, rows, k), y, out=out[:whole].reshape(-1, rows, n))
         if whole < m:
@@ -33,7 +36,7 @@ def matmul(a_shape, b_shape):
     return product
 
 
-def stacked_matmul(x, y):
+def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
     """`np.matmul` of stacks of matrices [..., m, k] and [..., k, n], in parts that one thread computes where
     that is possible."""
     (m, k), n = x.shape[-2:], y.shape[-1]
@@ -50,7 +53,7 @@ def stacked_matmul(x, y):
 
 
 @rule("dot_general")
-def _dot_general(params, ins, outs):
+def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
     a, b, shape, dtype = ins[0].shape, ins[1].shape, outs[0].shape, outs[0].dtype
     inner = wide(dtype)
@@ -72,7 +75,7 @@ def _dot_general(params, ins, outs):
 
     times = matmul(a_shape, b_shape)
 
-    def product(x, y):
+    def product(x: np.ndarray, y: np.ndarray) -> Any:
         x = x.transpose(a_order).reshape(a_shape).astype(inner, copy=False)
         y = y.transpose(b_order).reshape(b_shape).astype(inner, copy=False)
         return times(x, y).reshape(shape).astype(dtype, copy=False)

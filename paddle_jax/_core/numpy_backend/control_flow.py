@@ -1,22 +1,28 @@
 """Loops and branches: their bodies are plans of their own."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.numpy_backend.plan import Plan
-from paddle_jax._core.numpy_backend.rules import Refusal, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
 
 @rule("while")
-def _while(params, ins, outs):
+def _while(params: Params, ins: Avals, outs: Avals) -> Run:
     n, m = params["cond_nconsts"], params["body_nconsts"]
     condition, body = Plan(params["cond_jaxpr"]), Plan(params["body_jaxpr"])
     if outs and condition.shapes[0] != ():
         raise Refusal("a loop with one condition per element is compiled")
 
-    def loop(*operands):
-        fixed, outer, state = operands[:n], operands[n : n + m], operands[n + m :]
-        while condition.execute((*fixed, *state))[0]:
-            state = body.execute((*outer, *state))
+    def loop(*operands: Any) -> Any:
+        condition_consts = operands[:n]
+        body_consts = operands[n : n + m]
+        state = operands[n + m :]
+        while condition.execute((*condition_consts, *state))[0]:
+            state = body.execute((*body_consts, *state))
         return state
 
     loop.inner = (condition, body)
@@ -24,20 +30,22 @@ def _while(params, ins, outs):
 
 
 @rule("cond")
-def _cond(params, ins, outs):
+def _cond(params: Params, ins: Avals, outs: Avals) -> Run:
     branches = [Plan(each) for each in params["branches"]]
     last = len(branches) - 1
 
-    def choose(which, *operands):
-        return branches[min(max(int(which), 0), last)].execute(operands)
+    def choose(index: Any, *operands: Any) -> Any:
+        return branches[min(max(int(index), 0), last)].execute(operands)
 
     choose.inner = branches
     return choose
 
 
-def _parts(params, ins, outs):
-    """How many operands of a scan are constants, and how many carry a state: JAX 0.12 keeps trees with a leaf
-    for each in place of the numbers."""
+def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
+    """(number of constants, number of operands in the state) of a scan.
+
+    JAX 0.12 has trees with a leaf for each operand in place of the numbers.
+    """
     if "ft_in" not in params:
         return params["num_consts"], params["num_carry"]
     n, m, slices = map(len, params["ft_in"].unpack())
@@ -48,15 +56,15 @@ def _parts(params, ins, outs):
 
 
 @rule("scan")
-def _scan(params, ins, outs):
-    n, m = _parts(params, ins, outs)
+def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
+    n, m = _counts(params, ins, outs)
     length = params["length"]
     body, avals = Plan(params["jaxpr"]), outs[m:]
     steps = range(length - 1, -1, -1) if params["reverse"] else range(length)
     if any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs)):
         raise Refusal("a scan over random keys is compiled")
 
-    def scan(*operands):
+    def scan(*operands: Any) -> Any:
         fixed, state, slices = operands[:n], operands[n : n + m], operands[n + m :]
         stacks = [np.empty(a.shape, a.dtype) for a in avals]
         for t in steps:
@@ -71,8 +79,8 @@ def _scan(params, ins, outs):
 
 
 @rule("platform_index")
-def _platform_index(params, ins, outs):
-    """Which of several forms is for the CPU."""
+def _platform_index(params: Params, ins: Avals, outs: Avals) -> Run:
+    """The number of the branch that is for the CPU."""
     for k, names in enumerate(params["platforms"]):
         if names is None or "cpu" in names:
             index = np.asarray(k, outs[0].dtype)

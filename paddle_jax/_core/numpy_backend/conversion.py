@@ -1,12 +1,16 @@
 """Changes of type: conversion as XLA's CPU compiler does it, bits seen as another type, reduced precision."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import is_low, rule, size_of
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, is_low, rule, size_of
 
 
 @rule("convert_element_type")
-def _convert(params, ins, outs):
+def _convert(params: Params, ins: Avals, outs: Avals) -> Run:
     source, target = ins[0].dtype, outs[0].dtype
     if source == target:
         return lambda x: x
@@ -16,7 +20,7 @@ def _convert(params, ins, outs):
     return _conversion(source, target)
 
 
-def _conversion(source, target):
+def _conversion(source: Any, target: Any) -> Any:
     if target.kind == "b":
         return lambda x: x != 0
     if source.kind in "fV" and target.kind in "iu":
@@ -24,7 +28,7 @@ def _conversion(source, target):
     return lambda x: x.astype(target)
 
 
-def _saturating(source, target):
+def _saturating(source: Any, target: Any) -> Any:
     """Float to integer: the fraction is dropped, what does not fit becomes the nearest
     limit, NaN becomes 0."""
     info, low = np.iinfo(target), is_low(source)
@@ -33,7 +37,7 @@ def _saturating(source, target):
         -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0,
     )
 
-    def convert(x):
+    def convert(x: np.ndarray) -> Any:
         x = np.asarray(x)
         if low:
             x = x.astype(np.float32)
@@ -49,7 +53,7 @@ def _saturating(source, target):
 
 
 @rule("bitcast_convert_type")
-def _bitcast(params, ins, outs):
+def _bitcast(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, shape = outs[0].dtype, outs[0].shape
     if ins[0].dtype.itemsize == dtype.itemsize and size_of(ins[0]):
         return lambda x: np.ascontiguousarray(x).view(dtype).reshape(shape)
@@ -57,7 +61,7 @@ def _bitcast(params, ins, outs):
 
 
 @rule("reduce_precision")
-def _reduce_precision(params, ins, outs):
+def _reduce_precision(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, exponent, mantissa = outs[0].dtype, params["exponent_bits"], params["mantissa_bits"]
     info = np.finfo(dtype) if dtype.kind == "f" else None
     if info is not None and exponent >= info.nexp and mantissa >= info.nmant:
@@ -65,7 +69,7 @@ def _reduce_precision(params, ins, outs):
     return _rounded_to(dtype, exponent, mantissa)
 
 
-def _rounded_to(dtype, exponent_bits, mantissa_bits):
+def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
     """Rounds to the nearest even number of fewer mantissa bits; too large becomes
     infinite, too small zero."""
     import ml_dtypes
@@ -79,7 +83,7 @@ def _rounded_to(dtype, exponent_bits, mantissa_bits):
     largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)
     infinity = bits.type(((1 << info.nexp) - 1) << info.nmant)
 
-    def rounded(x):
+    def rounded(x: np.ndarray) -> Any:
         x = np.ascontiguousarray(x)
         b = x.view(bits)
         if drop:

@@ -1,20 +1,24 @@
 """Convolutions as matrix products over windows (im2col); the windows are a strided view of
 the padded operand."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.numpy_backend.contraction import stacked_matmul
 from paddle_jax._core.numpy_backend.layout import placed
-from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
 
 _WINDOWS = 1 << 23  # bytes of windows at a time
 _LARGEST = 1 << 27  # bytes of windows of one example
 
 
 @rule("conv_general_dilated")
-def _convolution(params, ins, outs):
+def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
     dims, groups = params["dimension_numbers"], params["feature_group_count"]
     dtype = outs[0].dtype
     inner = wide(dtype)
@@ -35,7 +39,7 @@ def _convolution(params, ins, outs):
     if windows > _LARGEST:
         raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
 
-    def convolve(x, w):
+    def convolve(x: np.ndarray, w: np.ndarray) -> Any:
         x = x.transpose(dims.lhs_spec).astype(inner, copy=False)
         w = w.transpose(dims.rhs_spec).astype(inner, copy=False)
         if batch_groups > 1:  # groups of the batch become groups of channels
@@ -51,7 +55,7 @@ def _convolution(params, ins, outs):
     return convolve
 
 
-def _padded(x, padding, spread):
+def _padded(x: np.ndarray, padding: Sequence[Any], spread: Any) -> Any:
     """x [n, c, ...] with its elements `spread` apart and zeros around; negative padding cuts off."""
     if all(p == (0, 0) for p in map(tuple, padding)) and all(s == 1 for s in spread):
         return x
@@ -61,7 +65,9 @@ def _padded(x, padding, spread):
     return y
 
 
-def _grouped(x, w, groups, strides, dilation, out):
+def _grouped(
+    x: np.ndarray, w: np.ndarray, groups: int, strides: Sequence[int], dilation: Sequence[int], out: Any
+) -> Any:
     """x [n, groups * i, ...] and w [o, i, window...] to [n, o, ...], some examples at a time."""
     if 0 in out or 0 in x.shape or 0 in w.shape:
         return np.zeros(out, x.dtype)
@@ -76,7 +82,9 @@ def _grouped(x, w, groups, strides, dilation, out):
     return y
 
 
-def _product(x, w, groups, strides, dilation, places):
+def _product(
+    x: np.ndarray, w: np.ndarray, groups: int, strides: Sequence[int], dilation: Sequence[int], places: Any
+) -> Any:
     """As `_grouped`, with the windows of all examples in memory."""
     n, o, i, window, channel = len(x), w.shape[0], w.shape[1], w.shape[2:], x.strides[1]
     near, far = ([s * d for s, d in zip(x.strides[2:], steps, strict=True)] for steps in (dilation, strides))
@@ -107,7 +115,7 @@ class _Taps:
     of numbers do for products of matrices.
     """
 
-    def __init__(self, params, ins, out):
+    def __init__(self, params: Params, ins: Avals, out: Any) -> None:
         plan, shapes = params["plan"], params["shapes"]
         (n, c, *self.sizes), (o, i, *self.window) = shapes.x, shapes.weight
         if out.dtype.kind not in "fVc" or any(p < 0 for pair in plan.pads for p in pair):
@@ -135,10 +143,10 @@ class _Taps:
             for at in np.ndindex(*self.window)
         ]
 
-    def widened(self, x):
+    def widened(self, x: np.ndarray) -> Any:
         return x.astype(self.inner, copy=False)
 
-    def images(self, x):
+    def images(self, x: np.ndarray) -> Any:
         """x with its padding."""
         x = self.widened(x)
         if any(map(any, self.plan.pads)):
@@ -147,11 +155,11 @@ class _Taps:
             x = padded
         return x.reshape(*self.image, *self.padded)
 
-    def met(self, image):
+    def met(self, image: np.ndarray) -> Any:
         """What each element meets: [n, groups, channels, positions]."""
         return (image[(..., *place)].reshape(*self.image, -1) for place in self.places)
 
-    def windows(self, image):
+    def windows(self, image: np.ndarray) -> Any:
         """What all meet: [groups, channels, elements, n, positions]."""
         n, groups, channels = self.image
         out = np.empty((groups, channels, self.elements, n, math.prod(self.plan.out)), image.dtype)
@@ -159,28 +167,28 @@ class _Taps:
             out[:, :, k] = x.transpose(1, 2, 0, 3)
         return out
 
-    def weights(self, w):
+    def weights(self, w: np.ndarray) -> Any:
         return self.widened(w).reshape(*self.weight, -1)
 
-    def results(self, g):
+    def results(self, g: np.ndarray) -> Any:
         return self.widened(g).reshape(*self.result, -1)
 
-    def done(self, x):
+    def done(self, x: np.ndarray) -> Any:
         return x.reshape(self.shape).astype(self.dtype, copy=False)
 
 
 @rule("convolution_result")
-def _result(params, ins, outs):
+def _result(params: Params, ins: Avals, outs: Avals) -> Run:
     taps = _Taps(params, ins, outs[0])
     n, groups, _ = taps.image
 
-    def by_elements(x, w):
+    def by_elements(x: np.ndarray, w: np.ndarray) -> Any:
         w, y = taps.weights(w), 0
         for k, met in enumerate(taps.met(taps.images(x))):
             y = y + met * w[:, :, 0, k, None]
         return taps.done(y)
 
-    def by_windows(x, w):
+    def by_windows(x: np.ndarray, w: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, taps.weight[2] * taps.elements, -1)
         y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
         return taps.done(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
@@ -189,10 +197,10 @@ def _result(params, ins, outs):
 
 
 @rule("convolution_image")
-def _image(params, ins, outs):
+def _image(params: Params, ins: Avals, outs: Avals) -> Run:
     taps = _Taps(params, ins, outs[0])
 
-    def met(g, w):
+    def met(g: np.ndarray, w: np.ndarray) -> Any:
         """What each element adds up to what it meets."""
         if taps.single and taps.weight[1] == 1:
             return (g * w[:, :, 0, k, None] for k in range(taps.elements))
@@ -200,7 +208,7 @@ def _image(params, ins, outs):
         products = stacked_matmul(transposed, g).reshape(*taps.image[:2], taps.elements, taps.weight[2], -1)
         return (products[:, :, k] for k in range(taps.elements))
 
-    def run(g, w):
+    def run(g: np.ndarray, w: np.ndarray) -> Any:
         g = taps.results(g)
         image = np.zeros((*taps.image, *taps.padded), g.dtype)
         for place, part in zip(taps.places, met(g, taps.weights(w)), strict=True):
@@ -211,17 +219,17 @@ def _image(params, ins, outs):
 
 
 @rule("convolution_kernel")
-def _kernel(params, ins, outs):
+def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
     taps = _Taps(params, ins, outs[0])
     n, groups, channels = taps.image
 
-    def by_elements(g, x):
+    def by_elements(g: np.ndarray, x: np.ndarray) -> Any:
         g = taps.results(g)
         return taps.done(
             np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1)
         )
 
-    def by_windows(g, x):
+    def by_windows(g: np.ndarray, x: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
         return taps.done(stacked_matmul(rows, columns.swapaxes(1, 2)))

@@ -5,11 +5,14 @@ The constants were measured on two cores of a Xeon with AVX-512 (jaxlib 0.10, Nu
 about three they hold elsewhere.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import is_low, size_of
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, is_low, size_of
 
 CALL = 2e-6  # seconds per call of a plan
 STEP = 2e-6  # seconds per equation, whatever its size
@@ -17,7 +20,7 @@ STEP = 2e-6  # seconds per equation, whatever its size
 PER_ELEMENT = 0.3
 
 
-def _each(nanoseconds, names):
+def _each(nanoseconds: Any, names: Any) -> Any:
     return dict.fromkeys(names.split(), nanoseconds)
 
 
@@ -87,7 +90,7 @@ COMPILE = {
 }
 
 
-def cost(name, params, ins, outs, run) -> float:
+def cost(name: str, params: Params, ins: Avals, outs: Avals, run: Run) -> float:
     """Estimated seconds of one equation in NumPy; of one trip for a loop of unknown length."""
     inner = getattr(run, "inner", None)
     if inner is not None:
@@ -102,13 +105,13 @@ def cost(name, params, ins, outs, run) -> float:
     return STEP + SEVERAL.get(name, 0) + 1e-9 * ELEMENT.get(name, PER_ELEMENT) * max(arrays, default=0)
 
 
-def compile_cost(name, run) -> float:
+def compile_cost(name: str, run: Run) -> float:
     """Estimated seconds that one more equation adds to a compilation."""
     inner = sum(p.compile_cost - COMPILE_BASE for p in getattr(run, "inner", ()))
     return inner + COMPILE.get(name, COMPILE_EQUATION)
 
 
-def _weight(dtype):
+def _weight(dtype: np.dtype) -> Any:
     """How much an element costs, compared with float32."""
     if not isinstance(dtype, np.dtype):
         return 2
@@ -117,14 +120,14 @@ def _weight(dtype):
     return max(dtype.itemsize / 4, 0.5) * (3 if dtype.kind == "c" else 1)
 
 
-def _product(dtype):
+def _product(dtype: np.dtype) -> Any:
     """How much a multiplication and addition in a matrix product costs, compared with float32."""
     if dtype.kind in "iub":
         return 50.0  # no BLAS
     return (4.0 if dtype.kind == "c" else 1.0) * max(dtype.itemsize / 4, 1)
 
 
-def _dot_general(params, ins, outs):
+def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     (left, _), _ = params["dimension_numbers"]
     flops = 2 * size_of(outs[0]) * math.prod(ins[0].shape[k] for k in left)
     return (
@@ -133,7 +136,7 @@ def _dot_general(params, ins, outs):
     )
 
 
-def _convolution(params, ins, outs):
+def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
     dims = params["dimension_numbers"]
     window = math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
     places = size_of(outs[0]) // max(outs[0].shape[dims.out_spec[1]], 1)
@@ -143,7 +146,7 @@ def _convolution(params, ins, outs):
     )
 
 
-def _by_taps(params, ins, outs):
+def _by_taps(params: Params, ins: Avals, outs: Avals) -> Run:
     shapes, dtype = params["shapes"], outs[0].dtype
     window = math.prod(shapes.weight[2:])
     met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
@@ -151,38 +154,38 @@ def _by_taps(params, ins, outs):
     return each + 2 * math.prod(shapes.out) * shapes.weight[1] * window / (0.5 * FLOPS) * _product(dtype)
 
 
-def _polynomial(params, ins, outs):
+def _polynomial(params: Params, ins: Avals, outs: Avals) -> Run:
     return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * _weight(outs[0].dtype))
 
 
-def _sort(params, ins, outs):
+def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
     n = max(map(size_of, ins))
     return 1e-9 * n * (10 * math.log2(max(n, 2)) + 10 * len(ins))
 
 
-def _gather(params, ins, outs):
+def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
     return 1e-9 * (15 * math.prod(ins[1].shape[:-1]) + 0.7 * size_of(outs[0]))
 
 
-def _scatter(params, ins, outs):
+def _scatter(params: Params, ins: Avals, outs: Avals) -> Run:
     return 1e-9 * (20 * math.prod(ins[1].shape[:-1]) + 5 * size_of(ins[2]) + 0.5 * size_of(ins[0]))
 
 
-def _windows(params, ins, outs):
+def _windows(params: Params, ins: Avals, outs: Avals) -> Run:
     return 1e-9 * size_of(outs[0]) * math.prod(params["window_dimensions"]) * 2
 
 
-def _integer_division(params, ins, outs):
+def _integer_division(params: Params, ins: Avals, outs: Avals) -> Run:
     return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else _weight(outs[0].dtype))
 
 
-def _factorisation(params, ins, outs):
+def _factorisation(params: Params, ins: Avals, outs: Avals) -> Run:
     n = max(ins[0].shape[-2:], default=1)
     matrices = size_of(ins[0]) // max(math.prod(ins[0].shape[-2:]), 1)
     return matrices * (1e-5 + 20 * n**3 / FLOPS * _product(outs[0].dtype))
 
 
-def _fft(params, ins, outs):
+def _fft(params: Params, ins: Avals, outs: Avals) -> Run:
     n = max(size_of(ins[0]), size_of(outs[0]))
     return 1e-9 * n * math.log2(max(n, 2))
 

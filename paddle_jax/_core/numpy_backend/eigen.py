@@ -1,18 +1,22 @@
 """Eigenvalues and singular values, by the LAPACK routines that jaxlib calls."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.numpy_backend.linalg import by_matrix, lapack, workspace
-from paddle_jax._core.numpy_backend.rules import Refusal, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
 
-def _refuse_empty(name, ins):
+def _refuse_empty(name: str, ins: Avals) -> None:
     if 0 in ins[0].shape:
         raise Refusal(f"{name} of nothing is compiled")
 
 
 @rule("eigh")
-def _eigh(params, ins, outs):
+def _eigh(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, n = ins[0].dtype, ins[0].shape[-1]
     _refuse_empty("eigh", ins)
     if params.get("subset_by_index") not in (None, (0, n)) or params.get("algorithm") is not None:
@@ -20,7 +24,7 @@ def _eigh(params, ins, outs):
     name, lower = ("heevd" if dtype.kind == "c" else "syevd"), int(params["lower"])
     solver = lapack(name, dtype)
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         w, v, info = solver(a, lower=lower)
         return [v, w] if info == 0 else None
 
@@ -28,7 +32,7 @@ def _eigh(params, ins, outs):
 
 
 @rule("svd")
-def _svd(params, ins, outs):
+def _svd(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, (m, n), algorithm = ins[0].dtype, ins[0].shape[-2:], params.get("algorithm")
     _refuse_empty("svd", ins)
     if params.get("subset_by_index") not in (None, (0, min(m, n))) or getattr(
@@ -39,7 +43,7 @@ def _svd(params, ins, outs):
     options = {"compute_uv": int(params["compute_uv"]), "full_matrices": int(params["full_matrices"])}
     size = workspace("gesdd", dtype, m, n, **options)
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         u, s, v, info = gesdd(a, lwork=size, **options)
         return [s, u, v][: len(outs)] if info == 0 else None
 
@@ -47,7 +51,7 @@ def _svd(params, ins, outs):
 
 
 @rule("eig")
-def _eig(params, ins, outs):
+def _eig(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, n = ins[0].dtype, ins[0].shape[-1]
     _refuse_empty("eig", ins)
     left, right = bool(params["compute_left_eigenvectors"]), bool(params["compute_right_eigenvectors"])
@@ -56,7 +60,7 @@ def _eig(params, ins, outs):
     geev = lapack("geev", dtype)
     size = workspace("geev", dtype, n, compute_vl=int(left), compute_vr=int(right))
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         if not np.isfinite(a).all():
             return None
         *w, vl, vr, info = geev(a, lwork=size, compute_vl=int(left), compute_vr=int(right))
@@ -72,7 +76,7 @@ def _eig(params, ins, outs):
     return by_matrix(decompose, ins, outs)
 
 
-def _paired(imaginary, v, dtype):
+def _paired(imaginary: Any, v: Any, dtype: np.dtype) -> Any:
     """Complex eigenvectors of a real matrix: LAPACK keeps real and imaginary part of a conjugate
     pair in two columns."""
     vectors, k = v.astype(dtype), 0
@@ -86,17 +90,17 @@ def _paired(imaginary, v, dtype):
 
 
 @rule("schur")
-def _schur(params, ins, outs):
+def _schur(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = ins[0].dtype
     _refuse_empty("schur", ins)
     if params.get("sort_eig_vals"):
         raise Refusal("schur with sorting is compiled")
     gees, wanted = lapack("gees", dtype), int(params["compute_schur_vectors"])
 
-    def nothing(*_):
+    def nothing(*_: Any) -> Any:
         return None
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         size = int(gees(nothing, a, lwork=-1)[-2][0].real)
         t, *_, v, _, info = gees(nothing, a, compute_v=wanted, lwork=size)
         return [t, v][: len(outs)] if info == 0 else None
@@ -105,14 +109,14 @@ def _schur(params, ins, outs):
 
 
 @rule("hessenberg")
-def _hessenberg(params, ins, outs):
+def _hessenberg(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, n = ins[0].dtype, ins[0].shape[-1]
     if n < 2:
         raise Refusal("hessenberg of a single number is compiled")
     gehrd = lapack("gehrd", dtype)
     size = workspace("gehrd", dtype, n, lo=0, hi=n - 1)
 
-    def reduce(a):
+    def reduce(a: np.ndarray) -> Any:
         h, taus, info = gehrd(a, lo=0, hi=n - 1, lwork=size)
         return [h, taus] if info == 0 else None
 
@@ -120,13 +124,13 @@ def _hessenberg(params, ins, outs):
 
 
 @rule("tridiagonal")
-def _tridiagonal(params, ins, outs):
+def _tridiagonal(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, n = ins[0].dtype, ins[0].shape[-1]
     name, lower = ("hetrd" if dtype.kind == "c" else "sytrd"), int(params["lower"])
     solver = lapack(name, dtype)
     size = workspace(name, dtype, n, lower=lower)
 
-    def reduce(a):
+    def reduce(a: np.ndarray) -> Any:
         c, d, e, taus, info = solver(a, lower=lower, lwork=size)
         return [c, d, e, taus] if info == 0 else None
 

@@ -1,11 +1,25 @@
 """Arithmetic, comparison and elementary functions. Rounding, NaN and the sign of zero follow
 XLA's CPU compiler."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.numpy_backend.complex_numbers import complex_function, complex_quotient, complex_square
 from paddle_jax._core.numpy_backend.integers import quotient
-from paddle_jax._core.numpy_backend.rules import Refusal, always, in_wide, rule, size_of, wide
+from paddle_jax._core.numpy_backend.rules import (
+    Avals,
+    Params,
+    Refusal,
+    Run,
+    always,
+    in_wide,
+    rule,
+    size_of,
+    wide,
+)
 
 _LARGE = 1 << 15  # elements
 PLAIN = {
@@ -49,9 +63,9 @@ for _name, _ufunc in PLAIN.items():
     always(_ufunc, _name)
 
 
-def _elementary(name, ufunc):
+def _elementary(name: str, ufunc: Any) -> None:
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         if outs[0].dtype.kind == "c":
             return complex_function(name, ufunc, outs[0].dtype)
         return in_wide(ufunc, ins, outs[0])
@@ -72,7 +86,7 @@ for _name, _ufunc in ELEMENTARY.items():
     "sharding_constraint",
     "layout_constraint",
 )
-def _identity(params, ins, outs):
+def _identity(params: Params, ins: Avals, outs: Avals) -> Run:
     if len(outs) != 1:
         return lambda *operands: operands
     multiple = "devices" in params  # device_put gives a list
@@ -83,15 +97,15 @@ always(lambda *operands: operands, "optimization_barrier")
 
 
 @rule("mul")
-def _mul(params, ins, outs):
+def _mul(params: Params, ins: Avals, outs: Avals) -> Run:
     if any(a.dtype != outs[0].dtype for a in ins):  # the parameter out_dtype of newer versions
         raise Refusal("a product of another dtype than its factors is compiled")
     return np.multiply
 
 
-def _bound(name, ufunc):
+def _bound(name: str, ufunc: Any) -> None:
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         if outs[0].dtype.kind == "c":
             raise Refusal(f"{name} of complex numbers is compiled")  # NumPy and XLA order NaN differently
         return ufunc
@@ -102,25 +116,25 @@ _bound("min", np.minimum)
 
 
 @rule("square")
-def _square(params, ins, outs):
+def _square(params: Params, ins: Avals, outs: Avals) -> Run:
     return np.square if outs[0].dtype.kind != "c" else complex_square
 
 
 @rule("one_minus_square")
-def _one_minus_square(params, ins, outs):
+def _one_minus_square(params: Params, ins: Avals, outs: Avals) -> Run:
     """1 - x^2 as (1 + x)(1 - x), which is precise next to one."""
     one = np.ones((), outs[0].dtype)
     return lambda x: (one + x) * (one - x)
 
 
 @rule("polynomial")
-def _polynomial(params, ins, outs):
+def _polynomial(params: Params, ins: Avals, outs: Avals) -> Run:
     """Horner's rule; JAX runs long ones as a loop that starts from zero, so that infinity gives NaN."""
     unroll = params.get("unroll")
     loop = len(ins) - 1 > (8 if unroll is None else unroll)
     shape, zero = outs[0].shape, np.zeros((), outs[0].dtype)
 
-    def horner(x, *coefficients):
+    def horner(x: np.ndarray, *coefficients: Any) -> Any:
         y = zero * x + coefficients[-1] if loop else coefficients[-1]
         for c in coefficients[-2::-1]:
             y = y * x + c
@@ -130,7 +144,7 @@ def _polynomial(params, ins, outs):
 
 
 @rule("masked_product")
-def _masked_product(params, ins, outs):
+def _masked_product(params: Params, ins: Avals, outs: Avals) -> Run:
     zero = np.zeros((), outs[0].dtype)
     if ins[0].shape == ins[1].shape:
         select = _select(None, [ins[1], outs[0], outs[0]], outs)
@@ -139,14 +153,14 @@ def _masked_product(params, ins, outs):
 
 
 @rule("exp2")
-def _exp2(params, ins, outs):
+def _exp2(params: Params, ins: Avals, outs: Avals) -> Run:
     """JAX's definition, exp(x log 2), with its error of some units in the last place."""
     factor = np.log(2.0).astype(outs[0].dtype)
     return lambda x: np.exp(x * factor)
 
 
 @rule("log2")
-def _log2(params, ins, outs):
+def _log2(params: Params, ins: Avals, outs: Avals) -> Run:
     """JAX's definition, log(x) / log 2, with the error of the product."""
     dtype = outs[0].dtype
     factor = np.asarray(1.4426950408889634).astype(ins[0].dtype)
@@ -161,7 +175,7 @@ def _log2(params, ins, outs):
 
 
 @rule("sign")
-def _sign(params, ins, outs):
+def _sign(params: Params, ins: Avals, outs: Avals) -> Run:
     kind = outs[0].dtype.kind
     if kind in "fV":
         return lambda x: np.copysign(np.sign(x), x)  # np.sign loses the sign of zero
@@ -169,7 +183,7 @@ def _sign(params, ins, outs):
 
 
 @rule("rsqrt")
-def _rsqrt(params, ins, outs):
+def _rsqrt(params: Params, ins: Avals, outs: Avals) -> Run:
     one = np.ones((), wide(outs[0].dtype))
     if outs[0].dtype.kind == "c":
         return complex_function("rsqrt", lambda x: 1 / np.sqrt(x), outs[0].dtype)
@@ -177,7 +191,7 @@ def _rsqrt(params, ins, outs):
 
 
 @rule("logistic")
-def _logistic(params, ins, outs):
+def _logistic(params: Params, ins: Avals, outs: Avals) -> Run:
     if outs[0].dtype == np.float16:  # XLA rounds each step, and exp(-x) overflows
         return lambda x: np.float16(1) / (np.float16(1) + np.exp(-x))
     one = np.ones((), wide(outs[0].dtype))
@@ -185,7 +199,7 @@ def _logistic(params, ins, outs):
 
 
 @rule("integer_pow")
-def _integer_pow(params, ins, outs):
+def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
     y, dtype = params["y"], outs[0].dtype
     if y == 2:
         return lambda x: x * x
@@ -193,7 +207,7 @@ def _integer_pow(params, ins, outs):
         return lambda x: np.ones(outs[0].shape, dtype)
     one = np.ones((), wide(outs[0].dtype))
 
-    def power(x):
+    def power(x: np.ndarray) -> Any:
         product, n = None, abs(y)
         while n:
             if n & 1:
@@ -207,7 +221,7 @@ def _integer_pow(params, ins, outs):
 
 
 @rule("pow")
-def _pow(params, ins, outs):
+def _pow(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind not in "fVc":
         raise Refusal("pow of integers is compiled")
@@ -219,12 +233,12 @@ def _pow(params, ins, outs):
 
 
 @rule("round")
-def _round(params, ins, outs):
+def _round(params: Params, ins: Avals, outs: Avals) -> Run:
     if int(params["rounding_method"]) == 1:  # to the nearest even number
         return np.rint
     half = outs[0].dtype.type(0.5)
 
-    def away_from_zero(x):
+    def away_from_zero(x: np.ndarray) -> Any:
         whole = np.trunc(x)
         return np.copysign(
             np.where(np.abs(x - whole) >= half, whole + np.copysign(outs[0].dtype.type(1), x), whole), x
@@ -239,12 +253,12 @@ always(lambda low, x, high: np.minimum(np.maximum(x, low), high), "clamp")
 always(lambda x, y: np.where(x == y, y, np.nextafter(x, y)), "nextafter")
 
 
-def _blend(dtype):
+def _blend(dtype: np.dtype) -> Any:
     """Selection by bits: on truth values without order `np.where` guesses a branch for each, which takes
     five times as long."""
     bits = np.dtype(f"i{dtype.itemsize}")
 
-    def blend(which, no, yes):
+    def blend(which: Any, no: Any, yes: Any) -> Any:
         mask = np.negative(which.view(np.int8), dtype=bits)
         no, yes = no.view(bits), yes.view(bits)
         chosen = no ^ yes
@@ -256,7 +270,7 @@ def _blend(dtype):
 
 
 @rule("select_n")
-def _select(params, ins, outs):
+def _select(params: Params, ins: Avals, outs: Avals) -> Run:
     if len(ins) == 2:
         return lambda which, only: only
     if ins[0].dtype == bool:
@@ -265,7 +279,7 @@ def _select(params, ins, outs):
             return _blend(dtype)
         return lambda which, no, yes: np.where(which, yes, no)
 
-    def choose(which, *cases):
+    def choose(which: Any, *cases: Any) -> Any:
         chosen = cases[-1]
         for k in range(len(cases) - 2, -1, -1):
             chosen = np.where(which <= k, cases[k], chosen)
@@ -275,7 +289,7 @@ def _select(params, ins, outs):
 
 
 @rule("div")
-def _div(params, ins, outs):
+def _div(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind == "c":
         return complex_quotient(dtype)
@@ -285,7 +299,7 @@ def _div(params, ins, outs):
 
 
 @rule("rem")
-def _rem(params, ins, outs):
+def _rem(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind in "fV":
         return in_wide(np.fmod, ins, outs[0])

@@ -1,16 +1,18 @@
 """Fourier transforms: pocketfft, in the precision of the operand."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule
 
 TRANSFORMS = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
 
 
 @rule("fft")
-def _fft(params, ins, outs):
+def _fft(params: Params, ins: Avals, outs: Avals) -> Run:
     lengths, name, dtype = tuple(params["fft_lengths"]), params["fft_type"].name, outs[0].dtype
     rank = len(ins[0].shape)
     axes = tuple(range(rank - len(lengths), rank))

@@ -1,5 +1,11 @@
-"""A closed jaxpr as one list of equations over numbered slots: inner calls opened, what
-nobody needs left out."""
+"""Flattens a closed jaxpr to one list of equations over numbered slots.
+
+Inner calls are inlined, and equations that no result needs are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -31,32 +37,41 @@ INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 class Flat:
     """Equations over slots. Slots 0 .. arity - 1 are the operands.
 
-    equations: [(primitive, params, in slots, out slots, in avals, out avals)]. constants: {slot: array}.
-    results: slots. avals: of each slot.
+    Attributes:
+        avals: list of the avals of all slots.
+        constants: dict from slots to read-only arrays.
+        equations: list of (primitive, params, in slots, out slots, in avals, out avals).
+        results: list of the slots of the results.
+        arity: int, number of operands.
     """
 
     __slots__ = ("arity", "avals", "constants", "equations", "results")
 
-    def __init__(self):
-        self.avals, self.constants, self.equations, self.results, self.arity = [], {}, [], [], 0
+    def __init__(self) -> None:
+        self.avals: list[Any] = []
+        self.constants: dict[int, np.ndarray] = {}
+        self.equations: list[tuple] = []
+        self.results: list[int] = []
+        self.arity = 0
 
-    def slot(self, aval):
+    def slot(self, aval: Any) -> int:
+        """A new slot."""
         self.avals.append(aval)
         return len(self.avals) - 1
 
-    def constant(self, value, aval):
+    def constant(self, value: Any, aval: Any) -> int:
         """The slot of a constant, as a read-only array."""
         dtype = aval.dtype
         value = np.asarray(value, dtype) if isinstance(dtype, np.dtype) else np.asarray(value)
         if value.flags.writeable:
             value = value.view()
             value.flags.writeable = False
-        s = self.slot(aval)
-        self.constants[s] = value
-        return s
+        slot = self.slot(aval)
+        self.constants[slot] = value
+        return slot
 
 
-def flatten(closed) -> Flat:
+def flatten(closed: Any) -> Flat:
     """The equations of a closed jaxpr that its results need."""
     jaxpr, consts = opened(closed)
     if jaxpr.effects:
@@ -64,36 +79,36 @@ def flatten(closed) -> Flat:
     flat = Flat()
     operands = [flat.slot(v.aval) for v in jaxpr.invars]
     flat.arity = len(operands)
-    flat.results = _open(flat, jaxpr, consts, operands)
+    flat.results = _inline(flat, jaxpr, consts, operands)
     _mask_products(flat)
     _drop_dead(flat)
     return flat
 
 
-def opened(closed):
+def opened(closed: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) of a jaxpr, closed or not."""
     inner = getattr(closed, "jaxpr", None)
     return (closed, ()) if inner is None or not hasattr(closed, "consts") else (inner, closed.consts)
 
 
-def _open(flat, jaxpr, consts, operands):
+def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[int]:
     """Appends the equations of a jaxpr, and of those it calls; gives the slots of its results."""
     env = dict(zip(jaxpr.invars, operands, strict=True))
     for v, c in zip(jaxpr.constvars, consts, strict=True):
         env[v] = flat.constant(c, v.aval)
 
-    def read(v):
+    def read(v: Any) -> int:
         return flat.constant(v.val, v.aval) if hasattr(v, "val") else env[v]
 
     for equation in jaxpr.eqns:
         ins = [read(v) for v in equation.invars]
         name = equation.primitive.name
         if name in CALLS:
-            outs = _open(flat, *_callee(equation), ins)
+            outs = _inline(flat, *_callee(equation), ins)
         elif name == "call_hi_primitive":
-            outs = _open(flat, *_expanded(equation), ins)
+            outs = _inline(flat, *_expanded(equation), ins)
         elif name == "custom_linear_solve":
-            outs = _open(flat, *_solver(equation, ins))
+            outs = _inline(flat, *_solver(equation, ins))
         else:
             outs = [flat.slot(v.aval) for v in equation.outvars]
             avals = [v.aval for v in equation.invars], [v.aval for v in equation.outvars]
@@ -102,7 +117,7 @@ def _open(flat, jaxpr, consts, operands):
     return [read(v) for v in jaxpr.outvars]
 
 
-def _callee(equation):
+def _callee(equation: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) that a call runs; a call whose parameters do not match its operands is refused."""
     for name in INNER:
         if name in equation.params:
@@ -116,7 +131,7 @@ def _callee(equation):
     raise Refusal(f"primitive '{equation.primitive.name}': its inner jaxpr was not found")
 
 
-def _expanded(equation):
+def _expanded(equation: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) of what a primitive of JAX 0.12 that is defined by others stands for."""
     import jax
 
@@ -136,7 +151,7 @@ def _expanded(equation):
     return opened(closed)
 
 
-def _solver(equation, ins):
+def _solver(equation: Any, ins: list[int]) -> tuple[Any, Any, list[int]]:
     """(jaxpr, constants, operands) of what solves a linear system: the other functions are for
     its derivatives."""
     jaxprs, lengths = equation.params["jaxprs"], equation.params["const_lengths"]
@@ -145,13 +160,14 @@ def _solver(equation, ins):
     return *opened(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]
 
 
-class Masked:
+class MaskedProduct:
     """Stands for a primitive: the product of a number and a truth value."""
 
-    name, multiple_results = "masked_product", False
+    name = "masked_product"
+    multiple_results = False
 
 
-def _mask_products(flat):
+def _mask_products(flat: Flat) -> None:
     """Makes products with a truth value selections, as XLA's simplifier does: where it is false the result is
     0 also for infinity and NaN."""
     truths = {}
@@ -167,7 +183,7 @@ def _mask_products(flat):
             if side is not None:
                 slot, aval = truths[ins[side]]
                 flat.equations[n] = (
-                    Masked,
+                    MaskedProduct,
                     params,
                     [ins[1 - side], slot],
                     outs,
@@ -176,11 +192,12 @@ def _mask_products(flat):
                 )
 
 
-def _drop_dead(flat):
-    needed, kept = set(flat.results), []
+def _drop_dead(flat: Flat) -> None:
+    needed = set(flat.results)
+    kept = []
     for equation in reversed(flat.equations):
         if not needed.isdisjoint(equation[3]):
             kept.append(equation)
             needed.update(equation[2])
     flat.equations = kept[::-1]
-    flat.constants = {s: c for s, c in flat.constants.items() if s in needed}
+    flat.constants = {slot: array for slot, array in flat.constants.items() if slot in needed}

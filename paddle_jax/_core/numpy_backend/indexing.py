@@ -4,12 +4,16 @@ plus fixed offsets.
 See https://openxla.org/xla/operation_semantics#gather for what the dimension numbers mean.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.numpy_backend.reductions import monoid_of
-from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
 
 
 class Windows:
@@ -20,7 +24,9 @@ class Windows:
     windows are left out.
     """
 
-    def __init__(self, shape, sizes, batch, mapped, batched, mode):
+    def __init__(
+        self, shape: tuple[int, ...], sizes: Sequence[int], batch: Any, mapped: Any, batched: Any, mode: Any
+    ) -> None:
         self.batch, self.mapped = batch, mapped
         strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
         self.strides = np.array([strides[k] for k in mapped], np.int64)
@@ -37,7 +43,7 @@ class Windows:
             offsets = offsets[..., None] + stride * np.arange(n)
         self.offsets = offsets.reshape(-1)
 
-    def find(self, indices):
+    def find(self, indices: np.ndarray) -> Any:
         """(positions [windows, elements of one], None or which windows are inside [windows])."""
         starts = indices.reshape(-1, len(self.mapped))
         starts = (
@@ -54,7 +60,7 @@ class Windows:
         return first[:, None] + self.offsets, inside
 
 
-def _mode(params, promised):
+def _mode(params: Params, promised: Any) -> Any:
     """CLIP or FILL_OR_DROP; `promised` is what XLA does when a promise that all indices fit is broken."""
     name = getattr(params["mode"], "name", None)
     if name not in ("CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"):
@@ -63,7 +69,7 @@ def _mode(params, promised):
 
 
 @rule("gather")
-def _gather(params, ins, outs):
+def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
     dims, sizes, mode = params["dimension_numbers"], params["slice_sizes"], _mode(params, "CLIP")
     shape, batch, dtype = ins[0].shape, ins[1].shape[:-1], outs[0].dtype
     batched = dict(zip(dims.operand_batching_dims, dims.start_indices_batching_dims, strict=True))
@@ -80,7 +86,7 @@ def _gather(params, ins, outs):
         return _take(shape, axis, order, len(batch), mode, fill)
     windows = Windows(shape, sizes, batch, dims.start_index_map, batched, mode)
 
-    def gather(x, indices):
+    def gather(x: np.ndarray, indices: np.ndarray) -> Any:
         where, inside = windows.find(indices)
         y = x.reshape(-1).take(where)
         if inside is not None:
@@ -90,7 +96,7 @@ def _gather(params, ins, outs):
     return gather
 
 
-def _places(batch, window_dims, rank):
+def _places(batch: Any, window_dims: Any, rank: int) -> Any:
     """The permutation that brings [batch..., window...] to a result whose axes
     `window_dims` are the window."""
     order, rest = [0] * rank, iter(range(batch))
@@ -99,7 +105,7 @@ def _places(batch, window_dims, rank):
     return tuple(order)
 
 
-def _row_axis(shape, sizes, dims, batched):
+def _row_axis(shape: tuple[int, ...], sizes: Sequence[int], dims: Any, batched: Any) -> Any:
     """The axis when whole slices at single positions of one axis are taken, else None."""
     if (
         batched
@@ -113,7 +119,7 @@ def _row_axis(shape, sizes, dims, batched):
     )
 
 
-def _take(shape, axis, order, rank, mode, fill):
+def _take(shape: tuple[int, ...], axis: int, order: Any, rank: int, mode: Any, fill: Any) -> Any:
     """Whole slices at positions along one axis. `order` brings [batch..., window...] to the result."""
     n, clip = shape[axis], mode == "CLIP"
     limit = np.int64(n - 1)
@@ -122,7 +128,7 @@ def _take(shape, axis, order, rank, mode, fill):
     order = tuple(([*range(axis, axis + rank)] + forward)[k] for k in order)
     before, after = (1,) * axis, (1,) * (len(shape) - 1 - axis)
 
-    def take(x, indices):
+    def take(x: np.ndarray, indices: np.ndarray) -> Any:
         indices = indices[..., 0]
         if indices.dtype == np.uint64:
             indices = np.minimum(indices, np.uint64(n))
@@ -136,7 +142,7 @@ def _take(shape, axis, order, rank, mode, fill):
     return take
 
 
-def _fill(value, dtype):
+def _fill(value: Any, dtype: np.dtype) -> Any:
     """What a gather gives for windows outside."""
     if value is not None:
         return np.asarray(value).astype(dtype)
@@ -147,11 +153,11 @@ def _fill(value, dtype):
     return np.asarray(np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max, dtype)
 
 
-def _scatter(name, ufunc):
+def _scatter(name: str, ufunc: Any) -> None:
     """`ufunc` combines what is there with an update; None: the update takes its place."""
 
     @rule(*name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         update = params.get("update_jaxpr")
         if update is not None and (ufunc is None or monoid_of(update) is not ufunc):
             raise Refusal("scatter with a function of one's own is compiled")
@@ -171,7 +177,7 @@ def _scatter(name, ufunc):
         )
         inner = wide(dtype) if ufunc is not None else dtype
 
-        def scatter(x, indices, updates):
+        def scatter(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> Any:
             where, inside = windows.find(indices)
             updates = updates.transpose(order).reshape(where.shape)
             if inside is not None:

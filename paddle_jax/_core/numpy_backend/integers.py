@@ -1,8 +1,12 @@
 """Integers and bits: what XLA defines and C leaves open (division by zero, shifts past the width)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import always, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, always, rule
 
 always(np.bitwise_and, "and")  # of booleans too
 always(np.bitwise_or, "or")
@@ -10,13 +14,13 @@ always(np.bitwise_xor, "xor")
 always(np.invert, "not")
 
 
-def quotient(dtype):
+def quotient(dtype: np.dtype) -> Any:
     """Division that drops the fraction; by zero it gives all bits set."""
     one, ones = dtype.type(1), dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else -1)
     if dtype.kind == "u":
         return lambda x, y: np.where(y == 0, ones, x // np.where(y == 0, one, y))
 
-    def divide(x, y):
+    def divide(x: np.ndarray, y: np.ndarray) -> Any:
         zero = y == 0
         y = np.where(zero, one, y)
         return np.where(zero, ones, (x - np.fmod(x, y)) // y)
@@ -24,12 +28,12 @@ def quotient(dtype):
     return divide
 
 
-def _shift(name, ufunc):
+def _shift(name: str, ufunc: Any) -> None:
     """Shifts; from a distance of the width on the result is all zeros, or all copies of the sign for an
     arithmetic shift."""
 
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         dtype = outs[0].dtype
         unsigned = np.dtype(f"u{dtype.itemsize}")
         bits = unsigned.type(dtype.itemsize * 8)
@@ -37,7 +41,7 @@ def _shift(name, ufunc):
         inner = np.dtype(f"i{dtype.itemsize}") if signed else unsigned
         last = inner.type(dtype.itemsize * 8 - 1)
 
-        def shift(x, distance):
+        def shift(x: np.ndarray, distance: Any) -> Any:
             # a negative distance is a large one
             x, distance = x.astype(inner, copy=False), distance.astype(unsigned, copy=False)
             inside = distance < bits
@@ -60,18 +64,18 @@ _shift("shift_right_arithmetic", np.right_shift)
 
 
 @rule("population_count")
-def _population_count(params, ins, outs):
+def _population_count(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     unsigned = np.dtype(f"u{dtype.itemsize}")
     return lambda x: np.bitwise_count(x.astype(unsigned)).astype(dtype)
 
 
 @rule("clz")
-def _leading_zeros(params, ins, outs):
+def _leading_zeros(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     unsigned, bits = np.dtype(f"u{dtype.itemsize}"), dtype.itemsize * 8
 
-    def leading_zeros(x):
+    def leading_zeros(x: np.ndarray) -> Any:
         x = np.asarray(x).astype(unsigned)
         step = 1
         while step < bits:  # copies the highest set bit downwards

@@ -1,8 +1,12 @@
 """Arrays of random keys: in NumPy an array of uint32 with one more axis, the words of a key."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal
 
 
 class Physical:
@@ -10,14 +14,14 @@ class Physical:
 
     __slots__ = ("dtype", "shape")
 
-    def __init__(self, aval):
+    def __init__(self, aval: Any) -> None:
         if isinstance(aval.dtype, np.dtype):
             self.shape, self.dtype = aval.shape, aval.dtype
         else:
             self.shape, self.dtype = (*aval.shape, 2), np.dtype(np.uint32)
 
 
-def laid_out(name, params, ins, outs):
+def laid_out(name: str, params: Params, ins: Avals, outs: Avals) -> Any:
     """(params, ins, outs) of an equation on keys, as one on words."""
     rank, params = len(ins[0].shape), dict(params)
     if name == "slice":

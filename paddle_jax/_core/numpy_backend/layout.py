@@ -1,12 +1,17 @@
 """Shapes: views where NumPy has them, copies else."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule
 
 
 @rule("broadcast_in_dim")
-def _broadcast(params, ins, outs):
+def _broadcast(params: Params, ins: Avals, outs: Avals) -> Run:
     shape, source = outs[0].shape, ins[0].shape
     middle = [1] * len(shape)
     for axis, extent in zip(params["broadcast_dimensions"], source, strict=True):
@@ -20,7 +25,7 @@ def _broadcast(params, ins, outs):
 
 
 @rule("reshape", "squeeze", "expand_dims")
-def _reshape(params, ins, outs):
+def _reshape(params: Params, ins: Avals, outs: Avals) -> Run:
     shape, order = outs[0].shape, params.get("dimensions")
     if order is not None and "new_sizes" in params:  # with a transposition first
         return lambda x: np.transpose(x, order).reshape(shape)
@@ -28,13 +33,13 @@ def _reshape(params, ins, outs):
 
 
 @rule("transpose")
-def _transpose(params, ins, outs):
+def _transpose(params: Params, ins: Avals, outs: Avals) -> Run:
     order = tuple(params["permutation"])
     return lambda x: x.transpose(order)
 
 
 @rule("rev")
-def _rev(params, ins, outs):
+def _rev(params: Params, ins: Avals, outs: Avals) -> Run:
     where = tuple(
         slice(None, None, -1) if k in params["dimensions"] else slice(None) for k in range(len(ins[0].shape))
     )
@@ -42,19 +47,19 @@ def _rev(params, ins, outs):
 
 
 @rule("concatenate")
-def _concatenate(params, ins, outs):
+def _concatenate(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = params["dimension"]
     return lambda *operands: np.concatenate(operands, axis)
 
 
 @rule("stack")
-def _stack(params, ins, outs):
+def _stack(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = next((params[name] for name in ("axis", "dimension") if name in params), 0)
     return lambda *operands: np.stack(operands, axis)
 
 
 @rule("split")
-def _split(params, ins, outs):
+def _split(params: Params, ins: Avals, outs: Avals) -> Run:
     axis, places, start = params["axis"], [], 0
     for size in params["sizes"]:
         places.append((slice(None),) * axis + (slice(start, start + size),))
@@ -63,38 +68,38 @@ def _split(params, ins, outs):
 
 
 @rule("unstack")
-def _unstack(params, ins, outs):
+def _unstack(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = params["axis"]
     places = [(slice(None),) * axis + (k,) for k in range(ins[0].shape[axis])]
     return lambda x: [x[place] for place in places]
 
 
 @rule("tile")
-def _tile(params, ins, outs):
+def _tile(params: Params, ins: Avals, outs: Avals) -> Run:
     reps = tuple(params["reps"])
     return lambda x: np.tile(x, reps)
 
 
 @rule("iota")
-def _iota(params, ins, outs):
+def _iota(params: Params, ins: Avals, outs: Avals) -> Run:
     shape, axis, dtype = outs[0].shape, params["dimension"], outs[0].dtype
     middle = tuple(-1 if k == axis else 1 for k in range(len(shape)))
     return lambda: np.broadcast_to(np.arange(shape[axis]).astype(dtype).reshape(middle), shape)
 
 
 @rule("empty", "empty2")
-def _empty(params, ins, outs):
+def _empty(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda *operands: np.zeros(outs[0].shape, outs[0].dtype)
 
 
 @rule("slice")
-def _slice(params, ins, outs):
+def _slice(params: Params, ins: Avals, outs: Avals) -> Run:
     starts, limits = params["start_indices"], params["limit_indices"]
     where = tuple(map(slice, starts, limits, params["strides"] or [1] * len(starts)))
     return lambda x: x[where]
 
 
-def placed(shape, padding, steps):
+def placed(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:
     """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative
     padding cutting off: the new one's [target] are the old one's [source]."""
     extents, target, source = [], [], []
@@ -110,13 +115,13 @@ def placed(shape, padding, steps):
 
 
 @rule("pad")
-def _pad(params, ins, outs):
+def _pad(params: Params, ins: Avals, outs: Avals) -> Run:
     config, dtype = params["padding_config"], outs[0].dtype
     shape, target, source = placed(
         ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config]
     )
 
-    def pad(x, value):
+    def pad(x: np.ndarray, value: Any) -> Any:
         y = np.empty(shape, dtype)
         y[...] = value
         y[target] = x[source]
@@ -125,17 +130,17 @@ def _pad(params, ins, outs):
     return pad
 
 
-def starts_of(shape, sizes):
+def starts_of(shape: tuple[int, ...], sizes: Sequence[int]) -> Any:
     """How far each start may go."""
     return tuple(n - k for n, k in zip(shape, sizes, strict=True))
 
 
 @rule("dynamic_slice")
-def _dynamic_slice(params, ins, outs):
+def _dynamic_slice(params: Params, ins: Avals, outs: Avals) -> Run:
     sizes = params["slice_sizes"]
     room = starts_of(ins[0].shape, sizes)
 
-    def run(x, *starts):
+    def run(x: np.ndarray, *starts: Any) -> Any:
         return x[
             tuple(
                 [
@@ -149,11 +154,11 @@ def _dynamic_slice(params, ins, outs):
 
 
 @rule("dynamic_update_slice")
-def _dynamic_update_slice(params, ins, outs):
+def _dynamic_update_slice(params: Params, ins: Avals, outs: Avals) -> Run:
     sizes = ins[1].shape
     room = starts_of(ins[0].shape, sizes)
 
-    def run(x, update, *starts):
+    def run(x: np.ndarray, update: np.ndarray, *starts: Any) -> Any:
         y = np.array(x)
         y[
             tuple(

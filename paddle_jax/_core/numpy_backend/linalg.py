@@ -1,14 +1,17 @@
 """Factorisations and solvers: the LAPACK routines that jaxlib calls (it takes them from SciPy too),
 matrix by matrix."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
 
-def lapack(name, dtype):
+def lapack(name: str, dtype: np.dtype) -> Any:
     """A LAPACK routine for matrices of this dtype."""
     from scipy.linalg import get_lapack_funcs
 
@@ -17,14 +20,14 @@ def lapack(name, dtype):
     return get_lapack_funcs((name,), dtype=dtype)[0]
 
 
-def workspace(name, dtype, *sizes, **options):
+def workspace(name: str, dtype: np.dtype, *sizes: Any, **options: Any) -> Any:
     """The size of working memory that a routine asks for; how it blocks its work, and so the last
     bits, depend on it."""
     answer = lapack(f"{name}_lwork", dtype)(*sizes, **options)
     return int(answer[0].real)
 
 
-def by_matrix(each, ins, outs, rank=2):
+def by_matrix(each: Any, ins: Avals, outs: Avals, rank: int = 2) -> Any:
     """A function of stacks from `each`, which maps matrices to the list of results, or to None when LAPACK
     reports a failure: then they are NaN.
 
@@ -34,7 +37,7 @@ def by_matrix(each, ins, outs, rank=2):
     count = math.prod(batch)
     nothing = [complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan for a in outs]
 
-    def run(*operands):
+    def run(*operands: Any) -> Any:
         flat = [np.asarray(x).reshape(count, *x.shape[len(batch) :]) for x in operands]
         stacks = [np.empty((count, *a.shape[len(batch) :]), a.dtype) for a in outs]
         for k in range(count):
@@ -46,17 +49,17 @@ def by_matrix(each, ins, outs, rank=2):
     return run
 
 
-def _empty(outs):
+def _empty(outs: Avals) -> bool:
     return any(0 in a.shape for a in outs)
 
 
 @rule("cholesky")
-def _cholesky(params, ins, outs):
+def _cholesky(params: Params, ins: Avals, outs: Avals) -> Run:
     potrf = lapack("potrf", outs[0].dtype)
     if _empty(outs):
         return lambda a: a
 
-    def factor(a):
+    def factor(a: np.ndarray) -> Any:
         c, info = potrf(a, lower=1, clean=0)
         return [c] if info == 0 else None
 
@@ -65,7 +68,7 @@ def _cholesky(params, ins, outs):
 
 
 @rule("triangular_solve")
-def _triangular_solve(params, ins, outs):
+def _triangular_solve(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     lapack("potrf", dtype)  # refuses what LAPACK does not know
     if _empty(outs):
@@ -77,7 +80,7 @@ def _triangular_solve(params, ins, outs):
     conjugate = params["conjugate_a"] and not params["transpose_a"]
     turned = (2 if params["conjugate_a"] else 1) if params["transpose_a"] else 0
 
-    def solve(a, b):
+    def solve(a: np.ndarray, b: np.ndarray) -> Any:
         a = a.conj() if conjugate else a
         return [trsm(dtype.type(1), a, b, side=side, lower=lower, trans_a=turned, diag=unit)]
 
@@ -85,7 +88,7 @@ def _triangular_solve(params, ins, outs):
     return lambda a, b: run(a, b)[0]
 
 
-def permutation(swaps, size):
+def permutation(swaps: Any, size: Any) -> Any:
     """The order of rows after the row swaps of an LU factorisation, [..., k] to [..., size]."""
     flat = swaps.reshape(-1, swaps.shape[-1])
     order = np.tile(np.arange(size, dtype=np.int32), (len(flat), 1))
@@ -96,16 +99,16 @@ def permutation(swaps, size):
 
 
 @rule("lu")
-def _lu(params, ins, outs):
+def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
     getrf, m = lapack("getrf", outs[0].dtype), ins[0].shape[-2]
 
-    def factor(a):
+    def factor(a: np.ndarray) -> Any:
         lu, swaps, info = getrf(a)
         return [np.full_like(lu, np.nan) if info < 0 else lu, swaps]
 
     run = by_matrix(factor, ins, outs[:2])
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         if 0 in a.shape:
             lu, swaps = a, np.zeros(outs[1].shape, np.int32)
         else:
@@ -120,22 +123,22 @@ def _lu(params, ins, outs):
 
 
 @rule("lu_pivots_to_permutation")
-def _lu_permutation(params, ins, outs):
+def _lu_permutation(params: Params, ins: Avals, outs: Avals) -> Run:
     if _empty(outs) or 0 in ins[0].shape:
         order = np.broadcast_to(np.arange(params["permutation_size"], dtype=np.int32), outs[0].shape)
         return lambda swaps: order
     return lambda swaps: permutation(swaps, params["permutation_size"])
 
 
-def _reflectors(dtype):
+def _reflectors(dtype: np.dtype) -> Any:
     """(geqrf, orgqr) with their best working memory: a -> (factors, taus), (factors, taus) -> q."""
     geqrf, name = lapack("geqrf", dtype), "ungqr" if dtype.kind == "c" else "orgqr"
     orgqr = lapack(name, dtype)
 
-    def factor(a):
+    def factor(a: np.ndarray) -> Any:
         return geqrf(a, lwork=workspace("geqrf", dtype, *a.shape))[:2]
 
-    def product(a, taus):
+    def product(a: np.ndarray, taus: Any) -> Any:
         size = orgqr(a, taus, lwork=-1)[1]
         return orgqr(a, taus, lwork=int(size[0].real))[0]
 
@@ -143,7 +146,7 @@ def _reflectors(dtype):
 
 
 @rule("geqrf")
-def _geqrf(params, ins, outs):
+def _geqrf(params: Params, ins: Avals, outs: Avals) -> Run:
     factor, _ = _reflectors(outs[0].dtype)
     if 0 in ins[0].shape:
         return lambda a: (a, np.zeros(outs[1].shape, outs[1].dtype))
@@ -151,7 +154,7 @@ def _geqrf(params, ins, outs):
 
 
 @rule("householder_product")
-def _householder_product(params, ins, outs):
+def _householder_product(params: Params, ins: Avals, outs: Avals) -> Run:
     _, product = _reflectors(outs[0].dtype)
     if 0 in ins[0].shape or 0 in ins[1].shape:
         raise Refusal("a product of no reflectors is compiled")
@@ -160,14 +163,14 @@ def _householder_product(params, ins, outs):
 
 
 @rule("qr")
-def _qr(params, ins, outs):
+def _qr(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype, (m, n) = outs[0].dtype, ins[0].shape[-2:]
     if params.get("pivoting") or 0 in ins[0].shape:
         raise Refusal("qr with pivoting, or of nothing, is compiled")
     factor, product = _reflectors(dtype)
     width = m if params["full_matrices"] or m < n else n
 
-    def decompose(a):
+    def decompose(a: np.ndarray) -> Any:
         r, taus = factor(a)
         q = np.zeros((m, width), dtype, order="F")
         q[:, : min(n, width)] = r[:, :width]
@@ -177,12 +180,12 @@ def _qr(params, ins, outs):
 
 
 @rule("tridiagonal_solve")
-def _tridiagonal_solve(params, ins, outs):
+def _tridiagonal_solve(params: Params, ins: Avals, outs: Avals) -> Run:
     gtsv = lapack("gtsv", outs[0].dtype)
     if params.get("perturb_singular") or _empty(outs) or ins[0].shape[-1] < 2:
         raise Refusal("this tridiagonal_solve is compiled")
 
-    def solve(lower, diagonal, upper, b):
+    def solve(lower: Any, diagonal: Any, upper: Any, b: np.ndarray) -> Any:
         *_, x, info = gtsv(lower[1:], diagonal, upper[:-1], b)
         return [x] if info == 0 else None
 

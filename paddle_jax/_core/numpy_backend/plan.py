@@ -1,74 +1,108 @@
-"""Plans: a jaxpr as a list of NumPy calls, for what is not worth a compilation."""
+"""Plans: a jaxpr as a list of NumPy calls, for operations that are not worth a compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paddle_jax._core.numpy_backend import cost as costs
-from paddle_jax._core.numpy_backend.flatten import flatten
+from paddle_jax._core.numpy_backend.flatten import Flat, flatten
 from paddle_jax._core.numpy_backend.keys import laid_out
-from paddle_jax._core.numpy_backend.rules import RULES, Refusal, size_of
+from paddle_jax._core.numpy_backend.rules import RULES, Avals, Params, Refusal, Run, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
 _LARGEST = 1 << 31  # bytes of the results of an equation
-_RECYCLE = 1 << 15  # bytes from which memory of dead results is let go of at once, and used again
+_RECYCLE = 1 << 15  # bytes from which memory of dead results is freed at once, and used again
 _VIEWS = frozenset(("broadcast_in_dim", "iota"))
 _KEYS = frozenset(
     ("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in", "random_seed")
 )
+# kinds of steps, by the call that they make; the numbers are literals in `Plan.execute`, which is hot
+_SEVERAL_RESULTS, _ONE_OPERAND, _TWO_OPERANDS, _MANY_OPERANDS, _INTO_OPERAND = range(5)
 
 
-def plan(closed_jaxpr, limit=None) -> "Plan":
-    """The Plan of a closed jaxpr; raises Refusal when there is none, or when its `cost` exceeds
-    `limit` (seconds)."""
-    made = Plan(closed_jaxpr)
-    if any(
-        not isinstance(v.aval.dtype, np.dtype)
-        for v in (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)
-    ):
+def plan(closed_jaxpr: Any, limit: float | None = None) -> Plan:
+    """The Plan of a closed jaxpr.
+
+    Args:
+        closed_jaxpr: the jaxpr.
+        limit: seconds that one run may cost; None: no limit.
+    Raises:
+        Refusal: there is no plan, or its `cost` exceeds the limit.
+    """
+    result = Plan(closed_jaxpr)
+    variables = (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)
+    if any(not isinstance(v.aval.dtype, np.dtype) for v in variables):
         raise Refusal("random keys as operands or results: NumPy has no array of them")
-    if limit is not None and made.cost > limit:
-        raise Refusal(f"an estimated {made.cost:.2g} s per run in NumPy exceeds the limit of {limit:.2g} s")
-    return made
+    if limit is not None and result.cost > limit:
+        raise Refusal(f"an estimated {result.cost:.2g} s per run in NumPy exceeds the limit of {limit:.2g} s")
+    return result
+
+
+class _Call(NamedTuple):
+    """The NumPy function of one equation.
+
+    Attributes:
+        run: the function.
+        ins: slots of the operands.
+        outs: slots of the results.
+        is_multiple: bool, whether it gives a sequence of results.
+    """
+
+    run: Run
+    ins: Sequence[int]
+    outs: Sequence[int]
+    is_multiple: bool
 
 
 class Plan:
     """A jaxpr ready to run with NumPy. Calling it is safe in several threads at once.
 
     `plan(*operands)` takes one NumPy array per operand, of exactly its shape and dtype, and gives a list of
-    NumPy arrays in C order. Operands are never written to. A result may be an operand or share its memory,
-    two results may share memory, and one that does not depend on an operand may be the same read-only array
+    NumPy arrays in C order. It never writes to operands. A result may be an operand or share its memory, and
+    two results may share memory. A result that does not depend on an operand may be the same read-only array
     in every run: treat results as constants. A result never keeps memory alive that is larger than itself,
     unless that belongs to an operand's owner.
 
-    cost: estimated seconds of one run (one trip of each `while`), from counts only. compile_cost: estimated
-    seconds that XLA takes to compile it. shapes: of the results. names: {primitive: how often}.
+    Attributes:
+        cost: float, estimated seconds of one run (one trip of each `while`), from counts only.
+        compile_cost: float, estimated seconds that XLA takes to compile it.
+        shapes: list of the shapes of the results.
+        names: dict from the name of a primitive to the number of its equations.
     """
 
     __slots__ = ("_arity", "_ends", "_results", "_start", "_steps", "compile_cost", "cost", "names", "shapes")
 
-    def __init__(self, closed_jaxpr):
+    def __init__(self, closed_jaxpr: Any) -> None:
         flat = flatten(closed_jaxpr)
-        self.cost, self.compile_cost, self.names = costs.CALL, costs.COMPILE_BASE, {}
+        self.cost = costs.CALL
+        self.compile_cost = costs.COMPILE_BASE
+        self.names: dict[str, int] = {}
         self._arity = flat.arity
-        self.shapes = [flat.avals[s].shape for s in flat.results]
+        self.shapes = [flat.avals[slot].shape for slot in flat.results]
         with np.errstate(all="ignore"):
-            made = [step for equation in flat.equations for step in self._step(flat, *equation)]
-        used = {s for _, ins, _, _ in made for s in ins}.union(flat.results)
-        self._start = [flat.constants.get(s) if s in used else None for s in range(len(flat.avals))]
-        self._steps = _scheduled(made, flat)
-        fresh = {s for run, _, outs, _ in made if isinstance(run, np.ufunc) for s in outs}
+            calls = [call for equation in flat.equations for call in self._calls_of(flat, *equation)]
+        used = {slot for call in calls for slot in call.ins}.union(flat.results)
+        self._start = [flat.constants.get(slot) if slot in used else None for slot in range(len(flat.avals))]
+        self._steps = _schedule(calls, flat)
+        owned = {slot for call in calls if isinstance(call.run, np.ufunc) for slot in call.outs}
         self._results = flat.results
-        self._ends = [(s in fresh, flat.avals[s].shape, flat.avals[s].dtype) for s in flat.results]
+        self._ends = [
+            (slot in owned, flat.avals[slot].shape, flat.avals[slot].dtype) for slot in flat.results
+        ]
 
-    def __call__(self, *operands):
+    def __call__(self, *operands: np.ndarray) -> list[np.ndarray]:
         with np.errstate(all="ignore"):
             return self.quietly(operands)
 
-    def quietly(self, operands):
+    def quietly(self, operands: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As a call, for callers that have NumPy's warnings off."""
-        return [_finished(x, *end) for x, end in zip(self.execute(operands), self._ends)]  # noqa: B905
+        return [_finish(x, *end) for x, end in zip(self.execute(operands), self._ends)]  # noqa: B905
 
-    def execute(self, operands):
-        """The results as they come, NumPy scalars among them; for callers that have NumPy's warnings off."""
+    def execute(self, operands: Sequence[Any]) -> list[Any]:
+        """The results as they are, NumPy scalars among them; for callers that have NumPy's warnings off."""
         slots = self._start.copy()
         slots[: self._arity] = operands
         for kind, run, i, j, out, dead in self._steps:
@@ -88,37 +122,43 @@ class Plan:
                     slots[k] = None
         return [slots[s] for s in self._results]
 
-    def _step(self, flat, primitive, params, ins, outs, in_avals, out_avals):
-        """The step of one equation; none when its results are constants, which are then computed here."""
+    def _calls_of(
+        self,
+        flat: Flat,
+        primitive: Any,
+        params: Params,
+        ins: Sequence[int],
+        outs: Sequence[int],
+        in_avals: Avals,
+        out_avals: Avals,
+    ) -> Iterator[_Call]:
+        """The call of one equation; none if its results are constants, which are then computed here."""
         name = primitive.name
         if sum(map(_size, out_avals)) > _LARGEST:
             raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
-        run = _built(name, params, in_avals, out_avals)
-        many = primitive.multiple_results
+        run = _build(name, params, in_avals, out_avals)
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
-        if all(i in flat.constants for i in ins) and (
-            name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD
-        ):
-            results = run(*[flat.constants[i] for i in ins])
-            for s, x in zip(outs, results if many else [results], strict=True):
-                flat.constants[s] = np.asarray(x).view()
-                flat.constants[s].flags.writeable = False
+        is_small = name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD
+        if is_small and all(slot in flat.constants for slot in ins):
+            result = run(*[flat.constants[slot] for slot in ins])
+            results = result if primitive.multiple_results else [result]
+            for slot, x in zip(outs, results, strict=True):
+                flat.constants[slot] = np.asarray(x).view()
+                flat.constants[slot].flags.writeable = False
             return
         self.cost += costs.cost(name, params, in_avals, out_avals, run)
-        yield run, ins, outs, many
+        yield _Call(run, ins, outs, primitive.multiple_results)
 
 
-def _built(name, params, ins, outs):
+def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
     """The function of an equation."""
     build = RULES.get(name)
     if build is None:
         raise Refusal(f"primitive '{name}' has no rule")
-    if (
-        any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype"))
-        and name not in _KEYS
-    ):
-        params, ins, outs = laid_out(name, params, ins, outs)
+    avals = [aval for aval in (*ins, *outs) if hasattr(aval, "dtype")]
+    if name not in _KEYS and any(not isinstance(aval.dtype, np.dtype) for aval in avals):
+        params, ins, outs = laid_out(name, params, ins, outs)  # random keys
     try:
         return build(params, ins, outs)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -126,72 +166,74 @@ def _built(name, params, ins, outs):
         raise Refusal(f"primitive '{name}': {type(error).__name__}: {error}") from error
 
 
-def _scheduled(made, flat):
-    """Steps in the form that `Plan.execute` reads, with what is let go of after each."""
-    last, kept = {}, set(flat.results)
-    for n, (_, ins, outs, _) in enumerate(made):
-        for s in (*ins, *outs):
-            last[s] = n
-    private = _private(made, kept)
+def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple]:
+    """The steps that `Plan.execute` reads, with the slots to free after each."""
+    last_use: dict[int, int] = {}
+    results = set(flat.results)
+    for n, call in enumerate(calls):
+        for slot in (*call.ins, *call.outs):
+            last_use[slot] = n
+    private = _private_slots(calls, results)
     steps = []
-    for n, (run, ins, outs, many) in enumerate(made):
-        dead = [
-            s
-            for s in {*ins, *outs}
-            if last[s] == n and s not in kept and s not in flat.constants and _bytes(flat, s) >= _RECYCLE
-        ]
-        dead = tuple(s for s in dead if s >= flat.arity)
-        target = (
-            _target(flat, run, ins, outs, private.intersection(dead))
-            if dead and isinstance(run, np.ufunc)
-            else None
+    for n, call in enumerate(calls):
+        dead = tuple(
+            slot
+            for slot in {*call.ins, *call.outs}
+            if last_use[slot] == n
+            and slot >= flat.arity
+            and slot not in results
+            and slot not in flat.constants
+            and _size(flat.avals[slot]) >= _RECYCLE
         )
-        if many:
-            steps.append((0, run, tuple(ins), None, tuple(outs), dead or None))
-        elif target is not None:
-            steps.append((4, run, tuple(ins), target, outs[0], dead))
-        elif len(ins) == 1:
-            steps.append((1, run, ins[0], None, outs[0], dead or None))
-        elif len(ins) == 2:
-            steps.append((2, run, *ins, outs[0], dead or None))
-        else:
-            steps.append((3, run, tuple(ins), None, outs[0], dead or None))
+        steps.append(_step(call, dead, flat, private))
     return steps
 
 
-def _private(made, kept):
+def _step(call: _Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple:
+    """(kind, function, operands, second operand or target, results, slots to free)."""
+    run, ins, outs, is_multiple = call
+    if is_multiple:
+        return _SEVERAL_RESULTS, run, tuple(ins), None, tuple(outs), dead or None
+    if dead and isinstance(run, np.ufunc):
+        target = _target(flat, call, private.intersection(dead))
+        if target is not None:
+            return _INTO_OPERAND, run, tuple(ins), target, outs[0], dead
+    if len(ins) == 1:
+        return _ONE_OPERAND, run, ins[0], None, outs[0], dead or None
+    if len(ins) == 2:
+        return _TWO_OPERANDS, run, *ins, outs[0], dead or None
+    return _MANY_OPERANDS, run, tuple(ins), None, outs[0], dead or None
+
+
+def _private_slots(calls: Sequence[_Call], results: set[int]) -> set[int]:
     """Slots whose memory nothing else can see: made by a ufunc, read by ufuncs alone."""
-    private = set()
-    for run, ins, outs, _ in made:
-        if isinstance(run, np.ufunc):
-            private.update(outs)
+    private: set[int] = set()
+    for call in calls:
+        if isinstance(call.run, np.ufunc):
+            private.update(call.outs)
         else:
-            private.difference_update(ins)
-    return private - kept
+            private.difference_update(call.ins)
+    return private - results
 
 
-def _target(flat, run, ins, outs, candidates):
+def _target(flat: Flat, call: _Call, candidates: set[int]) -> int | None:
     """A dying operand into whose memory the result fits."""
-    if run.nin != len(ins) or run.nout != 1:
+    if call.run.nin != len(call.ins) or call.run.nout != 1:  # pyright: ignore[reportFunctionMemberAccess]
         return None
-    want = flat.avals[outs[0]]
-    return next(
-        (s for s in candidates if flat.avals[s].shape == want.shape and flat.avals[s].dtype == want.dtype),
-        None,
-    )
+    wanted = flat.avals[call.outs[0]]
+    for slot in candidates:
+        if flat.avals[slot].shape == wanted.shape and flat.avals[slot].dtype == wanted.dtype:
+            return slot
+    return None
 
 
-def _bytes(flat, s):
-    return _size(flat.avals[s])
-
-
-def _size(aval):
+def _size(aval: Any) -> int:
+    """Bytes of an array."""
     return size_of(aval) * aval.dtype.itemsize if hasattr(aval, "shape") else 0
 
 
-def _finished(x, owned, shape, dtype):
-    """A result as a C-ordered array that keeps no larger array alive. That it has the right shape and dtype
-    is checked, never assumed."""
+def _finish(x: Any, owned: bool, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A result as a C-ordered array that keeps no larger array alive; checks its shape and dtype."""
     if type(x) is not np.ndarray:
         x = np.asarray(x)
     if x.dtype is not dtype and x.dtype != dtype or x.shape != shape:

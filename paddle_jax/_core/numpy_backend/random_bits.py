@@ -4,11 +4,14 @@ Source: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011). Ho
     map to it is JAX's.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal, always, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, always, rule
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -16,7 +19,7 @@ _FEW = 8  # counters up to which Python's integers are quicker
 _BLOCK = 1 << 14  # counters that stay in the cache
 
 
-def threefry(k1, k2, x0, x1):
+def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
     """The two words of each counter (x0, x1) under a key: uint32 arrays or numbers that broadcast."""
     if np.size(x0) <= _FEW and np.size(k1) == np.size(k2) == 1 and np.size(x0) == np.size(x1):
         key = int(np.asarray(k1).item()), int(np.asarray(k2).item())
@@ -34,7 +37,7 @@ def threefry(k1, k2, x0, x1):
     return out0.reshape(shape), out1.reshape(shape)
 
 
-def _few(k1, k2, a, b):
+def _few(k1: Any, k2: Any, a: np.ndarray, b: np.ndarray) -> Any:
     mask, keys = 0xFFFFFFFF, (k1, k2, k1 ^ k2 ^ PARITY)
     a, b = (a + k1) & mask, (b + k2) & mask
     for n in range(5):
@@ -45,7 +48,7 @@ def _few(k1, k2, a, b):
     return a, b
 
 
-def _block(k1, k2, x0, x1, a, b):
+def _block(k1: Any, k2: Any, x0: Any, x1: Any, a: np.ndarray, b: np.ndarray) -> None:
     """Writes the words into a and b."""
     keys, high = (k1, k2, k1 ^ k2 ^ np.uint32(PARITY)), np.empty_like(a)
     np.add(x0, k1, out=a)
@@ -63,22 +66,22 @@ def _block(k1, k2, x0, x1, a, b):
 
 
 @rule("threefry2x32")
-def _threefry(params, ins, outs):
+def _threefry(params: Params, ins: Avals, outs: Avals) -> Run:
     return threefry
 
 
-def _counters(shape):
+def _counters(shape: tuple[int, ...]) -> Any:
     """The running number of each element, as (high, low) words."""
     n = np.arange(math.prod(shape), dtype=np.uint64).reshape(shape)
     return (n >> np.uint64(32)).astype(np.uint32), n.astype(np.uint32)
 
 
 @rule("iota_2x32_shape")
-def _iota(params, ins, outs):
+def _iota(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda: _counters(params["shape"])
 
 
-def _check(aval):
+def _check(aval: Any) -> None:
     """Refuses keys of another generator, and counters numbered in JAX's old way."""
     import jax
 
@@ -90,7 +93,7 @@ def _check(aval):
 always(lambda x: x, "random_wrap", "random_unwrap")
 
 
-def _words(key, rank=0):
+def _words(key: Any, rank: int = 0) -> Any:
     """The two words of each key, with `rank` axes more for the numbers of one key, unless
     there is only one."""
     words = key[..., 0], key[..., 1]
@@ -98,12 +101,12 @@ def _words(key, rank=0):
 
 
 @rule("random_bits")
-def _random_bits(params, ins, outs):
+def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
     shape, width, rank = tuple(params["shape"]), params["bit_width"], len(ins[0].shape)
     dtype, counters = np.dtype(f"u{width // 8}"), None
 
-    def bits(key):
+    def bits(key: Any) -> Any:
         nonlocal counters
         k1, k2 = _words(key, len(shape))
         if counters is None:
@@ -121,10 +124,10 @@ def _random_bits(params, ins, outs):
 
 
 @rule("random_fold_in")
-def _fold_in(params, ins, outs):
+def _fold_in(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
 
-    def fold_in(key, data):
+    def fold_in(key: Any, data: Any) -> Any:
         data = np.asarray(data).astype(np.uint32)
         return np.stack(threefry(*_words(key), np.zeros_like(data), data), -1)
 
@@ -132,11 +135,11 @@ def _fold_in(params, ins, outs):
 
 
 @rule("random_split")
-def _random_split(params, ins, outs):
+def _random_split(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
     shape = tuple(params["shape"])
 
-    def split(key):
+    def split(key: Any) -> Any:
         k1, k2 = _words(key, len(shape))
         counters = [np.broadcast_to(c, ins[0].shape + shape) for c in _counters(shape)]
         return np.stack(threefry(k1, k2, *counters), -1)
@@ -145,12 +148,12 @@ def _random_split(params, ins, outs):
 
 
 @rule("random_seed")
-def _random_seed(params, ins, outs):
+def _random_seed(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(outs[0])
     if ins[0].shape:
         raise Refusal("several seeds at once are compiled")
 
-    def seed(number):
+    def seed(number: Any) -> Any:
         number = int(number) & (2 ** (8 * ins[0].dtype.itemsize) - 1)
         return np.array([number >> 32, number & 0xFFFFFFFF], np.uint32)
 

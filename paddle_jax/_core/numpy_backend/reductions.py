@@ -1,11 +1,15 @@
 """Reductions and running reductions. Small floating types are summed in float32 and rounded
 once, as XLA does."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal, rule, size_of, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, size_of, wide
 
 _FEW = 16  # terms that are added one after the other
 MONOIDS = {
@@ -20,7 +24,7 @@ MONOIDS = {
 }
 
 
-def neutral(name, dtype):
+def neutral(name: str, dtype: np.dtype) -> Any:
     """What `max` or `min` of nothing is."""
     sign = -1 if name == "max" else 1
     if dtype.kind == "b":
@@ -30,7 +34,7 @@ def neutral(name, dtype):
     return np.asarray(sign * np.inf, dtype)
 
 
-def _pairwise(shape, axes):
+def _pairwise(shape: tuple[int, ...], axes: Sequence[int]) -> Any:
     """A sum over axes whose error grows with the logarithm of the number of terms, as XLA's does: NumPy adds
     one after the other, except along an axis whose elements are neighbours in memory."""
     if len(axes) == len(shape):
@@ -39,7 +43,7 @@ def _pairwise(shape, axes):
         return np.add.reduce
     last_first = sorted(axes, reverse=True)
 
-    def reduce(x, axes, dtype=None):
+    def reduce(x: np.ndarray, axes: Sequence[int], dtype: np.dtype = None) -> Any:
         for axis in last_first:
             x = np.add.reduce(_halved(x, axis), axis, dtype)
         return x
@@ -47,7 +51,7 @@ def _pairwise(shape, axes):
     return reduce
 
 
-def _halved(x, axis):
+def _halved(x: np.ndarray, axis: int) -> Any:
     """An array with the same sum along an axis, and few elements along it unless they are neighbours."""
     n = x.shape[axis]
     if x.strides[axis] == x.itemsize:
@@ -62,9 +66,9 @@ def _halved(x, axis):
     return x
 
 
-def _accumulating(name, ufunc):
+def _accumulating(name: str, ufunc: Any) -> None:
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axes, dtype = tuple(params["axes"]), outs[0].dtype
         if not axes:
             return lambda x: x
@@ -75,9 +79,9 @@ def _accumulating(name, ufunc):
         return lambda x: reduce(x, axes, dtype)
 
 
-def _bounding(name, ufunc):
+def _bounding(name: str, ufunc: Any) -> None:
     @rule(f"reduce_{name}")
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axes, dtype = tuple(params["axes"]), outs[0].dtype
         reduce = ufunc.reduce
         if not axes:
@@ -88,9 +92,9 @@ def _bounding(name, ufunc):
         return lambda x: reduce(x, axes)
 
 
-def _bitwise(name, ufunc):
+def _bitwise(name: str, ufunc: Any) -> None:
     @rule(f"reduce_{name}")
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axes = tuple(params["axes"])
         return (lambda x: ufunc.reduce(x, axes)) if axes else (lambda x: x)
 
@@ -103,9 +107,9 @@ for _name, _ufunc in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np
     _bitwise(_name, _ufunc)
 
 
-def _arg(name, find):
+def _arg(name: str, find: Any) -> None:
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         (axis,), dtype = params["axes"], np.dtype(params["index_dtype"])
         if ins[0].dtype.kind == "c":
             raise Refusal(f"{name} of complex numbers is compiled")
@@ -116,7 +120,7 @@ _arg("argmax", np.argmax)
 _arg("argmin", np.argmin)
 
 
-def monoid_of(jaxpr):
+def monoid_of(jaxpr: Any) -> Any:
     """The ufunc of a jaxpr that is a single associative operation on its two operands; None for any other."""
     jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
     if len(jaxpr.eqns) != 1 or len(jaxpr.invars) != 2:
@@ -128,7 +132,7 @@ def monoid_of(jaxpr):
 
 
 @rule("reduce")
-def _reduce(params, ins, outs):
+def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
     ufunc, axes = monoid_of(params["jaxpr"]), tuple(params["dimensions"])
     if ufunc is None or len(outs) != 1:
         raise Refusal("reduce with a function of one's own is compiled")
@@ -136,7 +140,7 @@ def _reduce(params, ins, outs):
     inner = wide(dtype)
     combine = _pairwise(ins[0].shape, axes) if ufunc is np.add and dtype.kind in "fVc" else ufunc.reduce
 
-    def reduce(x, start):
+    def reduce(x: np.ndarray, start: Any) -> Any:
         y = combine(x.astype(inner, copy=False), axes) if axes else x
         return [np.asarray(ufunc(y, start.astype(inner, copy=False))).astype(dtype, copy=False)]
 
@@ -145,9 +149,9 @@ def _reduce(params, ins, outs):
     return reduce
 
 
-def _running(name, ufunc):
+def _running(name: str, ufunc: Any) -> None:
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axis, dtype = params["axis"], outs[0].dtype
         if ufunc is np.logaddexp and dtype.kind not in "fV":
             raise Refusal(f"{name} of {dtype} is compiled")
@@ -157,7 +161,7 @@ def _running(name, ufunc):
             # one term after the other: the error grows with their number
             inner = np.result_type(inner, np.float64)
 
-        def run(x):
+        def run(x: np.ndarray) -> Any:
             if inner != dtype:
                 x = x.astype(inner)
             y = (

@@ -1,12 +1,16 @@
 """Sorting: NaN last, -0.0 equal to 0.0, equal elements in their old order, as XLA's comparator has it;
 `top_k` goes by totalOrder instead."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Refusal, always, is_low, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, always, is_low, rule
 
 
-def _keys(x):
+def _keys(x: np.ndarray) -> Any:
     """Arrays that sort as x does, the first counting most."""
     if x.dtype.kind == "c":
         return [x.real, x.imag]
@@ -14,12 +18,12 @@ def _keys(x):
 
 
 @rule("sort")
-def _sort(params, ins, outs):
+def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
     axis, count = params["dimension"], params["num_keys"]
     if len(ins) == 1 and ins[0].dtype.kind in "fiub" and not is_low(ins[0].dtype):
         return lambda x: [np.sort(x, axis, kind="stable")]
 
-    def sort(*operands):
+    def sort(*operands: Any) -> Any:
         keys = [key for x in operands[:count] for key in _keys(x)]
         order = np.argsort(keys[0], axis, kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1], axis)
         return [np.take_along_axis(x, order, axis) for x in operands]
@@ -28,7 +32,7 @@ def _sort(params, ins, outs):
 
 
 @rule("top_k")
-def _top_k(params, ins, outs):
+def _top_k(params: Params, ins: Avals, outs: Avals) -> Run:
     k, axis = (
         params["k"],
         params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape),
@@ -39,14 +43,14 @@ def _top_k(params, ins, outs):
     first = (slice(None),) * axis + (slice(None, k),)
     last, dtype = ins[0].shape[axis] - 1, outs[1].dtype
 
-    def top(x):
+    def top(x: np.ndarray) -> Any:
         order = last - np.argsort(_total(x)[backwards], axis, kind="stable")[backwards][first]
         return [np.take_along_axis(x, order, axis), order.astype(dtype)]
 
     return top
 
 
-def _total(x):
+def _total(x: np.ndarray) -> Any:
     """Integers in the order of IEEE 754's totalOrder."""
     if x.dtype.kind not in "fV":
         return x

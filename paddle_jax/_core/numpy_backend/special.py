@@ -1,17 +1,20 @@
 """Special functions: SciPy's in float64, rounded once; XLA evaluates them in the operand's precision, so its
 last bits are the worse ones."""
 
+from __future__ import annotations
+
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule
 
 
-def _scipy(name, *primitives):
+def _scipy(name: str, *primitives: Any) -> None:
     @rule(*primitives)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         import scipy.special
 
         function, dtype = getattr(scipy.special, name), outs[0].dtype
@@ -22,12 +25,12 @@ for _name, _primitive in (("i0e", "bessel_i0e"), ("betainc", "regularized_incomp
     _scipy(_name, _primitive)
 
 
-def _in_double(primitive):
+def _in_double(primitive: Any) -> Any:
     """Registers a function of float64 arrays."""
 
-    def register(function):
+    def register(function: Any) -> Any:
         @rule(primitive)
-        def build(params, ins, outs):
+        def build(params: Params, ins: Avals, outs: Avals) -> Run:
             dtype = outs[0].dtype
             return lambda *operands: np.asarray(
                 function(*[np.asarray(x).astype(np.float64) for x in operands])
@@ -39,21 +42,21 @@ def _in_double(primitive):
 
 
 @_in_double("bessel_i1e")
-def _i1e(x):
+def _i1e(x: np.ndarray) -> Any:
     from scipy.special import i1e
 
     return np.where(x == 0, x, i1e(x))
 
 
 @_in_double("lgamma")
-def _lgamma(x):
+def _lgamma(x: np.ndarray) -> Any:
     from scipy.special import gammaln
 
     return np.where(np.isinf(x), np.inf, gammaln(x))
 
 
 @functools.cache
-def _digamma_of_zero():
+def _digamma_of_zero() -> Any:
     """NaN or minus infinity, as this version of XLA has it: asked once, when a zero is met."""
     import jax
 
@@ -64,7 +67,7 @@ def _digamma_of_zero():
 
 
 @_in_double("digamma")
-def _digamma(x):
+def _digamma(x: np.ndarray) -> Any:
     from scipy.special import psi
 
     y = np.where((x <= 0) & (x == np.floor(x)), np.nan, psi(x))
@@ -73,7 +76,7 @@ def _digamma(x):
 
 
 @_in_double("polygamma")
-def _polygamma(n, x):
+def _polygamma(n: int, x: np.ndarray) -> Any:
     from scipy.special import gamma, zeta
 
     odd = n % 2 == 1
@@ -83,21 +86,21 @@ def _polygamma(n, x):
 
 
 @_in_double("zeta")
-def _zeta(x, q):
+def _zeta(x: np.ndarray, q: Any) -> Any:
     from scipy.special import zeta
 
     return zeta(x, q)
 
 
 @_in_double("igamma")
-def _igamma(a, x):
+def _igamma(a: np.ndarray, x: np.ndarray) -> Any:
     from scipy.special import gammainc
 
     return np.where((a < 0) | (x < 0), np.nan, gammainc(a, x))
 
 
 @_in_double("igammac")
-def _igammac(a, x):
+def _igammac(a: np.ndarray, x: np.ndarray) -> Any:
     from scipy.special import gammaincc
 
     return np.where((a < 0) | (x < 0), np.nan, np.where(np.isinf(x) & ~np.isnan(a), 0.0, gammaincc(a, x)))
@@ -107,15 +110,15 @@ _PYTHONS = 200_000  # elements: SciPy takes 0.1 s to import, Python's `erf` abou
 _spent = [0]
 
 
-def _pythons(name, python):
+def _pythons(name: str, python: Any) -> None:
     """The first elements by Python: a program that needs it for a few numbers, as in `gelu`,
     does without SciPy."""
 
     @rule(name)
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         dtype = outs[0].dtype
 
-        def compute(x):
+        def compute(x: np.ndarray) -> Any:
             x = np.asarray(x)
             _spent[0] += x.size
             if _spent[0] > _PYTHONS:
@@ -158,7 +161,7 @@ FAR = (
 
 
 @rule("erf_inv")
-def _erf_inv(params, ins, outs):
+def _erf_inv(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype == np.float64:
         from scipy.special import erfinv
@@ -167,7 +170,7 @@ def _erf_inv(params, ins, outs):
     return lambda x: _giles(x.astype(np.float32, copy=False)).astype(dtype, copy=False)
 
 
-def _giles(x):
+def _giles(x: np.ndarray) -> Any:
     """The inverse error function in float32, by the polynomials that XLA uses."""
     near, far = np.array(NEAR, np.float32), np.array(FAR, np.float32)
     w = -np.log1p(-x * x)

@@ -1,18 +1,22 @@
 """Reductions over sliding windows, and what scatters into the window's chosen element."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.numpy_backend.layout import placed
 from paddle_jax._core.numpy_backend.reductions import monoid_of, neutral
-from paddle_jax._core.numpy_backend.rules import Refusal, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
 
 _SMALL = 64  # elements of a window
 
 
-def _spread(x, fill, padding, dilation):
+def _spread(x: np.ndarray, fill: Any, padding: Sequence[Any], dilation: Sequence[int]) -> Any:
     """x with its elements `dilation` apart and `fill` between and around; negative padding cuts off."""
     shape, target, source = placed(x.shape, padding, dilation)
     y = np.full(shape, fill, x.dtype)
@@ -20,7 +24,13 @@ def _spread(x, fill, padding, dilation):
     return y
 
 
-def windows(x, shape, window, strides, dilation):
+def windows(
+    x: np.ndarray,
+    shape: tuple[int, ...],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+) -> Any:
     """A view [places..., window...] of the windows of x at `shape` places."""
     steps = [s * k for s, k in zip(x.strides, strides, strict=True)] + [
         s * k for s, k in zip(x.strides, dilation, strict=True)
@@ -28,7 +38,7 @@ def windows(x, shape, window, strides, dilation):
     return np.lib.stride_tricks.as_strided(x, (*shape, *window), steps, writeable=False)
 
 
-def _reducer(ufunc, start, params, out):
+def _reducer(ufunc: Any, start: Any, params: Params, out: Any) -> Any:
     window, rank, dtype = params["window_dimensions"], len(out.shape), out.dtype
     inner = wide(dtype)
     options = [
@@ -36,7 +46,7 @@ def _reducer(ufunc, start, params, out):
     ]
     strides, padding, spread, dilation = options
 
-    def reduce(x, first=start):
+    def reduce(x: np.ndarray, first: Any = start) -> Any:
         x = _spread(np.asarray(x).astype(inner, copy=False), np.asarray(first).astype(inner), padding, spread)
         if 0 in out.shape:
             return np.zeros(out.shape, dtype)
@@ -48,7 +58,14 @@ def _reducer(ufunc, start, params, out):
     return reduce
 
 
-def _by_offset(ufunc, x, shape, window, strides, dilation):
+def _by_offset(
+    ufunc: Any,
+    x: np.ndarray,
+    shape: tuple[int, ...],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+) -> Any:
     """The reduction as one step per position in the window; None for large windows, where a strided
     view is quicker."""
     if math.prod(window) > _SMALL:
@@ -61,9 +78,9 @@ def _by_offset(ufunc, x, shape, window, strides, dilation):
     return y
 
 
-def _window(name, ufunc):
+def _window(name: str, ufunc: Any) -> None:
     @rule(f"reduce_window_{name}")
-    def build(params, ins, outs):
+    def build(params: Params, ins: Avals, outs: Avals) -> Run:
         start = neutral(name, outs[0].dtype) if name != "sum" else np.zeros((), outs[0].dtype)
         return _reducer(ufunc, start, params, outs[0])
 
@@ -74,13 +91,13 @@ _window("min", np.minimum)
 
 
 @rule("reduce_window")
-def _reduce_window(params, ins, outs):
+def _reduce_window(params: Params, ins: Avals, outs: Avals) -> Run:
     ufunc = monoid_of(params["jaxpr"])
     if ufunc is None or len(outs) != 1:
         raise Refusal("reduce_window with a function of one's own is compiled")
     reduce = _reducer(ufunc, None, params, outs[0])
 
-    def run(x, first):
+    def run(x: np.ndarray, first: Any) -> Any:
         y = reduce(x, first)
         return [np.asarray(ufunc(y, first))]
 
@@ -88,7 +105,7 @@ def _reduce_window(params, ins, outs):
 
 
 @rule("select_and_scatter_add")
-def _select_and_scatter_add(params, ins, outs):
+def _select_and_scatter_add(params: Params, ins: Avals, outs: Avals) -> Run:
     name = getattr(params["select_prim"], "name", "")
     if name not in ("ge", "le") or outs[0].dtype.kind not in "f":
         raise Refusal("select_and_scatter_add of this kind is compiled")
@@ -98,7 +115,7 @@ def _select_and_scatter_add(params, ins, outs):
     positions = np.arange(math.prod(out)).reshape(out)
     ones, inner = (1,) * len(out), wide(outs[0].dtype)
 
-    def scatter(updates, x):
+    def scatter(updates: np.ndarray, x: np.ndarray) -> Any:
         if 0 in source or 0 in out:
             return np.zeros(out, dtype)
         values = windows(_spread(x, fill, padding, ones), source, window, strides, ones).reshape(*source, -1)
