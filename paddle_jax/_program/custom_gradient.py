@@ -1,5 +1,10 @@
 """Operations of a Program whose gradient the user defines."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,24 +13,33 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.blocks import Block
 from paddle_jax._program.control_flow.region import Leaf, Region, flatten, write_back
 from paddle_jax._program.evaluate import evaluate, value_of
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.variable import variable
 
 
-def record_layer(layer, call, inputs):
-    """PyLayer.apply in a static program. call: function of Tensors in place of the inputs, gives
-    (context, results)."""
-    context = []
+def record_layer(
+    layer: Any, call: Callable[[Sequence[Tensor]], tuple[Any, Any]], inputs: Sequence[Tensor]
+) -> Any:
+    """PyLayer.apply in a static program.
 
-    def forward(*tensors):
-        made, result = call(tensors)
-        context.append(made)
+    Args:
+        layer: the subclass of PyLayer.
+        call: function of Tensors in place of the inputs; gives (context, results).
+        inputs: list of the Tensors among the arguments.
+    """
+    contexts = []
+
+    def forward(*tensors: Tensor) -> Any:
+        context, result = call(tensors)
+        contexts.append(context)
         return result
 
-    def backward(*cts):
-        grads = layer.backward(context[0], *cts)
+    def backward(*cotangents: Tensor) -> list[Tensor]:
+        grads = layer.backward(contexts[0], *cotangents)
         grads = list(grads) if isinstance(grads, tuple | list) else [grads]
         grads += [None] * (len(inputs) - len(grads))
         return [x * 0 if g is None else g for x, g in zip(inputs, grads, strict=True)]
@@ -33,32 +47,27 @@ def record_layer(layer, call, inputs):
     return record_with_gradient(layer.__name__, forward, inputs, backward)
 
 
-def record_with_gradient(where, forward_fn, inputs, backward_fn):
-    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the
-    forward part made."""
+def record_with_gradient(
+    where: str,
+    forward_fn: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    backward_fn: Callable[..., Any] | None,
+) -> Any:
+    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`.
+
+    The backward function may use what the forward part made. where: name of the function in messages.
+    """
     recorder = local.ctx.frame
-    forward, backward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)]), None
+    forward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)])
     leaves, tree = flatten(forward.value)
     results = [x for x in leaves if isinstance(x, Leaf)]
     if not results:
         raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
     block = forward.block
-    if backward_fn is not None:
-        pulled = Region(backward_fn, results)
-        count = len([x for x in flatten(pulled.value)[0] if x is not None])
-        if count != len(inputs):
-            raise ValueError(
-                f"{where}: backward_fn returns {count} gradients; there are {len(inputs)} inputs"
-            )
-        backward = pulled.block
-    mine = {*block.inputs, *[o for op in block.ops for o in op.outputs]}
-    outside = list(
-        dict.fromkeys(
-            [*block.outside(), *[s for s in (backward.outside() if backward else ()) if s not in mine]]
-        )
-    )
+    backward = None if backward_fn is None else _backward_block(where, backward_fn, results, len(inputs))
+    outside = _outside_symbols(block, backward)
     kernel = Kernel(
-        "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward_fn is None
+        "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward is None
     )
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     symbols = [*map(recorder.symbol, inputs), *outside]
@@ -66,48 +75,74 @@ def record_with_gradient(where, forward_fn, inputs, backward_fn):
     operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
     recorder.ops.append(operation)
     recorder.program.changed()
-    flows = backward_fn is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
-    variables = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    has_gradient = backward is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
+    variables = [variable(s, not (has_gradient and s.dtype.kind in INEXACT)) for s in operation.outputs]
     for change in forward.changes.values():
         write_back(change, variables[change.leaf.index])
     return jax.tree.unflatten(tree, [variables[x.index] if isinstance(x, Leaf) else x for x in leaves])
 
 
-def _with_gradient(block, backward, outside, count):
-    """The function of a static_pylayer: (*inputs, *outside) -> results."""
+def _backward_block(
+    where: str, backward_fn: Callable[..., Any], results: Sequence[Leaf], input_count: int
+) -> Block:
+    """The block of the backward function, for results of the forward part."""
+    backward = Region(backward_fn, results)
+    count = len([x for x in flatten(backward.value)[0] if x is not None])
+    if count != input_count:
+        raise ValueError(f"{where}: backward_fn returns {count} gradients; there are {input_count} inputs")
+    return backward.block
 
-    def values_of(part, env):
-        return tuple([jnp.asarray(value_of(s, env)) for s in part.results])
 
-    def forward(*arrays):
-        return values_of(block, block.run(outside, arrays[count:], arrays[:count]))
+def _outside_symbols(forward: Block, backward: Block | None) -> list[Symbol]:
+    """The Symbols that both blocks take from outside."""
+    forward_symbols = {*forward.inputs, *[o for op in forward.ops for o in op.outputs]}
+    outside = forward.outside()
+    if backward is not None:
+        outside += [s for s in backward.outside() if s not in forward_symbols]
+    return list(dict.fromkeys(outside))
 
-    if backward is None:
+
+def _with_gradient(
+    forward_block: Block, backward_block: Block | None, outside: Sequence[Symbol], input_count: int
+) -> Callable[..., Any]:
+    """The function of the operation: (*inputs, *outside) -> results."""
+
+    def run_forward(arrays: Sequence[Any]) -> dict[Symbol, Any]:
+        return forward_block.run(outside, arrays[input_count:], arrays[:input_count])
+
+    def forward(*arrays: Any) -> tuple:
+        return _results_of(forward_block, run_forward(arrays))
+
+    if backward_block is None:
         return forward
-    whole = jax.custom_vjp(forward)
+    differentiable = jax.custom_vjp(forward)
 
-    def with_residuals(*arrays):
+    def with_residuals(*arrays: Any) -> tuple:
         return forward(*arrays), arrays
 
-    def pull(arrays, cts):
-        env = block.run(outside, arrays[count:], arrays[:count])
-        env.update(zip(backward.inputs, cts, strict=False))  # there are none of what it changes in place
-        evaluate(backward.ops, env)
-        grads = values_of(backward, env)
-        found = [
-            zero_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
-            for a, g in zip(arrays, grads, strict=False)
+    def pull(arrays: Sequence[Any], cotangents: Sequence[Any]) -> tuple:
+        env = run_forward(arrays)
+        # there are no cotangents of what the code changes in place
+        env.update(zip(backward_block.inputs, cotangents, strict=False))
+        evaluate(backward_block.ops, env)
+        grads = [
+            g.astype(a.dtype) if a.dtype.kind in INEXACT else zero_gradient(a)
+            for a, g in zip(arrays, _results_of(backward_block, env), strict=False)
         ]
-        return (
-            *found,
-            *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else zero_gradient(a) for a in arrays[count:]],
-        )
+        zeros = [
+            jnp.zeros_like(a) if a.dtype.kind in INEXACT else zero_gradient(a) for a in arrays[input_count:]
+        ]
+        return (*grads, *zeros)
 
-    whole.defvjp(with_residuals, pull)
-    return whole
+    differentiable.defvjp(with_residuals, pull)
+    return differentiable
 
 
-def zero_gradient(array):
+def _results_of(block: Block, env: dict[Symbol, Any]) -> tuple[jax.Array, ...]:
+    return tuple([jnp.asarray(value_of(s, env)) for s in block.results])
+
+
+def zero_gradient(array: Any) -> np.ndarray:
     """The gradient of an array through which no gradient flows, as JAX wants it."""
     return np.zeros(array.shape, jax.dtypes.float0)
 

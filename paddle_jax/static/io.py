@@ -15,7 +15,7 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.composites import OpaqueCall
-from paddle_jax._program.control_flow.blocks import replayed
+from paddle_jax._program.control_flow.blocks import record_again
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax._program.input_spec import InputSpec
@@ -92,7 +92,7 @@ def _replay(ops, feeds, targets, blank=False):
             if isinstance(op.kernel.fn, OpaqueCall):
                 results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
             elif hasattr(op.kernel.fn, "blocks"):
-                results = replayed(
+                results = record_again(
                     op,
                     operands,
                     lambda block, values, env=env: ran(

@@ -1,7 +1,14 @@
-"""Branches and loops of a static Program: each branch and body is recorded into a block of its own, as a
-Region of converted code is, and the whole is one operation."""
+"""Branches and loops of a static Program.
+
+Each branch and body is recorded into a block of its own, as a Region of converted code is. The whole is one
+operation.
+"""
+
+from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,69 +20,85 @@ from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.checkpointed_while import Loop
-from paddle_jax._program.control_flow.cond import select
+from paddle_jax._program.control_flow.cond import Output, select
+from paddle_jax._program.control_flow.region import Pick, Region
 from paddle_jax._program.control_flow.while_loop import repeat
 from paddle_jax._program.evaluate import evaluate, value_of
+from paddle_jax._program.operation import Operation
 from paddle_jax._program.shape_inference import Inferred
+from paddle_jax._program.variable import Variable
 
 
 class Block:
-    """Operations that run as a part of another one. inputs: Symbols that come in; results: Symbols that
-    it gives."""
+    """Operations that run as a part of another one.
 
-    def __init__(self):
-        self.ops, self.inputs, self.results = [], [], []
+    Attributes:
+        ops: list of Operations.
+        inputs: list of the Symbols of its inputs.
+        results: list of the Symbols of its results.
+    """
 
-    def outside(self):
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+        self.inputs: list[Symbol] = []
+        self.results: list[Symbol] = []
+
+    def outside(self) -> list[Symbol]:
         """Symbols that it takes from outside."""
-        made = {*self.inputs, *[o for op in self.ops for o in op.outputs]}
+        own = {*self.inputs, *[o for op in self.ops for o in op.outputs]}
         used = [*[s for op in self.ops for s in op.inputs], *self.results]
-        return [s for s in dict.fromkeys(used) if s not in made and s.kind != "constant"]
+        return [s for s in dict.fromkeys(used) if s not in own and s.kind != "constant"]
 
-    def run(self, outside, values, inputs=()):
+    def run(
+        self, outside: Sequence[Symbol], values: Sequence[Any], inputs: Sequence[Any] = ()
+    ) -> dict[Symbol, Any]:
         """The arrays of all Symbols, by Symbol."""
         env = dict(zip(outside, values, strict=True))
         env.update(zip(self.inputs, inputs, strict=True))
         evaluate(self.ops, env)
         return env
 
-    def values(self, outside, values, inputs=()):
+    def values(
+        self, outside: Sequence[Symbol], values: Sequence[Any], inputs: Sequence[Any] = ()
+    ) -> tuple[jax.Array, ...]:
         """The arrays of the results."""
         env = self.run(outside, values, inputs)
         return tuple([jnp.asarray(value_of(s, env)) for s in self.results])
 
     @property
-    def host(self):
+    def host(self) -> bool:
         """Whether an operation needs values on the host."""
         return any(op.host for op in self.ops)
 
 
-def branch(pred, true_fn, false_fn):
+def branch(pred: Tensor, true_fn: Callable[[], Any] | None, false_fn: Callable[[], Any] | None) -> Any:
     """cond for a Variable."""
-    with _refusals("cond", structure=ValueError, type=TypeError, dtype=RuntimeError):
+    with _paddle_errors("cond", structure=ValueError, type=TypeError, dtype=RuntimeError):
         return select(pred, [false_fn or _nothing, true_fn or _nothing], explicit=True)
 
 
-def loop(test, body, state):
+def loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list:
     """while_loop for Variables; returns the last state, a list."""
     names = [f"loop variable {i}" for i in range(len(state))]
-    with _refusals("while_loop", structure=ValueError, type=ValueError, dtype=ValueError):
+    with _paddle_errors("while_loop", structure=ValueError, type=ValueError, dtype=ValueError):
         return repeat(
-            lambda values: _answer(test(*values)),
-            lambda values, _: _stepped(body(*values), names),
+            lambda values: _checked_answer(test(*values)),
+            lambda values, _: _checked_step(body(*values), names),
             state,
             names,
             explicit=True,
         )
 
 
-def _nothing():
+def _nothing() -> None:
     return None
 
 
 @contextlib.contextmanager
-def _refusals(where, **classes):
+def _paddle_errors(where: str, **classes: type[Exception]) -> Iterator[None]:
     """Refusals as the exceptions that Paddle raises."""
     try:
         yield
@@ -83,7 +106,7 @@ def _refusals(where, **classes):
         raise classes.get(getattr(error, "kind", None), RuntimeError)(f"{where}: {error}") from error
 
 
-def _answer(answer):
+def _checked_answer(answer: Any) -> Tensor:
     """What the test of a loop gives, checked."""
     if not is_tensor(answer):
         raise TypeError(
@@ -97,7 +120,7 @@ def _answer(answer):
     return answer
 
 
-def _stepped(out, names):
+def _checked_step(out: Any, names: Sequence[str]) -> list:
     """What the body of a loop gives, a list of as many values as there are loop variables."""
     out = list(out) if isinstance(out, tuple | list) else [out]
     if len(out) != len(names):
@@ -108,72 +131,72 @@ def _stepped(out, names):
     return out
 
 
-def _stops(blocks, symbols):
+def _gradient_stops(blocks: Sequence[Block], symbols: Sequence[Symbol]) -> tuple[bool, ...]:
     """For each Symbol from outside whether no gradient flows to it: every use of it in the blocks is one
     where gradients end."""
-    flows = set()
+    with_gradient: set[Symbol] = set()
     for block in blocks:
         for op in block.ops:
-            flows.update(s for s, stop in zip(op.inputs, op.stops, strict=True) if not stop)
-        flows.update(block.results)
-    return tuple([s not in flows for s in symbols])
+            with_gradient.update(s for s, stop in zip(op.inputs, op.stops, strict=True) if not stop)
+        with_gradient.update(block.results)
+    return tuple([s not in with_gradient for s in symbols])
 
 
-def _chosen(region, pick, shape, dtype):
+def _picked_symbol(region: Region, pick: Pick, shape: Sequence[int], dtype: Any) -> Symbol:
     """The Symbol of one result: of a Leaf, or of a number."""
-    if isinstance(pick, tuple):
-        if is_length(pick[0]):
-            return local.ctx.frame.tensor_of(pick[0], dtype)._raw
-        number = np.full([1 if n == -1 else n for n in shape], pick[0], dtype)
-        return local.ctx.frame.constant(number)._raw
-    return region.results[pick]
+    if not isinstance(pick, tuple):
+        return region.results[pick]
+    if is_length(pick[0]):
+        return local.ctx.frame.tensor_of(pick[0], dtype)._raw
+    number = np.full([1 if n == -1 else n for n in shape], pick[0], dtype)
+    return local.ctx.frame.constant(number)._raw
 
 
-def branched(index, regions, outputs):
+def branched(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]) -> list[Variable]:
     """Adds the operation of a branch of two Regions: Variables, one for each Output."""
     if len(regions) != 2:
         raise Unsupported("a switch over a tensor cannot be recorded; use paddle.static.nn.switch_case")
     no, yes = (region.block for region in regions)
     for k, block in enumerate((no, yes)):
-        block.results = [_chosen(regions[k], out.picks[k], out.shape, out.dtype) for out in outputs]
+        block.results = [_picked_symbol(regions[k], out.picks[k], out.shape, out.dtype) for out in outputs]
     pairs = list(zip(yes.results, no.results, strict=True))
-    uneven = any(a.avals != b.avals for a, b in pairs)
+    have_other_shapes = any(a.avals != b.avals for a, b in pairs)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
     recorder = local.ctx.frame
     avals = [recorder.branch_avals(index, a.avals, b.avals) for a, b in pairs]
-    inferred = Inferred(tuple, avals, uneven or yes.host or no.host)
+    inferred = Inferred(tuple, avals, have_other_shapes or yes.host or no.host)
     return recorder.add(
         kernel,
         [recorder.symbol(index), *outside],
-        (True, *_stops((yes, no), outside)),
+        (True, *_gradient_stops((yes, no), outside)),
         inferred,
         [out.stop_gradient for out in outputs],
     )
 
 
-def _kernel(name, function_of, *blocks):
+def _kernel(name: str, function_of: Callable[..., Any], *blocks: Block) -> Kernel:
     """The Kernel of an operation with blocks: `function_of(*blocks)` is its function."""
     kernel = Kernel(name, function_of(*blocks))
-    kernel.fn.blocks, kernel.fn.function_of = blocks, function_of
+    kernel.fn.blocks = blocks
+    kernel.fn.function_of = function_of
     return kernel
 
 
-def with_blocks(kernel, change):
-    """The same with its blocks changed; they take in and give the same Symbols or others for them."""
+def with_blocks(kernel: Kernel, change: Callable[[Block], Block]) -> Kernel:
+    """The same Kernel with its blocks changed; they take in and give the same Symbols or others for them."""
     return _kernel(kernel.name, kernel.fn.function_of, *map(change, kernel.fn.blocks))
 
 
-def _branching(yes, no, outside):
+def _branching(yes: Block, no: Block, outside: Sequence[Symbol]) -> Callable[..., Any]:
     """The function of a cond: (pred, *outside) -> results."""
 
-    def side(block):
+    def side(block: Block) -> Callable[..., tuple[jax.Array, ...]]:
         return lambda *values: block.values(outside, values)
 
-    def fn(pred, *values):
-        pred = (
-            jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1 else jnp.all(jnp.asarray(pred))
-        )
+    def fn(pred: Any, *values: Any) -> Any:
+        pred = jnp.asarray(pred)
+        pred = pred.reshape(()).astype(bool) if pred.size == 1 else jnp.all(pred)
         if not isinstance(pred, jax.core.Tracer):
             return side(yes if pred else no)(*values)
         return jax.lax.cond(pred, side(yes), side(no), *map(jnp.asarray, values))
@@ -181,49 +204,76 @@ def _branching(yes, no, outside):
     return fn
 
 
-def looped(tensors, stops, tested, step, picks):
-    """Adds the operation of a loop of two Regions: Variables of what is carried, then of the Tensors changed
-    in place. tensors: with their values before; stops: whether no gradient flows through them; picks: where
-    the step has their next values."""
+def looped(
+    tensors: Sequence[Tensor], stops: Sequence[bool], tested: Region, step: Region, picks: Sequence[Pick]
+) -> list[Variable]:
+    """Adds the operation of a loop of two Regions.
+
+    Args:
+        tensors: what is carried and the Tensors that are changed in place, with their values before.
+        stops: for each of them whether no gradient flows through it.
+        tested: Region of the test.
+        step: Region of a step.
+        picks: where the step has their next values.
+    Returns:
+        List of Variables with the last values.
+    """
     recorder = local.ctx.frame
-    starts, given = [recorder.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
-    new = [_chosen(step, pick, t._raw.shape, t._raw.dtype) for pick, t in zip(picks, tensors, strict=True)]
-    testing, stepping = tested.block, step.block
-    testing.results, stepping.results = [tested.results[tested.value.index]], new
-    pairs = [s.avals for s in stepping.inputs]
-    uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
-    outside = list(dict.fromkeys([*testing.outside(), *stepping.outside()]))
-    read = _stops((testing, stepping), outside)
-    kernel = _kernel(
-        "while", lambda test, step: _looping(test, step, outside, (starts, stops), read), testing, stepping
-    )
-    inferred = Inferred(tuple, pairs, uneven or testing.host or stepping.host)
-    return recorder.add(kernel, [*starts, *outside], (*given, *read), inferred, stops)
+    starts = [recorder.symbol(t) for t in tensors]
+    start_stops = [t.stop_gradient for t in tensors]
+    test_block = tested.block
+    step_block = step.block
+    test_block.results = [tested.results[tested.value.index]]
+    step_block.results = [
+        _picked_symbol(step, pick, t._raw.shape, t._raw.dtype) for pick, t in zip(picks, tensors, strict=True)
+    ]
+    avals = [s.avals for s in step_block.inputs]
+    columns = zip(starts, avals, step_block.results, strict=True)
+    have_other_shapes = any(start.avals != pair or pair != last.avals for start, pair, last in columns)
+    outside = list(dict.fromkeys([*test_block.outside(), *step_block.outside()]))
+    outside_stops = _gradient_stops((test_block, step_block), outside)
+
+    def function_of(test: Block, step: Block) -> Callable[..., Any]:
+        carried = _have_gradient(starts, stops)
+        return _looping(test, step, outside, carried, _have_gradient(outside, outside_stops))
+
+    kernel = _kernel("while", function_of, test_block, step_block)
+    inferred = Inferred(tuple, avals, have_other_shapes or test_block.host or step_block.host)
+    return recorder.add(kernel, [*starts, *outside], (*start_stops, *outside_stops), inferred, stops)
 
 
-def _looping(testing, step, outside, state, read):
+def _have_gradient(symbols: Sequence[Symbol], stops: Sequence[bool]) -> list[bool]:
+    """For each Symbol whether gradients flow to it."""
+    return [s.dtype.kind in INEXACT and not stop for s, stop in zip(symbols, stops, strict=True)]
+
+
+def _looping(
+    test_block: Block,
+    step_block: Block,
+    outside: Sequence[Symbol],
+    carried_gradients: list[bool],
+    outside_gradients: list[bool],
+) -> Callable[..., Any]:
     """The function of a while: (*state, *outside) -> state."""
-    starts, stops = state
-    count = len(starts)
-    smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(starts, stops, strict=True)]
-    fixed_smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(outside, read, strict=True)]
+    count = len(carried_gradients)
 
-    def test(_, carry, fixed):
-        return testing.values(outside, fixed, carry)[0].reshape(())
+    def test(_: Any, carry: Any, fixed: Any) -> Any:
+        return test_block.values(outside, fixed, carry)[0].reshape(())
 
-    def advance(_, carry, fixed):
-        return step.values(outside, fixed, carry)
+    def advance(_: Any, carry: Any, fixed: Any) -> Any:
+        return step_block.values(outside, fixed, carry)
 
-    whole = Loop(test, advance, smooth, fixed_smooth)
+    compiled_loop = Loop(test, advance, carried_gradients, outside_gradients)
 
-    def fn(*values):
-        values = tuple(map(jnp.asarray, values))
-        carry, fixed = values[:count], values[count:]
-        if any(isinstance(v, jax.core.Tracer) for v in values) or isinstance(
-            goes_on := test(0, carry, fixed), jax.core.Tracer
-        ):
-            # of known values, too, operations give traced ones while a program is compiled
-            return tuple(whole.reversible(carry, fixed))
+    def fn(*values: Any) -> Any:
+        arrays = tuple(map(jnp.asarray, values))
+        carry = arrays[:count]
+        fixed = arrays[count:]
+        is_traced = any(isinstance(v, jax.core.Tracer) for v in arrays)
+        goes_on = None if is_traced else test(0, carry, fixed)
+        # of known values, too, operations give traced ones while a program is compiled
+        if is_traced or isinstance(goes_on, jax.core.Tracer):
+            return tuple(compiled_loop.reversible(carry, fixed))
         while goes_on:
             carry = advance(0, carry, fixed)
             goes_on = test(0, carry, fixed)
@@ -232,21 +282,24 @@ def _looping(testing, step, outside, state, read):
     return fn
 
 
-def replayed(op, operands, ran):
-    """Records the operation of a branch or loop anew; gives its results. ran: `(block, values of its
-    inputs) -> results`, which records what is in a block."""
+def record_again(
+    op: Operation, operands: Sequence[Tensor], record_block: Callable[[Block, Sequence[Tensor]], list]
+) -> Any:
+    """Records the operation of a branch or loop once more; gives its results. record_block: function of a
+    block and values of its inputs that records its operations and gives the results."""
     if op.name == "cond":
         yes, no = op.kernel.fn.blocks
-        return select(operands[0], [lambda: ran(no, []), lambda: ran(yes, [])], explicit=True)
-    testing, step = op.kernel.fn.blocks
-    state = operands[: len(step.inputs)]
+        codes = [lambda: record_block(no, []), lambda: record_block(yes, [])]
+        return select(operands[0], codes, explicit=True)
+    test_block, step_block = op.kernel.fn.blocks
+    state = operands[: len(step_block.inputs)]
     return repeat(
-        lambda values: ran(testing, values)[0],
-        lambda values, _: ran(step, values),
+        lambda values: record_block(test_block, values)[0],
+        lambda values, _: record_block(step_block, values),
         state,
         [op.name] * len(state),
         explicit=True,
     )
 
 
-__all__ = ["Block", "branch", "branched", "loop", "looped", "replayed", "with_blocks"]
+__all__ = ["Block", "branch", "branched", "loop", "looped", "record_again", "with_blocks"]

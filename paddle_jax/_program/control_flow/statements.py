@@ -218,21 +218,12 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
-    if local.ctx.frame.recording:
-        recorded = _recorded(over, body)
-        if recorded is not None:
-            return _for_range(
-                recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state, names
-            )
-    elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
-        before, capture = get_state(), local.ctx.frame.capture
-        refusal = getattr(capture, "refusal", None)
-        try:
-            return _for_rows(over, body, get_state, set_state, names)
-        except (Unsupported, *TRACING):
-            set_state(before)  # what one program for all rows cannot do, one piece per row may
-            if capture is not None:
-                capture.refusal = refusal
+    rows = _recorded_rows(over, body)
+    if rows is not None:
+        numbers, row = rows
+        return _for_range(numbers, extra_test, lambda i: body(row(i)), get_state, set_state, names)
+    if extra_test is None and _is_long(over) and _tried_for_rows(over, body, get_state, set_state, names):
+        return None
     for value in over:
         if extra_test is not None:
             going = extra_test()
@@ -242,6 +233,31 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
             if not going:
                 break
         body(value)
+
+
+def _is_long(over):
+    """Whether a loop runs over the rows of a Tensor, too many for one piece of program each."""
+    return (
+        not local.ctx.frame.recording
+        and isinstance(over, Tensor)
+        and bool(over.ndim)
+        and over.shape[0] > _UNROLLED
+    )
+
+
+def _tried_for_rows(over, body, get_state, set_state, names):
+    """Runs one program for all rows; returns False, with everything as before, where that cannot be done."""
+    before = get_state()
+    capture = local.ctx.frame.capture
+    refusal = getattr(capture, "refusal", None)
+    try:
+        _for_rows(over, body, get_state, set_state, names)
+    except (Unsupported, *TRACING):
+        set_state(before)  # what one program for all rows cannot do, one piece per row may
+        if capture is not None:
+            capture.refusal = refusal
+        return False
+    return True
 
 
 class Rows:
@@ -280,29 +296,34 @@ def _length(tensor):
     return shape(tensor)[0]
 
 
-def _rows(tensors):
+def _row_count(tensors):
     """How many rows there are at least; a Length where one is not known."""
     counts = [t.shape[0] for t in tensors]
     unknown = [n for n in counts if lengths.is_length(n)]
     return unknown[0] if unknown else min(counts)
 
 
-def _recorded(over, body):
+def _recorded_rows(over, body):
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
     that gives the rows); else None."""
-    tensors = (
-        [over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows) else None
-    )
-    if not tensors and not isinstance(over, range):
-        return None
-    steps = len(over) if isinstance(over, range) else _rows(tensors)
-    if not local.ctx.frame.loop(body.__code__, steps)[2]:
+    if not local.ctx.frame.recording:
         return None
     if isinstance(over, range):
+        if not local.ctx.frame.loop(body.__code__, len(over))[2]:
+            return None
         bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
         return Range(*bounds, over.step), lambda i: i
-    length = ft.reduce(Tensor.minimum, map(_length, tensors))
-    return Range(length), over.row if isinstance(over, Rows) else over.__getitem__
+    if isinstance(over, Rows):
+        tensors = over.tensors
+        row = over.row
+    elif isinstance(over, Tensor) and over.ndim:
+        tensors = [over]
+        row = over.__getitem__
+    else:
+        return None
+    if not tensors or not local.ctx.frame.loop(body.__code__, _row_count(tensors))[2]:
+        return None
+    return Range(ft.reduce(Tensor.minimum, map(_length, tensors))), row
 
 
 def _for_range(over, extra_test, body, get_state, set_state, names):
