@@ -9,12 +9,12 @@ class NotWritable(Exception):
     """An operation or a function cannot be written to a model file.
 
     Attributes:
-        place: str, `file:line` in the user's code; None where it is not known.
+        location: str, `file:line` in the user's code; None where it is not known.
     """
 
-    def __init__(self, text: str, place: str | None = None) -> None:
+    def __init__(self, text: str, location: str | None = None) -> None:
         super().__init__(text)
-        self.place = place
+        self.location = location
 
 
 class NeedsConversion(NotWritable):

@@ -101,7 +101,15 @@ def _recorded(function, specs, converted, probes, is_open):
 
 @dataclasses.dataclass(slots=True, eq=False)
 class _Task:
-    """What is recorded, again and again. count: how often it was."""
+    """What is recorded several times.
+
+    Attributes:
+        function: the function.
+        specs: list of the descriptions of its arguments.
+        converted: bool, whether its control flow is converted.
+        varying: set of (number of a Symbol, axis) whose length varies.
+        count: int, how many recordings there were.
+    """
 
     function: Callable
     specs: list
@@ -127,37 +135,38 @@ class _Task:
 
 def _checks(task, probes):
     """Runs with lengths of other kinds, as far as the function takes them."""
-    found = [task.attempt(others) for others in (_SHORT, _SAME, _LARGE) if others is not probes]
-    return [run for run in found if run is not None]
+    runs = [task.attempt(others) for others in (_SHORT, _SAME, _LARGE) if others is not probes]
+    return [run for run in runs if run is not None]
 
 
 def _changes(task, runs):
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     fixed = runs[0].recorder.fixed
-    left = {
+    unchanged = {
         node
         for node in fixed
         if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)
     }
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
-    of_results = {node for node in left if not _is_of_inputs(node, axes)}
-    generator, found = random.Random(0), []
+    of_results = {node for node in unchanged if not _is_of_inputs(node, axes)}
+    generator = random.Random(0)
+    more_runs = []
     for _ in range(_TRIES):
-        if not left or len(found) == _MOST:
+        if not unchanged or len(more_runs) == _MOST:
             break
         most = 3 if of_results else generator.choice((2, 4, 8, 16, 64))
         probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD]
-        changed = {node for node in left - of_results if _value(node, probes) not in (None, fixed[node])}
+        changed = {node for node in unchanged - of_results if _value(node, probes) not in (None, fixed[node])}
         changed |= of_results  # their values are not known before: one run with short lengths
         if not changed:
             continue
         run = task.attempt(probes)
         if run is None:
             continue
-        found.append(run)
-        left -= changed
+        more_runs.append(run)
+        unchanged -= changed
         of_results = set()
-    return found
+    return more_runs
 
 
 def _is_of_inputs(node, inputs):

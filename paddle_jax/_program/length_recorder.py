@@ -62,7 +62,7 @@ class LengthRecorder(Recorder):
 
     Attributes:
         converted: bool, whether control flow is converted.
-        places: dict from each Operation to the line of the user's code.
+        locations: dict from each Operation to the line of the user's code.
         refusal: exception that says why the code cannot be recorded, though it may have caught that; or None.
         numbered: list of all Symbols, in the order in which they were made.
         numbers: dict from each Symbol to its position in that list.
@@ -89,7 +89,7 @@ class LengthRecorder(Recorder):
         self.composite_depth = 1
         self.probe = 0
         self.converted = converted
-        self.places = {}
+        self.locations = {}
         self.refusal = None
         self.numbered = []
         self.numbers = {}
@@ -112,17 +112,17 @@ class LengthRecorder(Recorder):
         number = len(self.numbered)
         self.numbered.append(symbol)
         self.numbers[symbol] = number
-        found = []
+        lengths = []
         for axis, (one, other) in enumerate(zip(symbol.avals[0].shape, symbol.avals[1].shape, strict=True)):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
-                found.append(ls.number((one, other), node))  # it may vary, though these two are equal
+                lengths.append(ls.number((one, other), node))  # it may vary, though these two are equal
             elif one == other and (number, axis) not in self.varying and one not in doubtful:
-                found.append(one)
+                lengths.append(one)
             else:
                 self.varying.add((number, axis))
-                found.append(ls.Length((one, other), ("dim", number, axis)))
-        self.shapes[symbol] = tuple(found)
+                lengths.append(ls.Length((one, other), ("dim", number, axis)))
+        self.shapes[symbol] = tuple(lengths)
         return symbol
 
     def lengths_of(self, symbol):
@@ -166,8 +166,8 @@ class LengthRecorder(Recorder):
         """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
         if symbol not in self.guesses:
             self.guesses[symbol] = None
-            found = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
-            self.guesses[symbol] = self._hints_of(symbol) if found is None else found
+            computed = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
+            self.guesses[symbol] = self._hints_of(symbol) if computed is None else computed
         return self.guesses[symbol]
 
     def _guess_if_whole(self, symbol):
@@ -293,11 +293,11 @@ class LengthRecorder(Recorder):
             pairs.append((first, first if first == second else second))
             nodes.append([None if n is None else ls.expression_of(n) for n in shape])
         symbols = [self.symbol(t) for t in tensors]
-        made = self.add(
+        variables = self.add(
             kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs), nodes
         )
         self.attributes[self.ops[-1]] = attrs
-        return made
+        return variables
 
     def as_variable(self, tensor):
         """A Variable for a result."""
@@ -318,10 +318,10 @@ class LengthRecorder(Recorder):
         taken[id(tensor)] = tensor, raw, symbol
         return taken[id(tensor)]
 
-    def block_input(self, avals, stop):
-        made = super().block_input(avals, stop)
-        self.add_symbol(made._raw)
-        return made
+    def block_input(self, avals, stop_gradient):
+        block_input = super().block_input(avals, stop_gradient)
+        self.add_symbol(block_input._raw)
+        return block_input
 
     def call_with_lengths(self, op, operands, attrs):
         """Calls an op whose attributes hold Lengths or Variables."""
@@ -333,9 +333,9 @@ class LengthRecorder(Recorder):
         first, second = (
             op.kernel(layout, tuple([ls.substitute(a, which) for a in attrs])) for which in (0, 1)
         )
-        found = self._decomposed(first, attrs, flat)
-        if found is not None:
-            return found
+        results = self._decomposed(first, attrs, flat)
+        if results is not None:
+            return results
         if op.random:
             flat = [*flat, *map(wrap, default_generator().draw())]
         symbols = [self.symbol(t) for t in flat]
@@ -349,13 +349,13 @@ class LengthRecorder(Recorder):
             for raw, t in zip(held, tensors, strict=True)
         ):
             with without_recording():
-                found = run(kernel, tensors)
-            if all(t._raw.size <= _SMALL for t in tensors_in(found)):
-                return found
-        found = (
+                results = run(kernel, tensors)
+            if all(t._raw.size <= _SMALL for t in tensors_in(results)):
+                return results
+        results = (
             None if kernel.declaration is None else self._decomposed(kernel, kernel.declaration[2], tensors)
         )
-        return super().call(kernel, tensors) if found is None else found
+        return super().call(kernel, tensors) if results is None else results
 
     def _decomposed(self, kernel, attrs, tensors):
         """The results of a call that Paddle computes by other functions; None of other calls."""
@@ -397,19 +397,19 @@ class LengthRecorder(Recorder):
 
     def _call_of(self, kernel, attrs, symbols):
         """The Call; None where no length is open."""
-        given = [self.lengths_of(s) for s in symbols]
-        if not ls.has_lengths(given) and not ls.has_lengths(attrs):
+        shapes = [self.lengths_of(s) for s in symbols]
+        if not ls.has_lengths(shapes) and not ls.has_lengths(attrs):
             return None
-        return Call(kernel, attrs, given, [s.dtype for s in symbols])
+        return Call(kernel, attrs, shapes, [s.dtype for s in symbols])
 
     def _results(self, first, second, symbols, call):
         """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
         operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
         weak = tuple([one.weak for one in operands[0]])
         is_alike = call is not None and not getattr(first.fn, "once", False)
-        found = call.results(weak) if is_alike else None
-        if found is not None:
-            return found
+        cached = call.results(weak) if is_alike else None
+        if cached is not None:
+            return cached
         try:
             many, outs = results_of(first, operands[0])
             is_same = second is first and operands[0] == operands[1]
@@ -439,7 +439,7 @@ class LengthRecorder(Recorder):
             if hasattr(kernel.fn, "blocks"):
                 doubtful = self._doubtful(kernel.fn.blocks, position)
             self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
-        self.places[operation] = user_line()
+        self.locations[operation] = user_line()
         return results
 
     def _doubtful(self, blocks, position):

@@ -28,7 +28,7 @@ class Step:
         inputs: list of the Symbols of operands.
         outputs: list of the Symbols of results.
         blocks: of `cond` and `while`, for each (Symbols that come in, Steps, Symbols of the results).
-        place: `file:line` of the user's code, or None.
+        location: `file:line` of the user's code, or None.
     """
 
     kernel: Kernel
@@ -38,7 +38,7 @@ class Step:
     inputs: list
     outputs: list
     blocks: list | tuple = ()
-    place: str | None = None
+    location: str | None = None
 
     @property
     def name(self):
@@ -52,7 +52,7 @@ class Recording:
     Attributes:
         inputs: list of Symbols.
         outputs: list of Symbols.
-        places: dict from each Operation to `file:line`.
+        locations: dict from each Operation to `file:line`.
         numbered: list of all Symbols; the leaves of expressions are positions in it.
         steps: list of Steps, in order.
         tensors: dict from each Symbol of a constant to the Tensor, array, Filled, Ramp or list of Lengths
@@ -64,7 +64,7 @@ class Recording:
 
     inputs: list
     outputs: list
-    places: dict
+    locations: dict
     numbered: list
     steps: list = dataclasses.field(default_factory=list)
     tensors: dict = dataclasses.field(default_factory=dict)
@@ -122,7 +122,7 @@ class Merge:
         first = runs[0]
         self.runs = runs
         self.recording = Recording(
-            first.inputs, first.outputs, first.recorder.places, first.recorder.numbered
+            first.inputs, first.outputs, first.recorder.locations, first.recorder.numbered
         )
         self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
         self.partners = [dict(zip(first.inputs, other.inputs, strict=True)) for other in runs[1:]]
@@ -137,10 +137,10 @@ class Merge:
 
     def _likely(self, number):
         """Likely lengths of a Symbol, as far as all runs say the same."""
-        found = [one.recorder.likely.get(number) or () for one in self.runs]
-        if len(set(map(len, found))) > 1:
-            return [None] * len(found[0])
-        return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*found, strict=True)]
+        likely_of_runs = [one.recorder.likely.get(number) or () for one in self.runs]
+        if len(set(map(len, likely_of_runs))) > 1:
+            return [None] * len(likely_of_runs[0])
+        return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*likely_of_runs, strict=True)]
 
     def note_shape(self, symbol):
         """Takes over the shape of a Symbol, and compares it with that in the other runs."""
@@ -219,7 +219,7 @@ class Merge:
             return first
         if any(one.shape != first.shape for one in arrays):
             dims = [self.agreed("a length", list(ns)) for ns in zip(*[a.shape for a in arrays], strict=True)]
-            return _made(arrays, dims)
+            return _varying_constant(arrays, dims)
         if first.dtype.kind not in "iu":
             raise NeedsConversion(f"it uses a fraction made of lengths that are not fixed; {GIVE_LENGTHS}")
         items = [
@@ -233,26 +233,27 @@ class Merge:
         steps = []
         for position in range(max(map(len, columns))):
             ops = [ops[position] if position < len(ops) else None for ops in columns]
-            here = self.recording.places.get(ops[0])
+            location = self.recording.locations.get(ops[0])
             names = dict.fromkeys("nothing" if op is None else op.name for op in ops)
             if len(names) > 1:
                 raise NeedsConversion(
-                    f"it runs {' or '.join(names)}, depending on lengths; {GIVE_LENGTHS}", here
+                    f"it runs {' or '.join(names)}, depending on lengths; {GIVE_LENGTHS}", location
                 )
             try:
                 steps.append(self.step(ops))
             except NotWritable as error:
-                error.place = error.place or here
+                error.location = error.location or location
                 raise
-            steps[-1].place = here
+            steps[-1].location = location
         return steps
 
     def step(self, ops):
         """The Step of one operation, given in all runs."""
-        first, made = ops[0], [op.kernel.declaration for op in ops]
+        first = ops[0]
+        declarations = [op.kernel.declaration for op in ops]
         if (
             len({(len(op.inputs), len(op.outputs)) for op in ops}) > 1
-            or len({m and (m[0], m[1]) for m in made}) > 1
+            or len({m and (m[0], m[1]) for m in declarations}) > 1
         ):
             raise NeedsConversion(
                 f"it calls {first.name} in different ways for different lengths; {GIVE_LENGTHS}"
@@ -261,10 +262,10 @@ class Merge:
             self.pair(symbols)
         for symbols in zip(*[op.outputs for op in ops], strict=True):
             self.note_result(symbols)
-        if made[0] is None:
+        if declarations[0] is None:
             blocks = self.blocks(ops) if hasattr(first.kernel.fn, "blocks") else ()
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
-        op, layout, _ = made[0]
+        op, layout, _ = declarations[0]
         values = [
             one.recorder.attributes.get(o) or o.kernel.declaration[2]
             for one, o in zip(self.runs, ops, strict=True)
@@ -276,7 +277,7 @@ class Merge:
         return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs)
 
     def note_result(self, symbols):
-        """Takes in a Symbol that is made here, given in all runs."""
+        """Takes in a Symbol that is a result, given in all runs."""
         for partner, other in zip(self.partners, symbols[1:], strict=True):
             partner[symbols[0]] = other
         self.note_shape(symbols[0])
@@ -301,7 +302,7 @@ def _same(one, other):
     return type(one) is type(other) and bool(one == other or (one != one and other != other))
 
 
-def _made(arrays, shape):
+def _varying_constant(arrays, shape):
     """The Filled or Ramp that arrays of different shapes are."""
     first = arrays[0]
     if all(a.size and is_uniform(a) for a in arrays) and all(

@@ -142,7 +142,7 @@ def encode(function, specs, owner, chosen=None):
             recording.prune()
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
-            at = getattr(error, "place", None) or user_line_of(
+            at = getattr(error, "location", None) or user_line_of(
                 error.__cause__ or error, getattr(plain, "__func__", plain)
             )
             raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error

@@ -1,8 +1,12 @@
 """Building a PIR program: values, operations with attributes of the right kinds, and parameters."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,17 +29,30 @@ _SCALARS = {
     "dtype": "1.a_dtype",
 }
 _PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
-CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
+MAX_INLINE_ELEMENTS = (
+    64  # elements up to which an array is written into the program instead of the parameter file
+)
 
 
 class Value:
-    """A value of the program: number, dtype, shape (ints and Lengths). A list of values has dtype None and
-    the items in `items`."""
+    """A value of the program.
+
+    Attributes:
+        number: int.
+        dtype: str; None of a list of values.
+        shape: list of ints and Lengths.
+        items: list of the Values in a list of values, else None.
+    """
 
     __slots__ = ("dtype", "items", "number", "shape")
 
-    def __init__(self, number, dtype, shape, items=None):
-        self.number, self.dtype, self.shape, self.items = number, dtype, list(shape), items
+    def __init__(
+        self, number: int, dtype: Any, shape: Sequence[Any], items: list[Value] | None = None
+    ) -> None:
+        self.number = number
+        self.dtype = dtype
+        self.shape = list(shape)
+        self.items = items
 
     @property
     def ndim(self):
@@ -48,17 +65,23 @@ class Value:
 
 
 class _Region:
-    """A block of control flow: the values that come in, and its JSON when it is done."""
+    """A block of control flow.
 
-    def __init__(self, args):
-        self.args, self.document = args, None
+    Attributes:
+        args: list of the Values that come in.
+        document: its JSON when it is done, else None.
+    """
+
+    def __init__(self, args: list[Value]) -> None:
+        self.args = args
+        self.document: dict | None = None
 
 
-def _unresolved(number):
+def _unresolved(number: int) -> Value:
     raise NotWritable("a length of a tensor that is not made yet")
 
 
-def _nothing_likely(number):
+def _nothing_likely(number: int) -> None:
     return None
 
 
@@ -76,9 +99,11 @@ def _bools(name, values):
 
 
 def _number(code, value):
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"#": code, "VD": "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"}
-    return {"#": code, "D": value}
+    if not isinstance(value, float) or math.isfinite(value):
+        return {"#": code, "D": value}
+    if math.isnan(value):
+        return {"#": code, "VD": "NaN"}
+    return {"#": code, "VD": "INF" if value > 0 else "-INF"}
 
 
 def _encoded(kind, value):
@@ -94,15 +119,35 @@ def _encoded(kind, value):
 
 
 class Builder:
-    """Collects operations; `document()` is the JSON of the program and `arrays` the parameters."""
+    """Collects operations; `document()` is the JSON of the program.
+
+    Attributes:
+        ops: list of the operations of the current block, as JSON.
+        parameter_ops: list of the operations that stand for parameters, as JSON.
+        arrays: dict of the parameters by name.
+        count: int, the number of the last value.
+        resolve: function that gives the Value of a numbered Symbol of the recording.
+        likely: function that gives likely lengths of a numbered Symbol that has no Value yet, or None.
+        block_count: int, the number of the last block.
+        argument_count: int, minus the number of arguments of blocks.
+        stored: dict from keys (ids of Tensors, names of constants) to (what it is, its Value in the
+            parameter file).
+        cache: dict of Values of constants, by what they hold.
+        extension_names: set of the names of operations that are not Paddle's.
+    """
 
     def __init__(self):
-        self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
-        self.resolve = _unresolved  # gives the Value of a numbered Symbol of the recording
-        self.likely = _nothing_likely  # gives likely lengths of one that is not made yet, or None
-        # held: id of a Tensor in the parameter file -> (it, its Value)
-        self.blocks, self.arguments, self.held = 0, 0, {}
-        self.cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
+        self.ops: list[dict] = []
+        self.parameter_ops: list[dict] = []
+        self.arrays: dict[str, np.ndarray] = {}
+        self.count = 0
+        self.resolve: Callable[[int], Value] = _unresolved
+        self.likely: Callable[[int], Any] = _nothing_likely
+        self.block_count = 0
+        self.argument_count = 0
+        self.stored: dict[Any, tuple[Any, Value]] = {}
+        self.cache: dict[tuple, Value] = {}
+        self.extension_names: set[str] = set()
 
     # values -------------------------------------------------------------------------------------------------
 
@@ -116,33 +161,33 @@ class Builder:
         array = np.asarray(array)
         while name in self.arrays:
             name += "_1"
-        found = self.value(array.dtype.name, array.shape)
+        value = self.value(array.dtype.name, array.shape)
         self.arrays[name] = array
         self.parameter_ops.append(
             {
                 "#": "p",
                 "A": [0, 1, 1, name],
                 "DA": [],
-                "O": {"%": found.number, "TT": _type(*found.type)},
+                "O": {"%": value.number, "TT": _type(*value.type)},
                 "OA": [1, int(not trainable), int(trainable)],
                 "QA": [],
             }
         )
-        return found
+        return value
 
     def data(self, name, dtype, shape):
         """An input."""
-        found = self.value(dtype, shape)
+        value = self.value(dtype, shape)
         self._append(
-            "1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data", stop=False
+            "1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [value], "data", stop=False
         )
-        return found
+        return value
 
-    def fetch(self, value, at):
+    def fetch(self, value: Value, index: int) -> None:
         """Makes a value an output."""
-        found = self.value(value.dtype, value.shape)
+        fetched = self.value(value.dtype, value.shape)
         self._append(
-            "1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch", stop=False
+            "1.fetch", {"name": f"fetch_name_{index}", "col": index}, [value], [fetched], "fetch", stop=False
         )
         self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
 
@@ -159,11 +204,11 @@ class Builder:
         self._append("1." + name, attrs, inputs, outputs, name)
         return outputs if many else outputs[0]
 
-    def undo(self, mark):
-        """Takes back the operations after the first `mark`."""
-        gone = {out["%"] for op in self.ops[mark:] for out in op["O"]}
-        del self.ops[mark:]
-        self.cache = {key: value for key, value in self.cache.items() if value.number not in gone}
+    def undo(self, op_count):
+        """Takes back the operations after the first `op_count`."""
+        removed = {out["%"] for op in self.ops[op_count:] for out in op["O"]}
+        del self.ops[op_count:]
+        self.cache = {key: value for key, value in self.cache.items() if value.number not in removed}
 
     def list_op(self, name, inputs, outs, **attrs):
         """Adds an operation whose one result is a list of tensors; gives its items."""
@@ -177,30 +222,31 @@ class Builder:
     def lists_op(self, name, inputs, outs, **attrs):
         """Adds an operation of which some results are lists of tensors, given as lists of types; gives all
         items one after the other."""
-        ends, found, lists = [], [], []
+        outputs: list[Any] = []
+        values: list[Any] = []
+        lists = []
         for kind in outs:
             if isinstance(kind, list):
                 self.count += 1
-                ends.append((self.count, kind))
-                items = [None] * len(kind)
-                lists.append((self.count, kind, len(found)))
-                found += items
+                outputs.append((self.count, kind))
+                lists.append((self.count, kind, len(values)))
+                values += [None] * len(kind)
             else:
-                ends.append(self.value(*kind))
-                found.append(ends[-1])
-        self._append("1." + name, attrs, inputs, ends, name)
-        for number, kinds, at in lists:
+                outputs.append(self.value(*kind))
+                values.append(outputs[-1])
+        self._append("1." + name, attrs, inputs, outputs, name)
+        for number, kinds, start in lists:
             items = [self.value(*kind) for kind in kinds]
             self._append("0.split", {}, [Value(number, None, [])], items, None)
-            found[at : at + len(items)] = items
-        return found
+            values[start : start + len(items)] = items
+        return values
 
     def combine(self, values):
         """A list of values as one value."""
         self.count += 1
-        found = Value(self.count, None, [], list(values))
-        self._append("0.combine", {}, values, [(found.number, [v.type for v in values])], None)
-        return found
+        combined = Value(self.count, None, [], list(values))
+        self._append("0.combine", {}, values, [(combined.number, [v.type for v in values])], None)
+        return combined
 
     def _append(self, full_name, attrs, inputs, outputs, name, stop=None):
         known = signature(name)
@@ -238,44 +284,46 @@ class Builder:
     def block(self, args=()):
         """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
         come in, as `block.args`."""
-        outer, self.ops = self.ops, []
-        kept = dict(self.cache)
-        self.blocks += 1
-        number, made = self.blocks, []
-        found = _Region([self._argument(kind) for kind in args])
+        outer_ops = self.ops
+        outer_cache = dict(self.cache)
+        self.ops = []
+        self.block_count += 1
+        number = self.block_count
+        region = _Region([self._argument(kind) for kind in args])
+        block_ops: list[dict] = []
         try:
-            yield found
-            made = self.ops
+            yield region
+            block_ops = self.ops
         finally:
-            self.ops = outer
-            self.cache = kept
-        listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
-        found.document = {
+            self.ops = outer_ops
+            self.cache = outer_cache
+        arguments = [{"#": value.number, "TT": _type(*value.type)} for value in region.args]
+        region.document = {
             "#": f"region_{number}",
-            "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}],
+            "blocks": [{"#": f"block_{number}", "args": arguments, "ops": block_ops}],
         }
 
     def _argument(self, kind):
-        self.arguments -= 1
-        return Value(self.arguments, *kind)
+        self.argument_count -= 1
+        return Value(self.argument_count, *kind)
 
     def yields(self, values):
         """Ends a block with its results."""
         self.ops.append({"#": "2.yield", "A": [], "I": [{"%": v.number} for v in values], "O": [], "OA": []})
 
-    def control(self, name, inputs, regions, outs):
+    def control_flow(self, name, inputs, regions, outs):
         """Adds `if` or `while`."""
         outputs = [self.value(*kind) for kind in outs]
         self._append("1." + name, {}, inputs, outputs, name)
         self.ops[-1]["regions"] = [region.document for region in regions]
         return outputs
 
-    def own(self, name, inputs, outs, attrs):
+    def extension_op(self, name, inputs, outs, attrs):
         """Adds an operation that only paddle_jax knows; its attributes are one text."""
         outputs = [self.value(*kind) for kind in outs]
         self._append("1." + name, {}, inputs, outputs, None)
         self.ops[-1]["A"] = [{"N": "attributes", "AT": _encoded("str", attrs)}]
-        self.foreign.add(name)
+        self.extension_names.add(name)
         return outputs
 
     def rnn(self, inputs, size, states, **attrs):
@@ -316,9 +364,9 @@ class Builder:
     def _infinite(self, value, dtype, shape):
         """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
         name = f"constant_{value}_{dtype}"
-        if name not in self.held:
-            self.held[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
-        return self.op("expand", [self.held[name][1], self.ints(shape)], (dtype, list(shape)))
+        if name not in self.stored:
+            self.stored[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
+        return self.op("expand", [self.stored[name][1], self.ints(shape)], (dtype, list(shape)))
 
     def ints(self, numbers):
         """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
@@ -334,8 +382,10 @@ class Builder:
 
     def vector(self, numbers):
         """As `ints`, as one tensor."""
-        found = self.ints(numbers)
-        return found if found.dtype else self.op("stack", [found], ("int64", [len(found.items)]), axis=0)
+        operand = self.ints(numbers)
+        return (
+            operand if operand.dtype else self.op("stack", [operand], ("int64", [len(operand.items)]), axis=0)
+        )
 
     def _int(self, number):
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
@@ -374,7 +424,7 @@ class Builder:
             if array.size and is_uniform(array):
                 return self.full(array.flat[0], *kind)
             if (
-                0 < array.size <= CONSTANT
+                0 < array.size <= MAX_INLINE_ELEMENTS
                 and np.isfinite(array).all()
                 and kind[0] in ("float32", "float64", "int32", "int64", "bool")
             ):

@@ -30,7 +30,7 @@ def write(recording, names):
             _write_step(w, recording, values, step)
         for at, symbol in enumerate(recording.outputs):
             w.fetch(_operand(w, recording, values, symbol), at)
-    return w.document(), w.arrays, sorted(w.foreign)
+    return w.document(), w.arrays, sorted(w.extension_names)
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def _write_step(w, recording, values, step):
     try:
         _written(w, recording, values, step)
     except NotWritable as error:
-        error.place = error.place or step.place
+        error.location = error.location or step.location
         raise
 
 
@@ -111,7 +111,7 @@ def _write_cond(w, recording, values, step, out):
                 _write_step(w, recording, inner, one)
             w.yields(_ends(w, recording, inner, results, out))
         regions.append(region)
-    return w.control("if", [test], regions, out)
+    return w.control_flow("if", [test], regions, out)
 
 
 def _write_while(w, recording, values, step, out):
@@ -135,7 +135,7 @@ def _write_while(w, recording, values, step, out):
                 _write_step(w, recording, inner, one)
             new = _ends(w, recording, inner, results, out)
         w.yields([tested(values | dict(zip(carried, new, strict=True))), *new])
-    return w.control("while", [first, *starts], [region], out)
+    return w.control_flow("while", [first, *starts], [region], out)
 
 
 def _filled(w, kernel, kind):
@@ -194,9 +194,9 @@ def _made(w, recording, symbol):
     if hasattr(known, "step"):
         return _ramp(w, known, kind)
     if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):
-        if id(known) not in w.held:
-            w.held[id(known)] = known, w.parameter(known.name, _array(known), not known.stop_gradient)
-        return w.held[id(known)][1]
+        if id(known) not in w.stored:
+            w.stored[id(known)] = known, w.parameter(known.name, _array(known), not known.stop_gradient)
+        return w.stored[id(known)][1]
     return w.constant(_array(known))
 
 

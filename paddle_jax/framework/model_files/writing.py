@@ -155,7 +155,7 @@ def apply(w, op, attrs, operands, out):
             )
         inputs.append(w.combine(value) if isinstance(value, list) else value)
     text, numbers = encode(attrs)
-    return w.own(name, [*inputs, *map(w.length, numbers)], out, text)
+    return w.extension_op(name, [*inputs, *map(w.length, numbers)], out, text)
 
 
 def _promoted(w, op, operands):
