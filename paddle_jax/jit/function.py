@@ -22,7 +22,7 @@ from paddle_jax._core.execution.python_state import Snapshot
 from paddle_jax._core.kernels.op_checks import NotFinite, run_checked
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
-from paddle_jax._program.capture.capture import capture
+from paddle_jax._program.capture.capture_run import capture
 from paddle_jax._program.capture.compiled_function import CompiledFunction, GuardFailure
 from paddle_jax._program.capture.unobserved_code import CodeRecorder
 from paddle_jax._program.guards.call_signature import (
@@ -392,7 +392,7 @@ class StaticFunction:
             inputs=inputs,
             start=[t for t in scan.tensors.values() if id(t) not in passed],
             objects=[*scan.objects, *containers],
-            once=self._full_graph,
+            full_graph=self._full_graph,
             generators=scan.generators,
         )
         with swapped_attributes(CompileSwitch, busy=True):

@@ -196,7 +196,7 @@ class CallObserver:
             and function.__name__ in _LOGGED
         ):
             return self._repeated_query(function, args, named, True), args, named
-        if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.once:
+        if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.full_graph:
             return ObservedCall(self._log, function), *self._read_arguments(args, named)
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.mark_unguarded(f"it calls {scope}.{function.__qualname__}")
@@ -519,7 +519,7 @@ class CallObserver:
 
     def _refuse_dynamic(self, thing):
         """Refuses what is marked to run eagerly."""
-        if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.once:
+        if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.full_graph:
             self.refuse(f"{getattr(thing, '__qualname__', type(thing).__name__)} is marked by force_dynamic")
 
     def observed_forward(self, layer):

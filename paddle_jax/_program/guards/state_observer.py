@@ -285,7 +285,7 @@ class StateObserver(CallObserver):
         """The name of a Tensor: another one may be passed at the next call."""
         if isinstance(tensor, Parameter):
             self.guards.attributes.add(tensor, "name", tensor.name)
-        elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.once:
+        elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.full_graph:
             self.mark_unguarded("it reads the name of a tensor that is passed")
 
     def _function_attribute(self, function, name):

@@ -232,7 +232,7 @@ def _is_compiled_whole():
     """Whether the code must not fall back to running eagerly: for `full_graph=True`, and in programs that are
     recorded."""
     frame = local.ctx.frame
-    return frame.recording or (frame.capture is not None and frame.capture.once)
+    return frame.recording or (frame.capture is not None and frame.capture.full_graph)
 
 
 # builtins ---------------------------------------------------------------------------------------------------
