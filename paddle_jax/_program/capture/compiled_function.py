@@ -248,10 +248,8 @@ class CompiledFunction:
             raise GuardFailure(self.package_guards.describe_change())
         if not self.guards.holds():
             raise GuardFailure(self.guards.describe_change())
-        for get, value in self.captured.host_guards:
-            now = get()
-            if now is not value and now != value:
-                raise GuardFailure("a value that the function read on the host has changed")
+        if self.captured.host_guards:
+            self._check_host_guards()
         try:
             tensors = self._tensors(inputs)
             stop_gradients = list(map(_STOP_GRADIENT, tensors))
@@ -277,6 +275,12 @@ class CompiledFunction:
             if all([before is None or before is now for before, now in pairs]):
                 return
         raise GuardFailure("another Tensor that the function also uses itself is passed")
+
+    def _check_host_guards(self) -> None:
+        for get, value in self.captured.host_guards:
+            now = get()
+            if now is not value and now != value:
+                raise GuardFailure("a value that the function read on the host has changed")
 
     def _check_distinct(self, tensors: list[Tensor]) -> None:
         """Checks that no two operands are one Tensor: a store may have got the Tensor of another one."""

@@ -1,4 +1,9 @@
-"""Calls in observed code: the user's functions are entered, others may read only what they are given."""
+"""Calls in observed code.
+
+Functions of the user are observed too. Others may read nothing but their arguments.
+"""
+
+from __future__ import annotations
 
 import array
 import collections
@@ -10,6 +15,8 @@ import os
 import sys
 import types
 import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -49,14 +56,14 @@ _KNOWN = _PURE.union(LIBRARIES)
 _REFUSED = frozenset(
     (globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint, sys._getframe)
 )
-_ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
+_CLASS_QUERIES = frozenset((isinstance, issubclass, type, id, callable, print, super))
 # part of the signature of a call; a block in the function may change them
-_KEYED = ("is_grad_enabled", "get_default_dtype")
-_LOGGED = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers are asked
-_LOGGING = ("debug", "info", "warning", "warn", "error", "critical", "log")
+_SIGNATURE_QUERIES = ("is_grad_enabled", "get_default_dtype")
+_LOGGER_QUERIES = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers are asked
+_LOGGER_WRITERS = ("debug", "info", "warning", "warn", "error", "critical", "log")
 # of os.path: what does not look at files
-_PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")
-_CHANGING = frozenset(
+_PURE_PATH_FUNCTIONS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")
+_MUTATING_METHODS = frozenset(
     (
         "append",
         "extend",
@@ -77,49 +84,58 @@ _CHANGING = frozenset(
         "rotate",
     )
 )
-_MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
-_GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
-_SHOWING = ("items", "values", "keys", "copy")
-_NEW = ("builtins", "collections", "types")  # modules of classes that make a new object at each call
-_ALLOCATING = tuple(c.__new__ for c in (object, list, dict, set, collections.OrderedDict, collections.deque))
-_NO_HOLDERS = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))  # what they show is the dict's own
+_CONTAINER_MAKERS = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
+_ITERATING_CLASSES = (zip, enumerate, reversed, list, tuple)
+_VIEW_METHODS = ("items", "values", "keys", "copy")
+_NEW_OBJECT_MODULES = (
+    "builtins",
+    "collections",
+    "types",
+)  # modules of classes that make a new object at each call
+_ALLOCATORS = tuple(c.__new__ for c in (object, list, dict, set, collections.OrderedDict, collections.deque))
+_CONTAINER_FREE = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
+_DICT_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))  # what they show is the dict's own
 DYNAMIC = "_paddle_jax_dynamic"  # an attribute of what `paddle.jit.marker.force_dynamic` marks
-_OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
+_observed_code = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
+
+
+Args = Sequence[Any]
+Named = dict[str, Any]
+Prepared = tuple[Any, Args, Named]
 
 
 class CallObserver:
     """The part of the observer that answers calls."""
 
-    def call(self, function, args, named):
+    def call(self, function: Any, args: Args, named: Named) -> Any:
         """`function(*args, **named)`."""
         function, args, named = self.prepare_call(function, args, named)
         return self.call_result(function, function(*args, **named))
 
-    def call_result(self, function, value):
-        """What a call has given."""
+    def call_result(self, function: Any, value: Any) -> Any:
+        """Takes in the result of a call, and returns it."""
         if isinstance(function, CachedCall):
             return self.read_value(value)
         kind = type(value)
-        new = kind is function and (kind.__module__ in _NEW or makes_new(kind))
+        new = kind is function and (kind.__module__ in _NEW_OBJECT_MODULES or makes_new(kind))
         if new or kind.__module__.startswith("numpy.random"):
             return self.mark_created(value)
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
             if (
                 getattr(function, "__name__", "") == "copy"
-                or function in _MAKING
-                or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
+                or function in _CONTAINER_MAKERS
+                or isinstance(getattr(function, "__self__", None), _CONTAINER_FREE)
                 or package_of(getattr(function, "__module__", None) or "") in LIBRARIES
             ):
                 return self.mark_created(value)
             if function is vars:
                 self.outer_containers[id(value)] = value
-        elif isinstance(value, _VIEWS) and id(getattr(function, "__self__", None)) in self.created:
+        elif isinstance(value, _DICT_VIEWS) and id(getattr(function, "__self__", None)) in self.created:
             return self.mark_created(value)
         return value
 
-    def prepare_call(self, function, args, named):
-        """What to call, and with what, so that all it reads is observed."""
+    def prepare_call(self, function: Any, args: Args, named: Named) -> Prepared:
+        """The function to call instead, and its arguments, so that all its reads are observed."""
         kind = type(function)
         if kind is types.MethodType:
             self.held_objects.append(function)
@@ -143,7 +159,7 @@ class CallObserver:
             return self._prepare_builtin(function, args, named)
         return self._prepare_object(function, kind, args, named)
 
-    def _read_arguments(self, args, named):
+    def _read_arguments(self, args: Args, named: Named) -> tuple[Args, Named]:
         """Arguments for code that is not observed: it may look at all of them, call the functions among them,
         and change containers."""
         for value in (*args, *named.values()):
@@ -154,7 +170,7 @@ class CallObserver:
             k: self.observed_form(a) for k, a in named.items()
         }
 
-    def observed_form(self, value):
+    def observed_form(self, value: Any) -> Any:
         """A function of the user in its observed form, anything else as it is."""
         if isinstance(value, types.FunctionType):
             return self.observed_function(value) if self.is_user_function(value) else value
@@ -162,7 +178,7 @@ class CallObserver:
             return types.MethodType(self.observed_function(value.__func__), value.__self__)
         return value
 
-    def is_user_function(self, function):
+    def is_user_function(self, function: Any) -> bool:
         """Whether it is a plain function that the user wrote."""
         return isinstance(function, types.FunctionType) and self.is_user_code(
             function.__globals__.get("__name__") or ""
@@ -170,52 +186,55 @@ class CallObserver:
 
     # functions ----------------------------------------------------------------------------------------------
 
-    def _prepare_function(self, function, args, named):
+    def _prepare_function(self, function: types.FunctionType, args: Args, named: Named) -> Prepared:
+        """A function that is written in Python."""
         scope = function.__globals__.get("__name__") or ""
         root = package_of(scope)
         if self.is_user_code(scope):
             self._refuse_dynamic(function)
             return self.observed_function(function), args, named
         if root in LIBRARIES:
-            if ".random" in scope and root == "numpy":
-                self.mark_unguarded("random numbers of NumPy are drawn")
-            if args and isinstance(args[0], ModuleBase):
-                if function is library_class(type(args[0])).__call__:
-                    return function, args, named
-            if args and isinstance(args[0], type) and self.is_user_code(args[0]):  # a PyLayer
-                for name in ("forward", "backward"):
-                    self._class_attribute(args[0].__mro__, name)
-            args, named = self._read_arguments(args, named)
-            asked = self._repeated_query(function, args, named)
-            return self._observed_wrapper(function) if asked is function else asked, args, named
-        if (
-            function is os.getenv
-            or args
-            and isinstance(args[0], type(os.environ))
-            or root == "logging"
-            and function.__name__ in _LOGGED
-        ):
+            return self._prepare_library_function(function, args, named)
+        is_environment = function is os.getenv or bool(args) and isinstance(args[0], type(os.environ))
+        if is_environment or root == "logging" and function.__name__ in _LOGGER_QUERIES:
             return self._repeated_query(function, args, named, True), args, named
-        if root == "logging" and function.__name__ in _LOGGING and not local.ctx.frame.capture.full_graph:
+        is_logging = root == "logging" and function.__name__ in _LOGGER_WRITERS
+        if is_logging and not local.ctx.frame.capture.full_graph:
             return ObservedCall(self._log, function), *self._read_arguments(args, named)
-        if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
+        reads_files = root in ("posixpath", "ntpath") and function.__name__ not in _PURE_PATH_FUNCTIONS
+        if root not in _PURE or reads_files:
             self.mark_unguarded(f"it calls {scope}.{function.__qualname__}")
         args, named = self._read_arguments(args, named)
         return self._observed_wrapper(function), args, named
 
-    def _observed_wrapper(self, function):
+    def _prepare_library_function(self, function: types.FunctionType, args: Args, named: Named) -> Prepared:
+        """A function of this package, of JAX or NumPy."""
+        scope = function.__globals__.get("__name__") or ""
+        if ".random" in scope and package_of(scope) == "numpy":
+            self.mark_unguarded("random numbers of NumPy are drawn")
+        first = args[0] if args else None
+        if isinstance(first, ModuleBase) and function is library_class(type(first)).__call__:
+            return function, args, named
+        if isinstance(first, type) and self.is_user_code(first):  # a PyLayer
+            for name in ("forward", "backward"):
+                self._class_attribute(first.__mro__, name)
+        args, named = self._read_arguments(args, named)
+        query = self._repeated_query(function, args, named)
+        return self._observed_wrapper(function) if query is function else query, args, named
+
+    def _observed_wrapper(self, function: Any) -> Any:
         """A library's wrapper round a function of the user, with that function observed."""
         inner = getattr(function, "__wrapped__", None)
         if not self.is_user_function(inner) or function.__closure__ is None or self.converted:
             return function
         return rewrap(function, inner, self.observed_function(inner))
 
-    def _repeated_query(self, function, args, named, always=False):
-        """A function that tells a fact about a library's state is asked again at each call."""
+    def _repeated_query(self, function: Any, args: Args, named: Named, always: bool = False) -> Any:
+        """A function about the state of a library, whose result each call compares again."""
         name = function.__name__
         asks = (
             name.startswith(("get_", "is_", "has_"))
-            and name not in _KEYED
+            and name not in _SIGNATURE_QUERIES
             and not any(isinstance(a, Tensor) for a in (*args, *named.values()))
         )
         if not always and not asks:
@@ -239,7 +258,7 @@ class CallObserver:
 
         return ObservedCall(asking)
 
-    def observed_function(self, function):
+    def observed_function(self, function: types.FunctionType) -> types.FunctionType:
         """The observed form of a function of the user."""
         self._guard_function(function)
         if self.converted or hasattr(function, "autograph_info__"):
@@ -249,8 +268,8 @@ class CallObserver:
             twin = self.observed_functions[id(function)] = function, self._compile_observed(function)
         return twin[1]
 
-    def _guard_function(self, function):
-        """Notes what a function of the user is: its code and its defaults."""
+    def _guard_function(self, function: Any) -> None:
+        """Guards the code and the defaults of a function of the user."""
         guards = self.guards.attributes
         guards.add(function, "__code__", function.__code__)
         if function.__defaults__:  # where there are none, all arguments are passed
@@ -261,14 +280,14 @@ class CallObserver:
             guards.add(function, "__kwdefaults__", function.__kwdefaults__)
             self.read_content(function.__kwdefaults__)
 
-    def _compile_observed(self, function):
+    def _compile_observed(self, function: types.FunctionType) -> types.FunctionType:
         code = function.__code__
         if code in self.observed_codes:  # it is observed already: a function made in the run
             return function
         try:
-            observed = _OBSERVED.get(code)
+            observed = _observed_code.get(code)
             if observed is None:
-                observed = _OBSERVED[code] = _compiled(function)
+                observed = _observed_code[code] = _compiled(function)
         except state_access.OutsideAssignment as error:
             self.refuse(str(error))
         except (NoSource, state_access.Unobservable) as error:
@@ -280,7 +299,7 @@ class CallObserver:
 
     # classes, builtins, objects -----------------------------------------------------------------------------
 
-    def _prepare_class(self, cls, args, named):
+    def _prepare_class(self, cls: type, args: Args, named: Named) -> Prepared:
         if not self.is_user_code(cls):
             if cls is type and len(args) == 1:
                 self.guard_class(args[0])
@@ -288,7 +307,7 @@ class CallObserver:
                 self.mark_unguarded("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in _KNOWN:
                 self.mark_unguarded(f"it makes a {cls.__module__}.{cls.__name__}")
-            if cls in _GOING_THROUGH:
+            if cls in _ITERATING_CLASSES:
                 return cls, [self.read_iterable(a) for a in args], named
             args, named = self._read_arguments(args, named)
             return cls, args, named
@@ -313,13 +332,13 @@ class CallObserver:
             )
         return cls, args, named
 
-    def _run_form(self, function):
+    def _run_form(self, function: Any) -> Any:
         """A function of the user in the form that the run has: observed, with its control flow converted if
         that of all functions is."""
         observed = self.observed_form(function)
         return converted_callable(function) if self.converted else observed
 
-    def _make_instance(self, cls, start, *args, **named):
+    def _make_instance(self, cls: type, start: Callable[..., Any], *args: Any, **named: Any) -> Any:
         instance = self.mark_created(cls.__new__(cls))
         finish = (
             self._class_attribute(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
@@ -338,20 +357,17 @@ class CallObserver:
             del own["__post_init__"]
         return instance
 
-    def _prepare_builtin(self, function, args, named):
-        if (
-            function is eval
-            and len(args) == 2
-            and isinstance(args[0], str)
-            and type(args[1]) is dict
-            and not named
-        ):
-            return self.prepare_call(expression_function(*args), (), {})
+    def _prepare_builtin(self, function: Any, args: Args, named: Named) -> Prepared:
+        """A function that is written in C, or a method of such a class."""
+        if function is eval and not named and len(args) == 2:
+            text, scope = args
+            if isinstance(text, str) and type(scope) is dict:
+                return self.prepare_call(expression_function(text, scope), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function is print and not self.converted:
             return ObservedCall(self._print), *self._read_arguments(args, named)
-        if function in _ASKING:
+        if function in _CLASS_QUERIES:
             self._guard_class_test(function, args)
             return function, args, named
         if function in (getattr, hasattr):
@@ -359,41 +375,42 @@ class CallObserver:
         if function in (setattr, delattr) and len(args) > 1:
             self.before_set_attribute(*args[:2])
             return function, args, named
-        if function is len and args:
-            length = self.user_method(args[0], "__len__")
-            if length is not None:
-                return self.prepare_call(length, args, named)
-            self.read_length(args[0])
-            return function, args, named
-        if function is iter and len(args) == 1:
-            return function, [self.read_iterable(args[0])], named
+        if args and function in (len, iter):
+            return self._prepare_protocol(function, args, named)
         owner = getattr(function, "__self__", None)
-        if owner is None or isinstance(owner, types.ModuleType):
-            module = (
-                getattr(function, "__module__", None)
-                or getattr(getattr(function, "__objclass__", None), "__module__", None)
-                or "builtins"
-            )
-            if package_of(module) not in _KNOWN or module.startswith("numpy.random"):
-                self.mark_unguarded(f"it calls {module}.{function.__name__}")
-            return function, *self._read_arguments(args, named)
-        return self._prepare_method(function, owner, args, named)
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            return self._prepare_method(function, owner, args, named)
+        module = _module_of(function)
+        if package_of(module) not in _KNOWN or module.startswith("numpy.random"):
+            self.mark_unguarded(f"it calls {module}.{function.__name__}")
+        return function, *self._read_arguments(args, named)
 
-    def _print(self, *args, **named):
-        """What is printed is printed by each call; Tensors by the program, where its code is converted."""
+    def _prepare_protocol(self, function: Any, args: Args, named: Named) -> Prepared:
+        """`len(x)`, `iter(x)` or `iter(x, end)`."""
+        if function is iter:
+            if len(args) == 1:
+                return function, [self.read_iterable(args[0])], named
+            return function, *self._read_arguments(args, named)
+        method = self.user_method(args[0], "__len__")
+        if method is not None:
+            return self.prepare_call(method, args, named)
+        self.read_length(args[0])
+        return function, args, named
+
+    def _print(self, *args: Any, **named: Any) -> None:
+        """Lets each call print; the program prints Tensors where its code is converted."""
         if any(isinstance(a, Tensor) for a in args):
             raise TracedValueError("print")
         local.ctx.frame.capture.writes(print, tuple(map(str, args)), named)
 
-    def _log(self, function, *args, **named):
-        """What is logged is logged by each call."""
+    def _log(self, function: Any, *args: Any, **named: Any) -> None:
+        """Lets each call write to the log."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.refuse("it logs a tensor, which would happen while compiling only")
         local.ctx.frame.capture.writes(function, args, named)
 
-    def _guard_class_test(self, function, args):
-        """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked
-        again at each call."""
+    def _guard_class_test(self, function: Any, args: Args) -> None:
+        """Guards the result of `callable`, and of `isinstance` and `issubclass` for abstract classes."""
         if args and function in (isinstance, callable):
             self.guard_class(args[0])
         if function is callable and args:
@@ -405,7 +422,7 @@ class CallObserver:
             ):
                 self.guards.guard_result(lambda: issubclass(kind, args[1]), "the class of an object")
 
-    def _prepare_method(self, function, owner, args, named):
+    def _prepare_method(self, function: Any, owner: Any, args: Args, named: Named) -> Prepared:
         """A method, written in C, of a container or another object."""
         args, named = self._read_arguments(args, named)
         if isinstance(owner, CONTAINERS):
@@ -422,8 +439,8 @@ class CallObserver:
             isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray))
             or type(owner).__module__ == "collections"
         ):
-            if function.__name__ not in _CHANGING:
-                self.read_content(owner, objects=function.__name__ not in _SHOWING)
+            if function.__name__ not in _MUTATING_METHODS:
+                self.read_content(owner, objects=function.__name__ not in _VIEW_METHODS)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._repeated_query(function, args, named, True), args, named
         elif package_of(type(owner).__module__) not in _KNOWN or type(owner).__module__.startswith(
@@ -432,7 +449,7 @@ class CallObserver:
             self.mark_unguarded(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
 
-    def _get_attribute(self, function, owner, name, *default):
+    def _get_attribute(self, function: Any, owner: Any, name: str, *default: Any) -> Any:
         try:
             value = self.read_attribute(owner, name)
         except AttributeError:
@@ -443,7 +460,7 @@ class CallObserver:
             raise
         return True if function is hasattr else value
 
-    def _prepare_object(self, function, kind, args, named):
+    def _prepare_object(self, function: Any, kind: type, args: Args, named: Named) -> Prepared:
         if isinstance(function, ModuleBase):
             # that of Layer itself a profiler exchanges
             self._class_attribute(kind.__mro__[: kind.__mro__.index(library_class(kind))], "__call__")
@@ -471,7 +488,7 @@ class CallObserver:
             self.mark_unguarded(f"it calls a {kind.__module__}.{kind.__name__}")
         return function, *self._read_arguments(args, named)
 
-    def _is_random(self, module, args, named):
+    def _is_random(self, module: str, args: Args, named: Named) -> bool:
         """Whether a function of a module draws random numbers, other than from a generator that the function
         has made of a number."""
         if not module.startswith("numpy.random"):
@@ -479,11 +496,11 @@ class CallObserver:
         first = next(iter((*args, *named.values())), None)
         return not (type(first) is int or id(first) in self.created)
 
-    def _get_attributes(self, names, owner):
+    def _get_attributes(self, names: Sequence[str], owner: Any) -> Any:
         values = [ft.reduce(self.read_attribute, name.split("."), owner) for name in names]
         return values[0] if len(values) == 1 else tuple(values)
 
-    def _prepare_cached(self, function, args, named):
+    def _prepare_cached(self, function: Any, args: Args, named: Named) -> Prepared:
         """A function behind functools.lru_cache: it is asked again at each call, as in eager execution, and
         has to give the same object, or an equal number."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
@@ -511,18 +528,18 @@ class CallObserver:
 
     # layers -------------------------------------------------------------------------------------------------
 
-    def instance_forward(self, own):
+    def instance_forward(self, own: dict[str, Any]) -> Any:
         """The `forward` that a Layer itself has, without the one that converted code puts
         there for a while."""
         forward = own.get("forward", MISSING)
         return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
 
-    def _refuse_dynamic(self, thing):
-        """Refuses what is marked to run eagerly."""
+    def _refuse_dynamic(self, thing: Any) -> None:
+        """Refuses a function or Layer that is marked to run eagerly."""
         if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.full_graph:
             self.refuse(f"{getattr(thing, '__qualname__', type(thing).__name__)} is marked by force_dynamic")
 
-    def observed_forward(self, layer):
+    def observed_forward(self, layer: ModuleBase) -> Any:
         """The `forward` of a Layer that is being called, observed."""
         self._refuse_dynamic(layer)
         self.guard_class(layer)
@@ -535,7 +552,15 @@ class CallObserver:
         return self._run_form(forward)
 
 
-def _tensors(value):
+def _module_of(function: Any) -> str:
+    """The name of the module of a function or method that is written in C."""
+    module = getattr(function, "__module__", None)
+    if not module:
+        module = getattr(getattr(function, "__objclass__", None), "__module__", None)
+    return module or "builtins"
+
+
+def _tensors(value: Any) -> list[Tensor]:
     """The Tensors in a value, and in the containers that it is made of."""
     return [
         leaf
@@ -544,16 +569,16 @@ def _tensors(value):
     ]
 
 
-def _is_same(value, now):
+def _is_same(value: Any, now: Any) -> bool:
     return now is value or type(value) in SCALARS and same_value(value, now)
 
 
-def makes_new(cls):
-    """Whether each call of a class gives an object of its own."""
-    return type(cls).__call__ is type.__call__ and cls.__new__ in _ALLOCATING
+def makes_new(cls: Any) -> bool:
+    """Whether each call of a class makes a new object."""
+    return type(cls).__call__ is type.__call__ and cls.__new__ in _ALLOCATORS
 
 
-def _compiled(function):
+def _compiled(function: types.FunctionType) -> types.CodeType:
     """Code that makes the observed form of a function, given its observer."""
     try:
         node = state_access.rewrite_reads(

@@ -17,7 +17,7 @@ import threading
 import types
 import uuid
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import numpy as np
@@ -33,7 +33,21 @@ from paddle_jax._program.guards.guard_set import GuardSet, ReadTable, TooLarge
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
 from paddle_jax.autograd.py_layer import PyLayerContext
 
+if TYPE_CHECKING:
+    from paddle_jax._program.capture.unobserved_code import CodeRecorder
+
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
+# values whose content nobody reads through the value itself
+_WITHOUT_CONTENT = (
+    *PLAIN,
+    Tensor,
+    jax.Array,
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+)
 _MAPPINGS = (dict, collections.UserDict, collections.ChainMap, types.MappingProxyType)
 _CONTAINERS = (
     list,
@@ -44,17 +58,24 @@ _CONTAINERS = (
     collections.UserString,
     collections.abc.MappingView,
 )
-# what nobody changes
-_STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)
+# objects of these classes never change
+_CONSTANT_TYPES = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    datetime.tzinfo,
+    pathlib.PurePath,
+    uuid.UUID,
+)
 # modules of ours: classes that hold settings
-_DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")
+_SETTINGS_MODULES = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")
 STREAM = (
     "it uses the iterator or file {!r}, which would happen while compiling only; "
     "pass in what is taken from it"
 )
-_MOST = 4096  # items of a container that are compared at each call
-_SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
-_DEEP = 12
+_MAX_ITEMS = 4096  # items of a container that are compared at each call
+_SLOT_TYPES = types.MemberDescriptorType | types.GetSetDescriptorType
+_MAX_DEPTH = 12
 
 
 class StateObserver(CallObserver):
@@ -102,20 +123,20 @@ class StateObserver(CallObserver):
         self.being_read: set[int] = set()
         self.thread: int | None = None
 
-    def begin(self):
+    def begin(self) -> None:
         """Observes from now on, in this thread."""
         self.thread = threading.get_ident()
         Observing.observer = self
 
-    def end(self):
+    def end(self) -> None:
         """Observes no longer."""
         Observing.observer = None
 
-    def is_current_thread(self):
+    def is_current_thread(self) -> bool:
         """Whether this thread is the one observed."""
         return self.thread == threading.get_ident()
 
-    def finish(self, usage):
+    def finish(self, usage: CodeRecorder) -> None:
         """After the run: finds out whether code of the user has run unobserved, and lets go of what
         belongs to the run.
 
@@ -138,7 +159,7 @@ class StateObserver(CallObserver):
                 "compiling only; keep it in a Tensor, or return it"
             )
 
-    def refuse(self, why):
+    def refuse(self, why: str) -> NoReturn:
         """Ends the run, before it does what cannot be done again.
 
         Raises:
@@ -149,13 +170,15 @@ class StateObserver(CallObserver):
         local.ctx.frame.on_refusal(error)
         raise error
 
-    def mark_unguarded(self, why):
+    def mark_unguarded(self, why: str) -> None:
         """Notes that something is read without being observed."""
         self.reason = self.reason or why
 
     # values -------------------------------------------------------------------------------------------------
 
-    def read_value(self, value, store=None, key=None, table=None):
+    def read_value(
+        self, value: Any, store: Any = None, key: Any = None, table: ReadTable | None = None
+    ) -> Any:
         """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up
         anew at each call."""
         if table is not None and not (isinstance(value, Tensor) and self.has_slot(value, store, key)):
@@ -167,35 +190,35 @@ class StateObserver(CallObserver):
             self.refuse(STREAM.format(key))
         return value
 
-    def _mark_outer(self, container):
+    def _mark_outer(self, container: Any) -> None:
         """Notes a container from outside."""
         if isinstance(container, CONTAINERS) and id(container) not in self.created:
             self.outer_containers[id(container)] = container
 
-    def is_outside(self, owner):
+    def is_outside(self, owner: Any) -> bool:
         """Whether a container or object is not one that the run has made."""
         met = id(owner) in self.outer_containers or not isinstance(owner, CONTAINERS)
         return met and id(owner) not in self.created
 
-    def _guard_array(self, array):
+    def _guard_array(self, array: np.ndarray) -> None:
         try:
             if id(array) not in self.created:
                 self.guards.guard_array(array)
         except TooLarge:
             self.mark_unguarded(f"it uses a NumPy array of {array.nbytes >> 10} KiB from outside; pass it in")
 
-    def read_global(self, scope, name, value):
+    def read_global(self, scope: dict[str, Any], name: str, value: Any) -> Any:
         """A global variable, or a builtin."""
         if name in scope:
             return self.read_value(value, scope, name, self.guards.entries)
         self.guards.entries.add(scope, name, MISSING)
         return self.read_value(value, builtins.__dict__, name, self.guards.entries)
 
-    def read_cell(self, cell, name, value):
+    def read_cell(self, cell: types.CellType, name: str, value: Any) -> Any:
         """A variable of an enclosing function."""
         return self.read_value(value, cell, name, self.guards.cells)
 
-    def read_import(self, scope, names, level):
+    def read_import(self, scope: dict[str, Any], names: Iterable[tuple[str, str | None]], level: int) -> None:
         """Modules and names that an import inside the function has bound."""
         package = "." * level
         for module, name in names:
@@ -207,14 +230,14 @@ class StateObserver(CallObserver):
             if name is not None and module in sys.modules:
                 self.read_attribute(sys.modules[module], name)
 
-    def mark_created(self, value):
+    def mark_created(self, value: Any) -> Any:
         """A container that the function makes itself."""
         self.created[id(value)] = value
         return value
 
     # attributes ---------------------------------------------------------------------------------------------
 
-    def read_attribute(self, owner, name):
+    def read_attribute(self, owner: Any, name: str) -> Any:
         """`owner.name`."""
         kind = type(owner)
         if isinstance(owner, Tensor | jax.Array):
@@ -238,7 +261,7 @@ class StateObserver(CallObserver):
             return self._function_attribute(owner, name)
         return self._object_attribute(owner, kind, name)
 
-    def _class_object_attribute(self, cls, kind, name):
+    def _class_object_attribute(self, cls: type, kind: type, name: str) -> Any:
         if self.is_user_code(cls) and id(cls) not in self.created:
             self.guards.attributes.add(cls, "__mro__", cls.__mro__)
         own = self._class_attribute(cls.__mro__, name)
@@ -252,14 +275,14 @@ class StateObserver(CallObserver):
         )
         return self.read_value(value, cls, name, table)
 
-    def guard_class(self, owner):
+    def guard_class(self, owner: Any) -> None:
         """The class of an object of the user's, and what that derives from."""
         kind = type(owner)
         if self.is_user_code(kind) and id(owner) not in self.created:
             self.guards.attributes.add(owner, "__class__", kind)
             self.guards.attributes.add(kind, "__mro__", kind.__mro__)
 
-    def user_method(self, owner, name):
+    def user_method(self, owner: Any, name: str) -> types.FunctionType | None:
         """A method of Python's protocols that the user has written for the class of an object, or None."""
         kind = type(owner)
         if not self.is_user_code(kind):
@@ -281,52 +304,50 @@ class StateObserver(CallObserver):
                 local.ctx.frame.capture.used(part)
         return getattr(tensor, name)
 
-    def _guard_name(self, tensor):
+    def _guard_name(self, tensor: Tensor) -> None:
         """The name of a Tensor: another one may be passed at the next call."""
         if isinstance(tensor, Parameter):
             self.guards.attributes.add(tensor, "name", tensor.name)
         elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.full_graph:
             self.mark_unguarded("it reads the name of a tensor that is passed")
 
-    def _function_attribute(self, function, name):
+    def _function_attribute(self, function: Any, name: str) -> Any:
         value = getattr(function, name)
         if name not in ("__name__", "__qualname__", "__module__", "__self__", "__func__"):
             self.guards.attributes.add(function, name, value)
         return value
 
-    def _class_attribute(self, classes, name):
-        """What a name gives on the first of some classes that has it."""
+    def _class_attribute(self, classes: Iterable[type], name: str) -> Any:
+        """The member of the first class that has the name, guarded; MISSING where none has it."""
         for cls in classes:
             value = self.guards.class_member(cls, name)
             if value is not MISSING:
                 return value
         return MISSING
 
-    def _object_attribute(self, owner, kind, name):
-        created, own = id(owner) in self.created, getattr(owner, "__dict__", None)
-        if isinstance(owner, ModuleBase) and id(owner) in self.guarded_layers and name not in own:
-            for store in stores_of(owner):  # what is compared when an attribute of any Layer was set
+    def _object_attribute(self, owner: Any, kind: type, name: str) -> Any:
+        """An attribute of an object that is no Tensor, module, class or function."""
+        is_created = id(owner) in self.created
+        own = getattr(owner, "__dict__", None)
+        is_own = own is not None and name in own
+        if isinstance(owner, ModuleBase) and id(owner) in self.guarded_layers and not is_own:
+            for store in stores_of(owner):  # PackageGuards compare them when an attribute of a Layer was set
                 if name in store:
                     return self.read_value(store[name], store, name)
-        if (
-            own
-            and name in own
-            and local.ctx.frame.capture is not None
-            and id(owner) in local.ctx.frame.capture.objects
-        ):
+        capture = local.ctx.frame.capture
+        if is_own and capture is not None and id(owner) in capture.objects:
             self.refuse_after_effect(f"{kind.__name__}.{name}")
         self.guard_class(owner)
-        raw = (
-            inspect.getattr_static(kind, name, MISSING)
-            if created and own is not None and name in own
-            else self._class_attribute(kind.__mro__, name)
-        )
-        special = self._computed_attribute(owner, kind, name, raw, own)
-        if special is not MISSING:
-            return special
-        # a slot, a property and the like, which come before the object's own attributes
-        computed = hasattr(type(raw), "__set__")
-        if own is not None and not created and not computed:
+        if is_created and is_own:
+            member = inspect.getattr_static(kind, name, MISSING)
+        else:
+            member = self._class_attribute(kind.__mro__, name)
+        computed = self._computed_attribute(owner, kind, name, member, own)
+        if computed is not MISSING:
+            return computed
+        # a slot, a property and the like, which come before the attributes of the object itself
+        is_data_descriptor = hasattr(type(member), "__set__")
+        if own is not None and not is_created and not is_data_descriptor:
             self._guard_instance_attribute(owner, name)
         try:
             value = getattr(owner, name)
@@ -334,28 +355,30 @@ class StateObserver(CallObserver):
             if own is None:
                 self.guards.attributes.add(owner, name, MISSING)
             raise
-        if not created and (own is None or computed) and not callable(value):
+        if is_created:
+            return value
+        if (own is None or is_data_descriptor) and not callable(value):
             if self.is_user_code(kind) or isinstance(value, PLAIN):
                 self.guards.attributes.add(owner, name, value)
-        return value if created else self.read_value(value, own, name)
+        return self.read_value(value, own, name)
 
-    def refuse_after_effect(self, what):
+    def refuse_after_effect(self, what: str) -> NoReturn:
         """Refuses to read what a scheduler's step in the run has changed: at each call it is what that
         step makes of it."""
         self.refuse(
             f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function"
         )
 
-    def _guard_instance_attribute(self, owner, name):
-        """The fact that an object has, or has not, an attribute of its own."""
+    def _guard_instance_attribute(self, owner: Any, name: str) -> None:
+        """Guards whether an object has an attribute of its own, and its value."""
         stores = stores_of(owner) if isinstance(owner, ModuleBase) else [owner.__dict__]
         store = next((store for store in stores if name in store), owner.__dict__)
         value = store.get(name, MISSING) if name != "forward" else self.instance_forward(store)
         if not (isinstance(value, Tensor) and self.has_slot(value, store, name)):
             self.guards.entries.add(store, name, value)
 
-    def _computed_attribute(self, owner, kind, name, raw, own):
-        """What properties, descriptors and `__getattr__` of the user give; MISSING where there are none."""
+    def _computed_attribute(self, owner: Any, kind: type, name: str, raw: Any, own: dict | None) -> Any:
+        """The value of a property, descriptor or `__getattr__` of the user; MISSING where there is none."""
         if self.is_user_function(inspect.getattr_static(kind, "__getattribute__", None)):
             self.mark_unguarded(f"{kind.__name__} has __getattribute__")
             return MISSING
@@ -380,7 +403,7 @@ class StateObserver(CallObserver):
             return self.call(type(raw).__get__, (raw, owner, kind), {})
         return MISSING
 
-    def before_set_attribute(self, owner, name):
+    def before_set_attribute(self, owner: Any, name: str) -> Any:
         """Called before `owner.name` is set or deleted."""
         if isinstance(owner, PyLayerContext):
             self.mark_created(owner)
@@ -411,17 +434,17 @@ class StateObserver(CallObserver):
             local.ctx.frame.on_object_change(owner)
         return owner
 
-    def _stores_elsewhere(self, owner, name):
+    def _stores_elsewhere(self, owner: Any, name: str) -> bool:
         """Whether an attribute does not go into the dict of an object, from where it could be taken out
         again: a slot, an own `__setattr__`."""
         kind = type(owner)
         return (
             not isinstance(getattr(owner, "__dict__", None), dict)
-            or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
+            or isinstance(inspect.getattr_static(kind, name, None), _SLOT_TYPES)
             or self.is_user_function(inspect.getattr_static(kind, "__setattr__", None))
         )
 
-    def before_update_attribute(self, owner, name):
+    def before_update_attribute(self, owner: Any, name: str) -> Any:
         """Called before `owner.name` is changed by `+=` and the like."""
         if not isinstance(owner, Tensor):
             self.read_attribute(owner, name)
@@ -429,7 +452,7 @@ class StateObserver(CallObserver):
 
     # items and content --------------------------------------------------------------------------------------
 
-    def read_item(self, container, key):
+    def read_item(self, container: Any, key: Any) -> Any:
         """`container[key]`."""
         kind = type(container)
         if (
@@ -461,7 +484,7 @@ class StateObserver(CallObserver):
         value = container[key]
         return self.mark_created(value) if isinstance(key, slice) else value
 
-    def before_set_item(self, container):
+    def before_set_item(self, container: Any) -> Any:
         """Called before an item is set or deleted. What is read of the container from now on is what the
         run has made of it."""
         if not isinstance(container, Tensor) and self._changes_outside(container):
@@ -470,7 +493,7 @@ class StateObserver(CallObserver):
             self.mark_created(container)
         return container
 
-    def _changes_outside(self, container):
+    def _changes_outside(self, container: Any) -> bool:
         """Whether what changes is from outside. There it must be a plain container."""
         outside = id(container) not in self.created
         if outside and not isinstance(container, CONTAINERS):
@@ -482,41 +505,34 @@ class StateObserver(CallObserver):
         local.ctx.frame.on_object_change(container)
         return outside
 
-    def augmented_operand(self, target, operand):
+    def augmented_operand(self, target: Any, operand: Any) -> Any:
         """The operand of `target += operand` and the like, where `target` is a variable."""
         if isinstance(target, CONTAINERS):
             local.ctx.frame.on_object_change(target)
         return self.read_operand(operand)
 
-    def operator_result(self, value):
-        """What an operator gives."""
+    def operator_result(self, value: Any) -> Any:
+        """The result of an operator."""
         return self.mark_created(value) if isinstance(value, CONTAINERS) else value
 
-    def before_update_item(self, container):
+    def before_update_item(self, container: Any) -> Any:
         """Called before an item is changed by `+=` and the like."""
         if not isinstance(container, Tensor):
             self._changes_outside(container)
             self.read_content(container)
         return container
 
-    def read_content(self, value, objects=True, depth=0):
-        """A value that is handed to code that may look at all of it. objects: also at the attributes of the
-        user's objects, not only at the items of containers inside containers."""
-        if isinstance(
-            value,
-            (
-                *PLAIN,
-                Tensor,
-                jax.Array,
-                type,
-                types.ModuleType,
-                types.FunctionType,
-                types.BuiltinFunctionType,
-                types.CodeType,
-            ),
-        ):
+    def read_content(self, value: Any, objects: bool = True, depth: int = 0) -> Any:
+        """Guards the whole content of a value, for code that may read all of it.
+
+        Args:
+            value: any object, which is returned.
+            objects: whether the attributes of user objects count, besides items of nested containers.
+            depth: level of containers around it.
+        """
+        if isinstance(value, _WITHOUT_CONTENT):
             return value
-        if depth > _DEEP:
+        if depth > _MAX_DEPTH:
             self.mark_unguarded("containers are nested too deep")
         elif type(value) is np.ndarray:
             self._guard_array(value)
@@ -546,7 +562,7 @@ class StateObserver(CallObserver):
             )
         return value
 
-    def _read_object(self, owner, objects, depth):
+    def _read_object(self, owner: Any, objects: bool, depth: int) -> None:
         """The attributes of an object of the user's, and those that its classes have for it."""
         own = getattr(owner, "__dict__", None)
         if own is not None:
@@ -561,21 +577,21 @@ class StateObserver(CallObserver):
                     self.guards.class_member(cls, name)
                     self.read_content(member, objects, depth + 1)
 
-    def _is_constant(self, owner):
+    def _is_constant(self, owner: Any) -> bool:
         """Whether an object of Python's own, or of a library, stays what it is, or is looked
         after elsewhere."""
         if isinstance(owner, np.ndarray):  # one with more than its elements
             return False
         root = package_of(type(owner).__module__)
-        return root in _KNOWN or self.is_user_code(type(owner)) or isinstance(owner, _STAYING)
+        return root in _KNOWN or self.is_user_code(type(owner)) or isinstance(owner, _CONSTANT_TYPES)
 
-    def _is_settings_object(self, owner):
+    def _is_settings_object(self, owner: Any) -> bool:
         """Whether an object of ours is its settings, which its user may change: a
         distribution, an initializer."""
         root, _, module = type(owner).__module__.partition(".")
-        return root in OURS and module.startswith(_DESCRIBING)
+        return root in OURS and module.startswith(_SETTINGS_MODULES)
 
-    def _read_members(self, container, created, objects, depth):
+    def _read_members(self, container: Any, created: bool, objects: bool, depth: int) -> None:
         if id(container) in self.being_read or not (created or self._guard_items(container)):
             return
         self.being_read.add(id(container))
@@ -583,9 +599,9 @@ class StateObserver(CallObserver):
             self.read_content(part, objects, depth + 1)
         self.being_read.discard(id(container))
 
-    def _guard_items(self, container):
+    def _guard_items(self, container: Any) -> bool:
         """Notes which items a container has. Returns whether they can be compared at each call."""
-        if len(container) > _MOST:
+        if len(container) > _MAX_ITEMS:
             self.mark_unguarded(
                 f"it goes through a {type(container).__name__} of {len(container)} items from outside"
             )
@@ -601,7 +617,7 @@ class StateObserver(CallObserver):
             self.guards.guard_content(container, read, f"the content of a {type(container).__name__}")
         return True
 
-    def read_mapping(self, mapping):
+    def read_mapping(self, mapping: Any) -> Any:
         """A mapping whose items become those of another one."""
         if not isinstance(mapping, _MAPPINGS):
             return self.read_content(mapping)
@@ -610,8 +626,8 @@ class StateObserver(CallObserver):
                 self.read_value(part)
         return mapping
 
-    def read_iterable(self, value):
-        """What is iterated over."""
+    def read_iterable(self, value: Any) -> Any:
+        """A value that code iterates over."""
         if isinstance(value, (*PLAIN, Tensor, types.GeneratorType)) or id(value) in self.created:
             return value
         getter = self.user_method(value, "__iter__")
@@ -622,12 +638,12 @@ class StateObserver(CallObserver):
             return value
         return self.read_content(value, objects=False)
 
-    def read_pairs(self, value):
-        """What is iterated over, and whose items are taken apart."""
+    def read_pairs(self, value: Any) -> Any:
+        """A value that code iterates over, and whose items it unpacks."""
         return self.read_content(value, objects=False) if isinstance(value, (tuple, *CONTAINERS)) else value
 
-    def read_truth(self, value):
-        """What is asked whether it is true."""
+    def read_truth(self, value: Any) -> Any:
+        """A value that code tests for its truth."""
         for name in ("__bool__", "__len__"):
             method = self.user_method(value, name)
             if method is not None:
@@ -636,8 +652,8 @@ class StateObserver(CallObserver):
             self.read_length(value)
         return value
 
-    def read_length(self, value):
-        """The number of items of something."""
+    def read_length(self, value: Any) -> None:
+        """Guards the number of items of a value."""
         if (
             not isinstance(value, (*PLAIN, tuple, Tensor))
             and id(value) not in self.created
@@ -647,11 +663,11 @@ class StateObserver(CallObserver):
                 lambda: len(value), f"the length of a {type(value).__name__}", (id(value), "len"), value
             )
 
-    def read_operand(self, value):
+    def read_operand(self, value: Any) -> Any:
         """An operand of an operator."""
         return self.read_content(value, objects=False)
 
     @staticmethod
-    def is_user_code(scope):
+    def is_user_code(scope: Any) -> bool:
         """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
         return is_users(scope if isinstance(scope, str) else getattr(scope, "__module__", None) or "")
