@@ -68,13 +68,13 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
 
     def compiled(callee):
         if isinstance(callee, StaticFunction):
-            return callee if input_spec is None else _anew(callee, input_spec, full_graph)
+            return callee if input_spec is None else _with_input_spec(callee, input_spec, full_graph)
         if isinstance(callee, Layer):
             forward = callee.forward
             if not isinstance(forward, StaticFunction):
                 object.__setattr__(callee, "forward", StaticFunction(forward, input_spec, full_graph))
             elif input_spec is not None:
-                object.__setattr__(callee, "forward", _anew(forward, input_spec, full_graph))
+                object.__setattr__(callee, "forward", _with_input_spec(forward, input_spec, full_graph))
             return callee
         if isinstance(callee, staticmethod | classmethod):
             return type(callee)(compiled(callee.__func__))
@@ -89,7 +89,7 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
     return compiled if function is None else compiled(function)
 
 
-def _anew(compiled, input_spec, full_graph):
+def _with_input_spec(compiled, input_spec, full_graph):
     """The function of a compiled one, for other InputSpecs."""
     return StaticFunction(compiled._function, input_spec, full_graph, compiled.class_instance)
 

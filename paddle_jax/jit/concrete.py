@@ -1,6 +1,10 @@
-"""What real code asks of a compiled function: its static programs with inputs, outputs and parameters."""
+"""The static programs of a compiled function, with inputs, outputs and parameters."""
+
+from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import Tensor
@@ -12,14 +16,22 @@ from paddle_jax.jit.arguments import Arguments
 
 
 class ConcreteProgram:
-    """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values);
-    main_program, startup_program: Programs."""
+    """A function as a static program.
 
-    def __init__(self, function, given: Arguments):
+    Attributes:
+        function: the function.
+        inputs: list of Variables.
+        outputs: list of Variables.
+        parameters: (list of Parameters, list of their values).
+        main_program: Program.
+        startup_program: Program.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
         self.function = function
-        specs, names = given.named()
-        count = len(specs) - len(given.by_name)
-        named = dict(zip(given.by_name, specs[count:], strict=True))
+        specs, names = arguments.named()
+        count = len(specs) - len(arguments.by_name)
+        named = dict(zip(arguments.by_name, specs[count:], strict=True))
         self.main_program, inputs, outputs = record(function, specs[:count], named)
         self.inputs = sorted(inputs, key=lambda variable: names.index(variable.name))
         self.startup_program = Program()
@@ -29,28 +41,38 @@ class ConcreteProgram:
 
 
 class ProgramCache(list):
-    """The compiled programs of a function, and what it has been asked for as static programs.
+    """The compiled programs of a function, and its static programs.
 
-    compiled: list of compiled programs. asked: the keys of static programs that no call has compiled.
-    latest: a function that gives (key, ConcreteProgram) of the last call. concrete: the static programs.
+    Args:
+        compiled: list of compiled programs.
+        uncompiled: static programs that no call has compiled.
+        latest: function that returns (key, ConcreteProgram) of the last call.
+        concrete: {key: ConcreteProgram}.
     """
 
-    def __init__(self, compiled, asked, latest, concrete):
-        super().__init__([*compiled, *asked])
-        self._latest, self._concrete = latest, concrete
+    def __init__(
+        self,
+        compiled: Iterable[Any],
+        uncompiled: Iterable[ConcreteProgram],
+        latest: Callable[[], tuple[Any, ConcreteProgram]],
+        concrete: dict[Any, ConcreteProgram],
+    ) -> None:
+        super().__init__([*compiled, *uncompiled])
+        self._latest = latest
+        self._concrete = concrete
 
-    def last(self):
+    def last(self) -> tuple[Any, tuple[ConcreteProgram, Callable[..., Any]]]:
         """(key, (ConcreteProgram, function that runs it)) of the last call."""
         key, concrete = self._latest()
         return key, (concrete, concrete.function)
 
-    def concrete_programs(self):
-        """The static programs that it has been asked for, that of the last call included."""
+    def concrete_programs(self) -> list[ConcreteProgram]:
+        """The static programs that were made, that of the last call included."""
         self._latest()
         return list(self._concrete.values())
 
 
-def require_dynamic(name):
+def require_dynamic(name: str) -> None:
     """Refuses to make a static program while one is being recorded.
 
     Raises:
@@ -60,7 +82,7 @@ def require_dynamic(name):
         raise RuntimeError(f"{name}: only available in dynamic mode; call paddle.disable_static()")
 
 
-def bound(function, args, kwargs):
+def bound(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Arguments]:
     """(key, Arguments) for arguments that are InputSpecs, Tensors or other values; defaults filled in.
 
     Raises:
@@ -78,11 +100,11 @@ def bound(function, args, kwargs):
     except TypeError as error:
         raise ValueError(f"get_concrete_program: {error}") from None
     values.apply_defaults()
-    given = Arguments.bound(values)
-    return ("asked", *map(_key, given.specs)), given
+    arguments = Arguments.bound(values)
+    return ("asked", *map(_key, arguments.specs)), arguments
 
 
-def _key(value):
+def _key(value: Any) -> Any:
     if isinstance(value, Tensor | InputSpec):
         return "t", tuple(value.shape), str(value.dtype), value.stop_gradient
     if isinstance(value, list | tuple):
@@ -92,7 +114,7 @@ def _key(value):
     return value_key(value)
 
 
-def _flat(value):
+def _flat(value: Any) -> list[Any]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):

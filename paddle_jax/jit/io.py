@@ -131,9 +131,9 @@ def encode(function, specs, owner, chosen=None):
     with evaluating(holder):
         try:
             recording = record(
-                _fresh(given, plain, holder, hooked),
+                _restoring(given, plain, holder, hooked),
                 named,
-                lambda: _fresh(given, converted_form(function), holder, hooked),
+                lambda: _restoring(given, converted_form(function), holder, hooked),
             )
             recording.stored = (
                 {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
@@ -164,7 +164,7 @@ def converted_form(function):
     return function._conversion() if isinstance(function, StaticFunction) else convert(function)
 
 
-def _fresh(given, function, layer, hooked=None):
+def _restoring(given, function, layer, hooked=None):
     """The function of all arguments by position, with the attributes and buffers that it gives a Layer taken
     back after each run. hooked: a Layer whose hooks are called."""
     if not isinstance(layer, Layer):

@@ -80,7 +80,7 @@ _EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.e
 _SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
 
 
-def _made(n):
+def _compile_run(n):
     at = range(n)
 
     def listed(pattern, joint=", "):
@@ -125,4 +125,4 @@ def _made(n):
     return scope[f"run{n}"]
 
 
-run1, run2, run3 = map(_made, (1, 2, 3))
+run1, run2, run3 = map(_compile_run, (1, 2, 3))

@@ -235,10 +235,10 @@ class _Conditions(ast.NodeTransformer):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self._by_truth(node.operand)
         elif isinstance(node, ast.BoolOp):
-            node.values = [self._part(value) for value in node.values]
+            node.values = [self._truth_part(value) for value in node.values]
         return node
 
-    def _part(self, node):
+    def _truth_part(self, node):
         if isinstance(node, ast.Compare | ast.Constant):
             return node  # of these the truth is the value
         is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
