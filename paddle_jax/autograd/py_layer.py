@@ -9,7 +9,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import Observing, local, state
 from paddle_jax._core.execution.dispatch import is_inexact
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax._core.tape.node import GraphFreedError, Node, Packed, source_of
+from paddle_jax._core.tape.node import GraphFreedError, Node, PackedOperand, source_of
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
@@ -32,7 +32,7 @@ class PyLayerContext:
         self._saved = (
             tensors
             if packing is None
-            else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
+            else [PackedOperand(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
         )
 
     def saved_tensor(self):
@@ -45,7 +45,7 @@ class PyLayerContext:
         return self.saved_tensor()
 
     def _restored(self, kept):
-        if type(kept) is Packed:
+        if type(kept) is PackedOperand:
             return wrap(kept.value())
         return wrap(kept.raw, False, self._node(), kept.idx) if type(kept) is _Output else kept
 

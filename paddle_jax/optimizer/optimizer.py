@@ -335,7 +335,7 @@ class Optimizer(ByParameter, States):
         """Updates `active` with the given gradients (id to Tensor), by default their own. owned: id to the
         Tensor a gradient is from. done: see run_calls."""
         ids = list(map(id, active))
-        if RowsGrad.any_made:
+        if RowsGrad.any_exist:
             self._note_tables(group, active, grads)
         if group.stacks and self._chosen(group.placed()) != group.chosen:
             self._restack(group)

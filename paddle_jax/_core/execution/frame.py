@@ -26,7 +26,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, packed, source_of
+from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, pack_operands, source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._core.tensors.views import register_view
 
@@ -126,15 +126,15 @@ class Frame:
         edges = tuple([source_of(tensors[i]) for i in diff])
         count = len(out) if many else 1
         if self.packing is not None:
-            node = PackedNode(kernel, packed(self.packing, values), diff, edges, count)
+            node = PackedNode(kernel, pack_operands(self.packing, values), diff, edges, count)
         elif not self.deferring and kernel.deferrable and has_loop(kernel.equations_for(values)):
             # of a loop inside a trace the forward part runs once, and keeps what its gradient needs
             out, pull = linearize(kernel, diff, values)
             node = ResidualNode(kernel, values, diff, edges, count)
-            node.made = out, pull
+            node.residuals = out, pull
         else:
             node = Node(kernel, values, diff, edges, count)
-            node.of(out)
+            node.recorded_with(out)
         if many:
             return type(out)(
                 [wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)]

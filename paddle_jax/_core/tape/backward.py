@@ -1,7 +1,10 @@
-"""The tape: nodes that remember an operation, and the walk back over them. Derivatives of every order
-use the same walk."""
+"""Backward passes: walks back over the nodes of the tape. Derivatives of every order use the same walk."""
+
+from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from paddle_jax._core.base.errors import ArgumentError, CheckError
 from paddle_jax._core.base.freed_value import FREED_VALUE
@@ -13,108 +16,139 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, constant_like, is_zero
 from paddle_jax._core.lazy.segment import record
 from paddle_jax._core.lazy.transfer import zeros_like
-from paddle_jax._core.tape.node import Node, ZeroGradNode, added, source_of
-from paddle_jax._core.tape.replay import key_of, repeated, watched
-from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad
-from paddle_jax._core.tape.sparse_rows import added as rows_added
+from paddle_jax._core.tape.node import Node, ZeroGradNode, add_gradients, source_of
+from paddle_jax._core.tape.replay import PassRecorder, pass_key, recorder_for, replay_pass
+from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, add_row_gradients
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 
+# A gradient: a Tensor with create_graph, else a raw value or Rows.
+Gradient = Any
+Source = tuple[Any, int]  # (producing Node or leaf Tensor, output index)
+SourceId = tuple[int, int]  # (id of the Node or Tensor, output index)
 
-class _Walk:
-    """One backward pass: which sources have which gradient so far (Tensors with create_graph,
-    else raw values).
 
-    nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) ->
-    [leaf, gradient]. blank: leaves that a PyLayer gave None for. order: the nodes reached, consumers first.
-    constant: by id, raw gradients that user code (a PyLayer, a hook) gave as Tensors with stop_gradient; a
-    leaf that gets such a one alone shows it. after: for the outermost pass (a hook, or a layer that is
-    computed again, may run one of its own), a list for what is to be called once it is complete.
+class _BackwardPass:
+    """One backward pass, with the gradients that it has found so far.
+
+    Attributes:
+        create_graph: bool, whether the pass itself is recorded.
+        grad_mode: bool, whether the caller records operations.
+        callbacks: list of functions to call once the pass is complete, for the outermost pass, else None.
+            A hook, or a layer that is computed again, may run a pass of its own.
+        node_grads: {Node: gradient of its output, or list of those of its outputs}.
+        leaf_grads: {id of a leaf: [leaf, gradient]}.
+        no_gradient: set of SourceIds that a PyLayer gave None for.
+        constants: {id: raw gradient} of those that user code (a PyLayer, a hook) gave as Tensors with
+            stop_gradient. A leaf that gets such a gradient alone shows it.
+        order: list of the nodes that were reached, consumers first.
     """
 
-    def __init__(self, create_graph, after=None):
-        self.create_graph, self.mode, self.after = create_graph, state.grad, after
-        self.nodes, self.leaves, self.blank, self.order, self.constant = {}, {}, set(), (), {}
+    def __init__(self, create_graph: bool, callbacks: list[Callable[[], None]] | None = None) -> None:
+        self.create_graph = create_graph
+        self.grad_mode = state.grad
+        self.callbacks = callbacks
+        self.node_grads: dict[Node, Any] = {}
+        self.leaf_grads: dict[int, list] = {}
+        self.no_gradient: set[SourceId] = set()
+        self.constants: dict[int, Any] = {}
+        self.order: Sequence[Node] = ()
 
-    def run(self, sweep, *args):
-        """Calls `sweep`, with recording on exactly when the backward pass itself is to be differentiated."""
-        return run_within(self, lambda: sweep(*args))
+    def run(self, function: Callable, *args: Any) -> Any:
+        """Calls a function that walks, with recording on exactly when the pass itself is recorded."""
+        return run_within(self, lambda: function(*args))
 
-    def begin(self):
+    def begin(self) -> None:
+        """Sets the modes of the thread."""
         local.ctx.grad = self.create_graph
-        if self.after is not None:
-            local.ctx.after_backward = self.after
+        if self.callbacks is not None:
+            local.ctx.after_backward = self.callbacks
 
-    def end(self):
-        local.ctx.grad = self.mode
-        if self.after is not None:
+    def end(self) -> None:
+        """Restores the modes of the thread."""
+        local.ctx.grad = self.grad_mode
+        if self.callbacks is not None:
             local.ctx.after_backward = None
 
-    def add(self, a, b):
+    def add(self, a: Gradient, b: Gradient) -> Gradient:
+        """The sum of two gradients of the same source."""
         if self.create_graph:
-            return added(a, b)
+            return add_gradients(a, b)
         if type(a) is Rows or type(b) is Rows:
-            return rows_added(a, b)
+            return add_row_gradients(a, b)
         return execute(ADD, (a, b))
 
-    def push(self, source, idx, ct):
-        """Adds a gradient to what a Node's output or a leaf has got."""
+    def push(self, source: Any, idx: int, ct: Gradient) -> None:
+        """Adds a gradient to that of a Node's output or of a leaf."""
         if isinstance(source, Tensor):
-            entry = self.leaves.get(id(source))
+            entry = self.leaf_grads.get(id(source))
             if entry is None:
-                self.leaves[id(source)] = [source, ct]
+                self.leaf_grads[id(source)] = [source, ct]
             else:
                 entry[1] = self.add(entry[1], ct)
         elif source.n_out == 1:
-            have = self.nodes.get(source)
-            self.nodes[source] = ct if have is None else self.add(have, ct)
+            old = self.node_grads.get(source)
+            self.node_grads[source] = ct if old is None else self.add(old, ct)
         else:
-            cts = self.nodes.get(source)
+            cts = self.node_grads.get(source)
             if cts is None:
-                cts = self.nodes[source] = [None] * source.n_out
+                cts = self.node_grads[source] = [None] * source.n_out
             cts[idx] = ct if cts[idx] is None else self.add(cts[idx], ct)
 
-    def pass_on(self, edges, cts):
+    def push_all(self, edges: Iterable[Source], cts: Iterable[Gradient]) -> None:
         """Sends the gradients of a node's operands along its edges; None: there is none."""
         push = self.push
         for edge, ct in zip(edges, cts, strict=True):
             if ct is not None:
                 push(edge[0], edge[1], ct)
             else:
-                self.blank.add((id(edge[0]), edge[1]))
+                self.no_gradient.add((id(edge[0]), edge[1]))
 
-    def hooked(self, ct, hooks):
+    def run_hooks(self, ct: Gradient, hooks: Mapping[Any, Callable]) -> Gradient:
         """A gradient after its hooks, which run in the caller's mode."""
-        with swapped_attributes(local.ctx, grad=self.mode):
+        with swapped_attributes(local.ctx, grad=self.grad_mode):
             for hook in list(hooks.values()):
-                got = Observing.function(hook)(ct if self.create_graph else self.shown(ct))
-                if got is None:
-                    continue
-                if not isinstance(got, Tensor):
-                    raise ArgumentError(
-                        f"register_hook: the hook returned {type(got).__name__}; "
-                        "it must return a Tensor, or None for no change"
-                    )
-                if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
-                    raise RuntimeError(
-                        f"register_hook: the hook returned {got._raw.dtype.name}; "
-                        "the gradient must keep its dtype; use astype"
-                    )
-                if type(ct) is Rows:
-                    ct = got.rows() if type(got) is RowsGrad else ct.whole(got._raw)
-                else:
-                    ct = got if self.create_graph else got._raw
-                if got.stop_gradient and not self.create_graph:
-                    self.constant[id(ct)] = ct
+                result = Observing.function(hook)(ct if self.create_graph else self.as_tensor(ct))
+                if result is not None:
+                    ct = self._gradient_of_hook(result, ct)
         return ct
 
-    def shown(self, ct):
+    def _gradient_of_hook(self, result: Any, ct: Gradient) -> Gradient:
+        """The gradient that a hook returned in place of another one."""
+        if not isinstance(result, Tensor):
+            raise ArgumentError(
+                f"register_hook: the hook returned {type(result).__name__}; "
+                "it must return a Tensor, or None for no change"
+            )
+        if result._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
+            raise RuntimeError(
+                f"register_hook: the hook returned {result._raw.dtype.name}; "
+                "the gradient must keep its dtype; use astype"
+            )
+        if self.create_graph:
+            return result
+        if type(ct) is Rows:
+            new = result.rows() if type(result) is RowsGrad else ct.whole(result._raw)
+        else:
+            new = result._raw
+        if result.stop_gradient:
+            self.constants[id(new)] = new
+        return new
+
+    def as_tensor(self, ct: Gradient) -> Tensor:
         """A raw gradient as a Tensor; as in Paddle, gradients themselves count as differentiable."""
-        return RowsGrad(ct) if type(ct) is Rows else wrap(ct, id(ct) in self.constant)
+        return RowsGrad(ct) if type(ct) is Rows else wrap(ct, id(ct) in self.constants)
 
 
-def _order(roots, cut):
+# the graph --------------------------------------------------------------------------------------------------
+
+
+_SERIAL = operator.attrgetter("serial")
+
+
+def _reachable(roots: Sequence[Node], cut: Collection[SourceId]) -> list[Node]:
     """Nodes reachable from the roots, consumers before producers."""
-    seen, stack = set(roots), list(roots)
+    seen = set(roots)
+    stack = list(roots)
     while stack:
         for source, idx in stack.pop().edges:
             if (
@@ -127,42 +161,50 @@ def _order(roots, cut):
     return sorted(seen, key=_SERIAL, reverse=True)
 
 
-_SERIAL = operator.attrgetter("serial")
-
-
-def _zero_grad_sources(order, cut=frozenset()):
-    """Sources that results were computed from but do not change with: [(Node or leaf, output index)]."""
-    stack, found = [node for node in order if node.zero_grad_sources is not None], []
-    seen = set(order) if stack else ()
+def _zero_grad_sources(order: Sequence[Node], cut: Collection[SourceId] = frozenset()) -> list[Source]:
+    """Sources that results were computed from, but do not change with."""
+    stack = [node for node in order if node.zero_grad_sources is not None]
+    if not stack:
+        return []
+    result = []
+    seen = set(order)
     while stack:
         node = stack.pop()
-        for source, idx in (*(node.zero_grad_sources or ()), *(() if node in seen else node.edges)):
+        sources = list(node.zero_grad_sources or ())
+        if node not in seen:
+            sources += node.edges
+        for source, idx in sources:
             if (id(source), idx) not in cut:
-                found.append((source, idx))
+                result.append((source, idx))
                 if not isinstance(source, Tensor) and source not in seen:
                     stack.append(source)
         seen.add(node)
-    return found
+    return result
 
 
-def _useful(order, wanted, cut):
-    """The nodes from which a wanted source can be reached, each with the edges that lead there; only they
-    have to be followed."""
-    useful, sources = {}, {source for source, _ in wanted}
+def _edges_to_wanted(
+    order: Sequence[Node], wanted: Collection[SourceId], cut: Collection[SourceId]
+) -> dict[Node, list[int]]:
+    """The nodes from which a wanted source can be reached, with the indices of the edges that lead there."""
+    edges_of: dict[Node, list[int]] = {}
+    wanted_ids = {source for source, _ in wanted}
     for node in reversed(order):
-        kept = []
+        indices = []
         for k, (source, idx) in enumerate(node.edges):
-            leads = (id(source) in sources and (id(source), idx) in wanted) or (
-                not isinstance(source, Tensor) and source in useful
-            )
+            is_wanted = id(source) in wanted_ids and (id(source), idx) in wanted
+            leads = is_wanted or (not isinstance(source, Tensor) and source in edges_of)
             if leads and (id(source), idx) not in cut:
-                kept.append(k)
-        if kept:
-            useful[node] = kept
-    return useful
+                indices.append(k)
+        if indices:
+            edges_of[node] = indices
+    return edges_of
 
 
-def _start(walk, tensors, grads):
+# the walk ---------------------------------------------------------------------------------------------------
+
+
+def _start(walk: _BackwardPass, tensors: Sequence[Tensor], grads: Sequence[Any]) -> list[Node]:
+    """Pushes the gradients to start from; returns the nodes of the Tensors."""
     roots = []
     for tensor, grad in zip(tensors, grads, strict=True):
         if type(tensor._raw) is Uninitialized:
@@ -170,7 +212,7 @@ def _start(walk, tensors, grads):
         if grad is None:
             ct = wrap(_ones(tensor._raw)) if walk.create_graph else _ones(tensor._raw)
         else:
-            ct = _shaped(walk, grad, tensor._raw)
+            ct = _start_gradient(walk, grad, tensor._raw)
         if tensor.stop_gradient:
             continue
         walk.push(*source_of(tensor), ct)
@@ -179,13 +221,13 @@ def _start(walk, tensors, grads):
     return roots
 
 
-def _shaped(walk, grad, like):
-    """A gradient that was given to start from, in the shape of its tensor."""
+def _start_gradient(walk: _BackwardPass, grad: Any, like: Any) -> Gradient:
+    """A gradient that the caller gave, in the shape of its tensor."""
     if not isinstance(grad, Tensor):
         raise CheckError(
             f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None"
         )
-    if like is FREED_VALUE:  # what the tape has of the tensor is still there
+    if like is FREED_VALUE:  # the tape still has the history of the tensor
         return grad if walk.create_graph else grad._raw
     if grad._raw.size != like.size:
         raise CheckError(
@@ -202,31 +244,33 @@ def _shaped(walk, grad, like):
 _RESHAPE = Kernel("reshape_as", lambda x, like: x.reshape(like.shape))
 
 
-def _ones(raw):
+def _ones(raw: Any) -> Any:
     """Ones of the shape and dtype of a value; in the deferred tier they take no op at all."""
     if type(raw) is LazyArray:
         return constant_like(1, raw)
     return execute(ONES, (raw,))
 
 
-def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset()):
-    walk.order = order = _order(roots, cut)
-    useful = None if wanted is None else _useful(order, wanted, cut)
-    nodes, create_graph, push, ctx = walk.nodes, walk.create_graph, walk.push, local.ctx
-    plain = wanted is None and not create_graph and ctx.segment is not None
-    asked = () if wanted is None else {source for source, _ in wanted}
+def _sweep(walk: _BackwardPass, roots: Sequence[Node], retain_graph: bool) -> None:
+    """Walks over all nodes that can be reached from the roots."""
+    walk.order = order = _reachable(roots, ())
+    node_grads = walk.node_grads
+    create_graph = walk.create_graph
+    push = walk.push
+    ctx = local.ctx
+    is_deferred = not create_graph and ctx.segment is not None
     for node in order:
-        cts = nodes.pop(node, None)
-        if cts is None or (useful is not None and node not in useful and id(node) not in asked):
+        cts = node_grads.pop(node, None)
+        if cts is None:
             continue
         if (
-            plain
+            is_deferred
             and type(node) is Node
             and node.n_out == 1
             and node.hooks is None
             and node.values is not None
         ):
-            # the usual case, as below without further calls
+            # the usual case, as `_visit` without further calls
             kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
             edges = node.edges
             if len(edges) == 1:
@@ -237,75 +281,127 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
             if not retain_graph:
                 node.values = node.segment = None
             continue
-        if node.n_out == 1:
-            cts = [cts]
-        if node.hooks is not None or id(node) in asked:
-            _visit(walk, node, cts, wanted, captured)
-        kept = None if useful is None else useful.get(node, ())
-        if kept or (kept is None and node.edges):
-            edges = (
-                node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
-            )
-            found = node.pull(cts, create_graph, kept if edges is not node.edges else None)
-            if node.constant:
-                walk.constant.update(node.constant)
-            walk.pass_on(edges, found)
-            if not retain_graph:
-                node.free()
+        cts = _cotangents_after_hooks(walk, node, cts)
+        if node.edges:
+            _pull(walk, node, cts, None, retain_graph)
 
 
-def _visit(walk, node, cts, wanted, captured):
-    """Hooks and wanted gradients of one node's outputs, now that they are complete. A hook of an output that
-    got none sees zeros."""
+def _sweep_to_wanted(
+    walk: _BackwardPass,
+    roots: Sequence[Node],
+    retain_graph: bool,
+    wanted: Collection[SourceId],
+    captured: dict[SourceId, Gradient],
+    cut: Collection[SourceId],
+) -> None:
+    """Walks over the nodes from which a wanted source can be reached.
+
+    Args:
+        walk: the pass.
+        roots: nodes to start from.
+        retain_graph: whether the nodes keep their operands.
+        wanted: the sources whose gradients are wanted.
+        captured: gets the gradients of those that are outputs of nodes.
+        cut: sources at which the walk ends.
+    """
+    walk.order = order = _reachable(roots, cut)
+    edges_of = _edges_to_wanted(order, wanted, cut)
+    wanted_ids = {source for source, _ in wanted}
+    for node in order:
+        cts = walk.node_grads.pop(node, None)
+        if cts is None or (node not in edges_of and id(node) not in wanted_ids):
+            continue
+        cts = _cotangents_after_hooks(walk, node, cts)
+        if id(node) in wanted_ids:
+            for idx, ct in enumerate(cts):
+                if (id(node), idx) in wanted and ct is not None:
+                    captured[id(node), idx] = ct
+        edge_indices = edges_of.get(node)
+        if edge_indices:
+            is_all = len(edge_indices) == len(node.edges)
+            _pull(walk, node, cts, None if is_all else edge_indices, retain_graph)
+
+
+def _pull(
+    walk: _BackwardPass,
+    node: Node,
+    cts: list[Gradient],
+    edge_indices: list[int] | None,
+    retain_graph: bool,
+) -> None:
+    """Computes the gradients of a node's operands and pushes them along its edges (None: along all)."""
+    edges = node.edges if edge_indices is None else [node.edges[k] for k in edge_indices]
+    gradients_of_operands = node.pull(cts, walk.create_graph, edge_indices)
+    if node.constant:
+        walk.constants.update(node.constant)
+    walk.push_all(edges, gradients_of_operands)
+    if not retain_graph:
+        node.free()
+
+
+def _cotangents_after_hooks(walk: _BackwardPass, node: Node, cts: Any) -> list[Gradient]:
+    """The gradients of a node's outputs as a list, now that they are complete, after their hooks.
+
+    A hook of an output without a gradient gets zeros.
+    """
+    if node.n_out == 1:
+        cts = [cts]
     for idx, hooks in (node.hooks or {}).items():
         if cts[idx] is None and hooks:
             zeros = node.zeros_of(idx)
             cts[idx] = wrap(zeros) if walk.create_graph and zeros is not None else zeros
         if cts[idx] is not None:
-            cts[idx] = walk.hooked(cts[idx], hooks)
-    for idx, ct in enumerate(cts if wanted is not None else ()):
-        if (id(node), idx) in wanted and ct is not None:
-            captured[id(node), idx] = ct
+            cts[idx] = walk.run_hooks(cts[idx], hooks)
+    return cts
 
 
-def backward(tensors, grads, retain_graph=False, create_graph=False):
-    """Gradients of `tensors` into the `grad` of every leaf they depend on."""
-    key = None if create_graph else key_of(tensors, grads)
-    known = None if key is None else repeated(key, tensors[0]._node, retain_graph)
-    if known is not None:
-        nodes, leaves, grads = known
-        for leaf, ct in zip(leaves, grads, strict=True):
-            _add_to(leaf, ct)
-        _give_zeros(nodes, retain_graph)
+# gradients of all leaves ------------------------------------------------------------------------------------
+
+
+def backward(
+    tensors: Sequence[Tensor],
+    grads: Sequence[Any],
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> None:
+    """Adds gradients of `tensors` to the `grad` of every leaf that they depend on."""
+    key = None if create_graph else pass_key(tensors, grads)
+    replayed = None if key is None else replay_pass(key, tensors[0]._node, retain_graph)
+    if replayed is not None:
+        for leaf, ct in zip(replayed.leaves, replayed.grads, strict=True):
+            _add_to_grad(leaf, ct)
+        _give_zeros(replayed.nodes, retain_graph)
         return
-    after = [] if local.ctx.after_backward is None else None
-    walk = _Walk(create_graph, after)
-    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph, key)
-    for call in after or ():
-        call()
+    callbacks: list[Callable[[], None]] | None = [] if local.ctx.after_backward is None else None
+    walk = _BackwardPass(create_graph, callbacks)
+    walk.run(_walk_to_leaves, walk, tensors, grads, retain_graph or create_graph, key)
+    for callback in callbacks or ():
+        callback()
 
 
-def _backward(walk, tensors, grads, retain_graph, key):
+def _walk_to_leaves(
+    walk: _BackwardPass, tensors: Sequence[Tensor], grads: Sequence[Any], retain_graph: bool, key: Any
+) -> None:
     roots = _start(walk, tensors, grads)
-    watch = None if key is None else watched(key, roots[0])
+    recorder = None if key is None else recorder_for(key, roots[0])
     _sweep(walk, roots, retain_graph)
-    if watch is not None:
-        watch.learn(walk)
-    for leaf, ct in list(walk.leaves.values()):
+    if recorder is not None:
+        recorder.finish(walk)
+    for leaf, ct in list(walk.leaf_grads.values()):
         if leaf._hooks:
-            ct = walk.hooked(ct, leaf._hooks)
+            ct = walk.run_hooks(ct, leaf._hooks)
         _accumulate(walk, leaf, ct)
         for hook in leaf._after_backward:
             Observing.function(hook)()
     _give_zeros(walk.order, retain_graph)
 
 
-def _give_zeros(order, retain_graph):
-    """Zeros for the leaves that results were computed from but do not change with."""
+def _give_zeros(order: Sequence[Node], retain_graph: bool) -> None:
+    """Gives zeros to the leaves that results were computed from, but do not change with."""
     for source, _ in _zero_grad_sources(order):
         if not isinstance(source, Tensor):
             if not (retain_graph or source.kernel is None or source.kernel.derived_from is None):
-                # recorded gradients only: another result may still need what it was computed by
+                # recorded gradients only: another result may still need the operands of other nodes
                 source.free()
             continue
         local.ctx.frame.on_grad_access(source, True)
@@ -313,25 +409,25 @@ def _give_zeros(order, retain_graph):
             source._grad = wrap(zeros_like(source._raw), False)
 
 
-def _accumulate(walk, leaf, ct):
-    """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
+def _accumulate(walk: _BackwardPass, leaf: Tensor, ct: Gradient) -> None:
+    """Adds to the `grad` of a leaf, in place: other references to it see the sum."""
     local.ctx.frame.on_grad_access(leaf, True)
     if Precision.master_grads and getattr(leaf, "master_grad", False):
         ct = _widened(ct)
     old = leaf._grad
     if old is None:
-        leaf._grad = ct if walk.create_graph else walk.shown(ct)
+        leaf._grad = ct if walk.create_graph else walk.as_tensor(ct)
     elif walk.create_graph:
-        leaf._grad = added(old, ct)
+        leaf._grad = add_gradients(old, ct)
     else:
-        _add_to(leaf, ct)
+        _add_to_grad(leaf, ct)
 
 
-def _add_to(leaf, ct):
+def _add_to_grad(leaf: Tensor, ct: Gradient) -> None:
     """Adds a gradient that is not differentiated again."""
     old = leaf._grad
     if type(ct) is Rows:
-        _add_rows(leaf, ct)
+        _add_rows_to_grad(leaf, ct)
     elif type(old) is RowsGrad:
         old.set_rows(old.rows().plus_array(ct))
     elif old is None:
@@ -340,7 +436,7 @@ def _add_to(leaf, ct):
         old._fill(ct if is_zero(old._raw) else execute(ADD, (read_raw(old), ct)))
 
 
-def _add_rows(leaf, rows):
+def _add_rows_to_grad(leaf: Tensor, rows: Rows) -> None:
     """Adds a gradient of some rows."""
     old = leaf._grad
     if type(old) is RowsGrad:
@@ -354,7 +450,7 @@ def _add_rows(leaf, rows):
 _WIDEN = Kernel("cast", lambda x: x.astype("float32"))
 
 
-def _widened(ct):
+def _widened(ct: Gradient) -> Gradient:
     """A gradient in float32."""
     if ct.dtype.itemsize >= 4:
         return ct
@@ -365,39 +461,100 @@ def _widened(ct):
     return execute(_WIDEN, (ct,))
 
 
-def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):
-    """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path; the places of
-    those are added to `missing`."""
-    key = None if create_graph or cut else key_of(outputs, grad_outputs, inputs)
-    known = None if key is None else repeated(key, outputs[0]._node, retain_graph, inputs)
-    if known is not None:
-        return [wrap(grad) for grad in known[2]]
-    watch = None if key is None else watched(key, outputs[0]._node, inputs)
-    walk, captured = _Walk(create_graph), {}
-    sources = [(id(s), i) for s, i in map(source_of, inputs)]
-    cut = {(id(s), i) for s, i in map(source_of, cut)}
-    walk.run(_gather, walk, outputs, grad_outputs, retain_graph, set(sources), captured, cut, watch)
-    lost = [source for source in sources if source not in captured and source not in walk.blank]
-    zero_grad_sources = {(id(s), i) for s, i in _zero_grad_sources(walk.order, cut)} if lost else ()
-    found = []
-    for place, (tensor, source) in enumerate(zip(inputs, sources, strict=True)):
-        got = captured.get(source)
-        if got is None and source in zero_grad_sources:
+# gradients of some inputs -----------------------------------------------------------------------------------
+
+
+def gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    cut: Iterable[Tensor],
+    missing: list[int] | None = None,
+) -> list[Tensor | None]:
+    """Gradients of `outputs` with respect to `inputs`.
+
+    Args:
+        outputs: the results.
+        inputs: Tensors whose gradients are wanted.
+        grad_outputs: gradients to start from, or None for each.
+        retain_graph: whether the tape is kept.
+        create_graph: whether the pass itself is recorded.
+        cut: Tensors at which the pass ends.
+        missing: gets the indices of the inputs to which no path leads.
+    Returns:
+        For each input a Tensor, or None where there is no path.
+    """
+    key = None if create_graph or cut else pass_key(outputs, grad_outputs, inputs)
+    replayed = None if key is None else replay_pass(key, outputs[0]._node, retain_graph, inputs)
+    if replayed is not None:
+        return [wrap(grad) for grad in replayed.grads]
+    recorder = None if key is None else recorder_for(key, outputs[0]._node, inputs)
+    walk = _BackwardPass(create_graph)
+    captured: dict[SourceId, Gradient] = {}
+    sources = [(id(source), idx) for source, idx in map(source_of, inputs)]
+    cut_sources = {(id(source), idx) for source, idx in map(source_of, cut)}
+    walk.run(
+        _walk_to_inputs,
+        walk,
+        outputs,
+        grad_outputs,
+        retain_graph,
+        set(sources),
+        captured,
+        cut_sources,
+        recorder,
+    )
+    zero_grad_sources = _zero_grad_source_ids(walk, sources, captured, cut_sources)
+    results = []
+    for index, (tensor, source) in enumerate(zip(inputs, sources, strict=True)):
+        grad = captured.get(source)
+        if grad is None and source in zero_grad_sources:
             zeros = zeros_like(tensor._raw)
-            got = wrap(zeros, False, ZeroGradNode(source_of(tensor))) if create_graph else zeros
-        if got is None and source not in walk.blank and missing is not None:
-            missing.append(place)
-        if got is not None and not create_graph:
-            got = RowsGrad(got, True) if type(got) is Rows else wrap(got)
-        elif got is not None and got.stop_gradient and got._raw.dtype.kind in INEXACT:
-            got = wrap(got._raw, False)
-        found.append(got)
-    return found
+            grad = wrap(zeros, False, ZeroGradNode(source_of(tensor))) if create_graph else zeros
+        if grad is None and source not in walk.no_gradient and missing is not None:
+            missing.append(index)
+        results.append(_as_result(grad, create_graph))
+    return results
 
 
-def _gather(walk, outputs, grad_outputs, retain_graph, wanted, captured, cut, watch):
-    _sweep(walk, _start(walk, outputs, grad_outputs), retain_graph, wanted, captured, cut)
-    if watch is not None:
-        watch.learn(walk)
-    for leaf, ct in list(walk.leaves.values()):
+def _as_result(grad: Gradient, create_graph: bool) -> Tensor | None:
+    """The gradient of an input as the Tensor that the caller gets."""
+    if grad is None:
+        return None
+    if not create_graph:
+        return RowsGrad(grad, True) if type(grad) is Rows else wrap(grad)
+    if grad.stop_gradient and grad._raw.dtype.kind in INEXACT:
+        return wrap(grad._raw, False)
+    return grad
+
+
+def _zero_grad_source_ids(
+    walk: _BackwardPass,
+    sources: Sequence[SourceId],
+    captured: Collection[SourceId],
+    cut: Collection[SourceId],
+) -> Collection[SourceId]:
+    """The SourceIds of `_zero_grad_sources`; they are not searched where each source has a gradient."""
+    if all(source in captured or source in walk.no_gradient for source in sources):
+        return ()
+    return {(id(source), idx) for source, idx in _zero_grad_sources(walk.order, cut)}
+
+
+def _walk_to_inputs(
+    walk: _BackwardPass,
+    outputs: Sequence[Tensor],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool,
+    wanted: Collection[SourceId],
+    captured: dict[SourceId, Gradient],
+    cut: Collection[SourceId],
+    recorder: PassRecorder | None,
+) -> None:
+    roots = _start(walk, outputs, grad_outputs)
+    _sweep_to_wanted(walk, roots, retain_graph, wanted, captured, cut)
+    if recorder is not None:
+        recorder.finish(walk)
+    for leaf, ct in list(walk.leaf_grads.values()):
         captured[id(leaf), 0] = ct

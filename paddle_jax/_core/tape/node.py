@@ -1,6 +1,10 @@
 """Tape nodes: one recorded operation each."""
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import local
@@ -16,20 +20,30 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 next_serial = itertools.count().__next__
 
 
+Source = tuple[Any, int]  # (producing Node or leaf Tensor, output index)
+
+
 class GraphFreedError(RuntimeError, SystemError):
-    """backward over a tape that an earlier backward has freed."""
+    """A backward pass needs a part of the tape that an earlier pass has freed."""
 
 
 class Node:
     """One recorded operation.
 
-    kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of
-    them the source, as (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None,
-    or functions of the gradients by output. zero_grad_sources: None, or sources among the operands that the
-    gradient is zero for. serial: counts up, so that sources come before what uses them. segment, position:
-    the Segment and the number of the recorded operation; segment is None for a node that was not recorded
-    there, that has hooks, or whose operands are gone. rows: of lookups whose gradient is one of some
-    rows, see rows.py.
+    Attributes:
+        kernel: the Kernel that ran.
+        values: its operands; None once they are freed.
+        diff: tuple of the indices of the operands that get a gradient.
+        edges: tuple of the source of each of them: (producing Node or leaf Tensor, output index).
+        n_out: int, number of outputs.
+        hooks: {output index: {key: function of the gradient}}, or None.
+        zero_grad_sources: sources among the operands whose gradient is zero, or None.
+        serial: int, counts up, so that sources come before the nodes that use them.
+        segment: Segment that the operation was recorded in. It is None for a node that was not recorded
+            there, that has hooks, or whose operands are freed.
+        position: int, the number of the operation in the segment.
+        rows: of lookups whose gradient is one of some rows, see sparse_rows.py.
+        constant: {id: raw gradient} of those that user code cut off; only a PyLayer has some.
     """
 
     __slots__ = (
@@ -46,31 +60,39 @@ class Node:
         "values",
         "zero_grad_sources",
     )
-    constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
+    constant: Any = ()
 
-    def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):
-        self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = (
-            kernel,
-            values,
-            diff,
-            edges,
-            n_out,
-            zero_grad_sources,
-        )
-        self.hooks = self.segment = None
+    def __init__(
+        self,
+        kernel: Any,
+        values: Any,
+        diff: tuple[int, ...],
+        edges: tuple[Source, ...],
+        n_out: int,
+        zero_grad_sources: tuple[Source, ...] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.values = values
+        self.diff = diff
+        self.edges = edges
+        self.n_out = n_out
+        self.zero_grad_sources = zero_grad_sources
+        self.hooks: dict[int, dict[Any, Callable]] | None = None
+        self.segment: Any = None
         self.serial = next_serial()
 
-    def of(self, out):
-        """Notes where the operation that gave `out`, a raw result or several, was recorded."""
+    def recorded_with(self, out: Any) -> Node:
+        """Stores where the operation was recorded that gave `out`, a raw result or several; returns the
+        node."""
         first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
         if type(first) is LazyArray and first.array is None:
             self.segment, self.position = first.segment, first.position & OP_MASK
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.name()}>"
 
-    def name(self):
+    def name(self) -> str:
         """The name of the backward step, e.g. `TanhGradNode`, `TanhDoubleGradNode`."""
         base, order = self.kernel.name, 1
         while base.endswith("_grad"):
@@ -79,29 +101,33 @@ class Node:
         return "".join(word.capitalize() for word in node_name(base).split("_")) + f"{times}GradNode"
 
     @property
-    def next_functions(self):
+    def next_functions(self) -> list[Node | Accumulation | None]:
         """For each operand the node that its gradient goes to, None where it gets none."""
-        found = [None] * (max(self.diff, default=-1) + 1)
+        functions: list[Node | Accumulation | None] = [None] * (max(self.diff, default=-1) + 1)
         for i, (source, _) in zip(self.diff, self.edges, strict=True):
-            found[i] = Accumulation(source) if isinstance(source, Tensor) else source
-        return found
+            functions[i] = Accumulation(source) if isinstance(source, Tensor) else source
+        return functions
 
-    def hooks_of(self, idx):
+    def hooks_of(self, idx: int) -> dict[Any, Callable]:
         """The gradient hooks of output `idx`, a dict that can be added to."""
-        self.hooks, self.segment = {} if self.hooks is None else self.hooks, None
+        self.hooks = {} if self.hooks is None else self.hooks
+        self.segment = None
         return self.hooks.setdefault(idx, {})
 
-    def zeros_of(self, idx):
-        """A gradient of zeros for output `idx` of several; None where that cannot be told."""
+    def zeros_of(self, idx: int) -> Any:
+        """A gradient of zeros for output `idx` of several; None where its shape is not known."""
         return None if self.values is None else zeros_like(execute(self.kernel, self.operands())[idx])
 
-    def operands(self):
+    def operands(self) -> Any:
         """The operand values."""
         return self.values
 
-    def pull(self, cts, create_graph=False, kept=None):
-        """Gradients for `edges` (or the ones at `kept`) from the cotangents of the outputs (None where an
-        output has none).
+    def pull(
+        self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
+    ) -> Any:
+        """Gradients for the edges, or for those of some indices, from the cotangents of the outputs.
+
+        The cotangent is None where an output has none.
 
         With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient
         can be differentiated again.
@@ -114,7 +140,7 @@ class Node:
                 "(Fatal) backward: this part of the tape was freed by an earlier backward; "
                 "pass retain_graph=True there"
             )
-        diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
+        diff = self.diff if edge_indices is None else tuple([self.diff[k] for k in edge_indices])
         if self.n_out == 1:
             kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts
         else:
@@ -125,156 +151,183 @@ class Node:
         out = execute(kernel, [*values, *passed])
         return out if type(out) is tuple else (out,)
 
-    def _pull_recorded(self, kernel, cts):
-        """As `run` on the operands and cotangents, without making Tensors of the operands: the
-        edges are known."""
+    def _pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
+        """As a call on the operands and cotangents, without making Tensors of the operands.
+
+        The edges of the operands are known.
+        """
         frame = local.ctx.frame
         if frame.recording:
-            return frame.call(kernel, [*self._operands(), *cts])
-        made = self.kernel.declaration
+            return frame.call(kernel, [*self._operand_tensors(), *cts])
+        declaration = self.kernel.declaration
         if (
-            made is not None
-            and made[0].by_result is not None
+            declaration is not None
+            and declaration[0].by_result is not None
             and type(self) is Node
             and self.values[0].dtype.kind == "f"
         ):
-            return (self._pull_by_result(made[0].by_result, cts[0]),)
+            return (self._pull_by_result(declaration[0].by_result, cts[0]),)
         values = [*self.values, *[ct._raw for ct in cts]]
-        at, diff, edges = len(self.values), self.diff, self.edges
-        for ct in cts:
+        sources = list(zip(self.diff, self.edges, strict=True))  # (operand index, source)
+        for index, ct in enumerate(cts, len(self.values)):
             if not ct.stop_gradient and ct._raw.dtype.kind in INEXACT:
-                diff += (at,)
-                edges += (source_of(ct),)
-            at += 1
-        flow, zero_grad_sources = kernel.gradient_mask(values), self.zero_grad_sources
-        if any(not flow >> i & 1 for i in diff):
-            zero_grad_sources = {
-                (id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1
-            }
-            zero_grad_sources = (*zero_grad_sources.values(), *(self.zero_grad_sources or ()))
-            edges = tuple([edge for i, edge in zip(diff, edges, strict=True) if flow >> i & 1])
-            diff = tuple([i for i in diff if flow >> i & 1])
+                sources.append((index, source_of(ct)))
+        mask = kernel.gradient_mask(values)
+        # operands that the gradient does not change with; each source once
+        constant_sources = {(id(s), idx): (s, idx) for i, (s, idx) in sources if not mask >> i & 1}
+        zero_grad_sources = self.zero_grad_sources
+        if constant_sources:
+            zero_grad_sources = (*constant_sources.values(), *(self.zero_grad_sources or ()))
+            sources = [(i, source) for i, source in sources if mask >> i & 1]
+        diff = tuple([i for i, _ in sources])
+        edges = tuple([source for _, source in sources])
         out = execute(kernel, values)
         if type(out) is not tuple:
-            return (wrap(out, False, Node(kernel, values, diff, edges, 1, zero_grad_sources).of(out), 0),)
-        node = Node(kernel, values, diff, edges, len(out), zero_grad_sources).of(out)
+            node = Node(kernel, values, diff, edges, 1, zero_grad_sources).recorded_with(out)
+            return (wrap(out, False, node, 0),)
+        node = Node(kernel, values, diff, edges, len(out), zero_grad_sources).recorded_with(out)
         return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
-    def _pull_by_result(self, kernel, ct):
-        """The recorded gradient as a function of the result, computed again (a compiled program
-        has it already)."""
-        values, diff, edges = [execute(self.kernel, self.values), ct._raw], (0,), ((self, 0),)
-        if not ct.stop_gradient:
-            diff, edges = (0, 1), (*edges, source_of(ct))
-        out = execute(kernel, values)
-        return wrap(out, False, Node(kernel, values, diff, edges, 1).of(out), 0)
+    def _pull_by_result(self, kernel: Any, ct: Tensor) -> Tensor:
+        """The recorded gradient as a function of the result, which is computed again.
 
-    def _operands(self):
-        """The operands as Tensors that point to the same sources as at the time of the call."""
+        A compiled program has the result already.
+        """
+        values = [execute(self.kernel, self.values), ct._raw]
+        diff: tuple[int, ...] = (0,)
+        edges: tuple[Source, ...] = ((self, 0),)
+        if not ct.stop_gradient:
+            diff = (0, 1)
+            edges = (*edges, source_of(ct))
+        out = execute(kernel, values)
+        return wrap(out, False, Node(kernel, values, diff, edges, 1).recorded_with(out), 0)
+
+    def _operand_tensors(self) -> list[Tensor]:
+        """The operands as Tensors with the same sources as at the time of the call."""
         tensors = [wrap(v) for v in self.values]
         for i, (source, idx) in zip(self.diff, self.edges, strict=True):
             tensors[i] = wrap(self.values[i], False, source, idx)
         return tensors
 
-    def free(self):
-        """Drops the operands; the links stay so that a second backward can say what happened."""
+    def free(self) -> None:
+        """Drops the operands; the edges stay, so a second backward can raise a clear error."""
         self.values = self.segment = None
 
 
 class ResidualNode(Node):
-    """An operation with a loop inside, in a function that is captured: its loop runs once, and hands its
-    intermediate values to the gradient."""
+    """An operation with a loop inside, in a function that is captured.
 
-    __slots__ = ("made",)
+    Its loop runs once, and passes its intermediate values on to the gradient.
 
-    def pull(self, cts, create_graph=False, kept=None):
-        """As `Node.pull`; a gradient that is recorded, or of some operands only, is computed anew."""
-        if create_graph or kept is not None or self.values is None:
-            return super().pull(cts, create_graph, kept)
+    Attributes:
+        residuals: (outputs, function of the cotangents), as `linearized` gives them.
+    """
+
+    __slots__ = ("residuals",)
+
+    def pull(
+        self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
+    ) -> Any:
+        """As `Node.pull`; a gradient that is recorded, or of some operands only, computes the loop again."""
+        if create_graph or edge_indices is not None or self.values is None:
+            return super().pull(cts, create_graph, edge_indices)
         out = pull_back(
-            *self.made, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
+            *self.residuals, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
         )
         return out if type(out) is tuple else (out,)
 
-    def free(self):
+    def free(self) -> None:
         """Drops the operands and the intermediate values."""
-        self.values = self.made = None
+        self.values = self.residuals = None
 
 
-class Sum(Node):
+class SumNode(Node):
     """The sum of two gradients of the same shape and dtype: it passes its own gradient on."""
 
     __slots__ = ()
 
-    def pull(self, cts, create_graph=False, kept=None):
-        return cts * len(self.edges if kept is None else kept)
+    def pull(
+        self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
+    ) -> Any:
+        return cts * len(self.edges if edge_indices is None else edge_indices)
 
 
-def added(a, b):
-    """The sum of two Tensors that are gradients of the same thing, recorded."""
-    x, y = a._raw, b._raw
+def add_gradients(a: Tensor, b: Tensor) -> Tensor:
+    """The sum of two Tensors that are gradients of the same source, recorded."""
+    x = a._raw
+    y = b._raw
     out = execute(ADD, (x, y))
     edges = tuple([source_of(t) for t in (a, b) if not t.stop_gradient])
     if not edges:
         return wrap(out)
     if x.shape == y.shape and x.dtype == y.dtype:
-        return wrap(out, False, Sum(ADD, (), (0, 1)[: len(edges)], edges, 1).of(out))
+        return wrap(out, False, SumNode(ADD, (), (0, 1)[: len(edges)], edges, 1).recorded_with(out))
     diff = tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient])
-    return wrap(out, False, Node(ADD, (x, y), diff, edges, 1).of(out))
+    return wrap(out, False, Node(ADD, (x, y), diff, edges, 1).recorded_with(out))
 
 
 class ZeroGradNode(Node):
-    """Stands for a value that was put in place of a recorded one: nothing flows back from it, and what it
-    replaced counts as used."""
+    """Stands for a value that replaced a recorded one.
+
+    No gradient flows back from it, and the value that it replaced counts as used.
+    """
 
     __slots__ = ()
 
-    def __init__(self, source):
+    def __init__(self, source: Source) -> None:
         super().__init__(ADD, (), (), (), 1, (source,))
 
-    def name(self):
+    def name(self) -> str:
         return "FullGradNode"
 
-    def pull(self, cts, create_graph=False, kept=None):
+    def pull(
+        self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
+    ) -> Any:
         return ()
 
 
 class Accumulation:
-    """What `grad_fn` of a leaf that gets a gradient says it is."""
+    """The `grad_fn` of a leaf that gets a gradient."""
 
     __slots__ = ("_leaf",)
 
-    def __init__(self, leaf):
+    def __init__(self, leaf: Tensor) -> None:
         self._leaf = leaf
 
-    def name(self):
+    def name(self) -> str:
         """The name of the step that adds to `grad`."""
         return "GradNodeAccumulation"
 
     @property
-    def next_functions(self):
+    def next_functions(self) -> list[None]:
         """Nothing comes after a leaf."""
         return [None]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Accumulation) and self._leaf is other._leaf
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self._leaf)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.name()}>"
 
 
-class Packed:
-    """An operand in the form that the user's function gave it."""
+class PackedOperand:
+    """An operand in the form that the pack hook of the user gave it.
 
-    def __init__(self, packing, value):
-        self.unpack = packing[1]
-        self.kept = packing[0](wrap(value))
+    Attributes:
+        unpack: the unpack hook.
+        packed: the result of the pack hook.
+    """
 
-    def value(self):
-        tensor = self.unpack(self.kept)
+    def __init__(self, packing: tuple[Callable, Callable], value: Any) -> None:
+        pack, self.unpack = packing
+        self.packed = pack(wrap(value))
+
+    def value(self) -> Any:
+        """The operand."""
+        tensor = self.unpack(self.packed)
         if not isinstance(tensor, Tensor):
             raise ArgumentError(
                 f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; "
@@ -283,26 +336,28 @@ class Packed:
         return tensor._raw
 
 
-def packed(packing, values):
-    """Operands to keep, those that gradients can flow into in the user's form."""
-    return [Packed(packing, v) if v.dtype.kind in INEXACT else v for v in values]
+def pack_operands(packing: tuple[Callable, Callable], values: Sequence[Any]) -> list[Any]:
+    """Operands for a node; those that gradients can flow into are packed."""
+    return [PackedOperand(packing, v) if v.dtype.kind in INEXACT else v for v in values]
 
 
 class PackedNode(Node):
-    """A Node whose operands are kept in the form that `saved_tensors_hooks` gave them."""
+    """A Node whose operands are packed by `saved_tensors_hooks`."""
 
     __slots__ = ()
 
-    def pull(self, cts, create_graph=False, kept=None):
-        """As `Node.pull`, with the operands brought back."""
+    def pull(
+        self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
+    ) -> Any:
+        """As `Node.pull`, with the operands unpacked."""
         plain = Node(self.kernel, self.operands(), self.diff, self.edges, self.n_out, self.zero_grad_sources)
-        return plain.pull(cts, create_graph, kept)
+        return plain.pull(cts, create_graph, edge_indices)
 
-    def operands(self):
-        """The operand values, brought back."""
-        return self.values and [v.value() if type(v) is Packed else v for v in self.values]
+    def operands(self) -> Any:
+        """The operand values, unpacked."""
+        return self.values and [v.value() if type(v) is PackedOperand else v for v in self.values]
 
 
-def source_of(tensor):
-    """Where the gradient of a tensor is gathered: (producing Node or the tensor itself, output index)."""
+def source_of(tensor: Tensor) -> Source:
+    """The source of a tensor's gradient: its Node or the tensor itself, and the output index."""
     return (tensor._node if tensor._node is not None else tensor), tensor._idx

@@ -1,33 +1,50 @@
-"""Backward passes that come again, as they do at every step of a training loop.
+"""Replays backward passes that recur, as they do at every step of a training loop.
 
 In the deferred tier a backward pass computes nothing: it appends operations to the segment. Which ones
-follows from what the segment holds so far and from the nodes that are reached: where each was recorded, which
-of its operands get a gradient, and where its edges lead. So what a pass has appended is kept, and a later one
-over the same operations, whose nodes and edges are looked at and found to be the same, appends that again
-without making the LazyArrays in between. Whatever is not as usual (hooks, a layer with a backward of its own,
-nodes of an earlier segment) is left to the walk over the tape (tape.py).
+follows from the operations in the segment and from the nodes that are reached: where each was recorded, which
+of its operands get a gradient, and where its edges lead. So a cache keeps the operations that a pass has
+appended. A later pass over the same operations, whose nodes and edges turn out to be the same, appends them
+again without making the LazyArrays in between. The walk over the tape (backward.py) handles all special
+cases: hooks, a layer with a backward of its own, nodes of an earlier segment.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import Context, Precision, local
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.segment import Segment
+    from paddle_jax._core.tape.node import Node
+
 _MAX_PASSES = 256
 _MAX_SEEN = 1 << 14
-_NEW, _LEAF = -1, -2  # where an edge leads for the first time; from here down, the leaves that are known
+# The target of an edge: a node or leaf that no edge before led to, or the number of one that is known. Nodes
+# count up from 0, leaves count down from _LEAF - 1.
+_NEW, _LEAF = -1, -2
 _new = object.__new__
+Key = tuple
 
 
 class _Passes:
-    """known: key -> Pass. seen: hashes of the keys that were met once."""
+    """The cache of passes.
 
-    known: dict = {}
-    seen: set = set()
+    Attributes:
+        known: {key: Pass, or None for a pass that cannot be replayed}.
+        seen: set of the hashes of keys that came once.
+    """
+
+    known: dict[Key, Pass | None] = {}  # noqa: RUF012  one for the process
+    seen: set[int] = set()  # noqa: RUF012
 
 
-def clear():
-    """Forgets all passes."""
+def clear() -> None:
+    """Drops all passes."""
     _Passes.known.clear()
     _Passes.seen.clear()
 
@@ -35,15 +52,26 @@ def clear():
 register_cache(clear)
 
 
-def key_of(tensors, grads, inputs=None):
-    """What a backward pass from one result depends on, but for its nodes; None where it is not repeated.
-    inputs: the leaves whose gradients alone are wanted; None: all of them."""
-    ctx, result = local.ctx, tensors[0]
-    seg, node = ctx.segment, result._node
+def pass_key(
+    tensors: Sequence[Tensor], grads: Sequence[Any], inputs: Sequence[Tensor] | None = None
+) -> Key | None:
+    """The key of a backward pass, which holds all that it depends on but its nodes.
+
+    Args:
+        tensors: the results to start from.
+        grads: the gradients to start from.
+        inputs: leaves whose gradients alone are wanted; None: all leaves.
+    Returns:
+        The key; None where the pass cannot be replayed.
+    """
+    ctx = local.ctx
+    result = tensors[0]
+    segment = ctx.segment
+    node = result._node
     if (
-        seg is None
+        segment is None
         or node is None
-        or node.segment is not seg
+        or node.segment is not segment
         or len(tensors) > 1
         or grads[0] is not None
         or result.stop_gradient
@@ -53,193 +81,253 @@ def key_of(tensors, grads, inputs=None):
         return None
     if inputs is not None and any([leaf._node is not None for leaf in inputs]):
         return None
-    return node.position, result._idx, result._raw.aval, inputs and len(inputs), tuple(seg.ops)
+    return node.position, result._idx, result._raw.aval, inputs and len(inputs), tuple(segment.ops)
+
+
+class Replayed(NamedTuple):
+    """The result of a pass that was replayed.
+
+    Attributes:
+        nodes: list of the Nodes that were reached.
+        leaves: list of the leaves that were reached.
+        grads: list of the gradients of the leaves, or of the inputs.
+    """
+
+    nodes: list[Node]
+    leaves: list[Tensor]
+    grads: list[LazyArray]
 
 
 class Pass:
-    """What a backward pass has appended to its segment.
+    """The operations that a backward pass has appended to its segment.
 
-    nodes: of each node, in the order in which edges lead to them: where it was recorded, which operands get a
-    gradient, and of each edge where it leads (_NEW, _LEAF: to the next node or leaf; else to the one of that
-    number) and to which output. entries: the operations. leaves: how many operands from outside there were;
-    numbers: those that were added, constants or (node, operand). grads: of each leaf, a constant or
-    (Aval, position); where only some are wanted, of those. wanted: their numbers, else None.
+    Attributes:
+        nodes: for each node, in the order in which edges lead to them: its position in the segment, the
+            operands that get a gradient, and for each edge (target, output index).
+        entries: tuple of the operations.
+        leaf_count: int, number of operands that the segment had before.
+        operands: list of the operands that were added: constants, or (node number, operand index).
+        grads: list of the gradients of the leaves, or of the inputs: constants, or (Aval, position).
+        inputs: list of the numbers of the leaves whose gradients are wanted; None: all.
     """
 
-    __slots__ = ("entries", "grads", "leaves", "nodes", "numbers", "wanted")
+    __slots__ = ("entries", "grads", "inputs", "leaf_count", "nodes", "operands")
 
-    def __init__(self, nodes, entries, leaves, numbers, grads, wanted):
-        self.nodes, self.entries, self.leaves = nodes, entries, leaves
-        self.numbers, self.grads, self.wanted = numbers, grads, wanted
+    def __init__(
+        self,
+        nodes: list[tuple],
+        entries: tuple,
+        leaf_count: int,
+        operands: list,
+        grads: list,
+        inputs: list[int] | None,
+    ) -> None:
+        self.nodes = nodes
+        self.entries = entries
+        self.leaf_count = leaf_count
+        self.operands = operands
+        self.grads = grads
+        self.inputs = inputs
 
-    def reached(self, seg, root):
-        """The nodes and leaves that edges lead to from a node; None where they are not the same."""
-        nodes, leaves = [root], []
+    def match(self, segment: Segment, root: Node) -> tuple[list[Node], list[Tensor]] | None:
+        """The nodes and leaves that can be reached from a node; None where they are not the same."""
+        nodes: list[Any] = [root]
+        leaves: list[Any] = []
         try:
-            for node, (pos, diff, sources) in zip(nodes, self.nodes, strict=False):
+            for node, (position, diff, targets) in zip(nodes, self.nodes, strict=False):
                 if (
-                    node.position != pos
-                    or node.segment is not seg
+                    node.position != position
+                    or node.segment is not segment
                     or (node.diff is not diff and node.diff != diff)
                 ):
                     return None
                 edge = 0
-                for where, output in sources:
+                for target, output in targets:
                     source, idx = node.edges[edge]
                     edge += 1
-                    if where == _NEW:
+                    if target == _NEW:
                         nodes.append(source)
-                    elif where == _LEAF:
+                    elif target == _LEAF:
                         leaves.append(source)
-                    elif source is not (nodes[where] if where >= 0 else leaves[_LEAF - 1 - where]):
+                    elif source is not (nodes[target] if target >= 0 else leaves[_LEAF - 1 - target]):
                         return None
                     if idx != output:
                         return None
-            widened = Precision.master_grads
-            plain = not any(
+            has_master_grads = Precision.master_grads
+            is_special = any(
                 [
-                    leaf._hooks or leaf._after_backward or widened and getattr(leaf, "master_grad", False)
+                    leaf._hooks
+                    or leaf._after_backward
+                    or has_master_grads
+                    and getattr(leaf, "master_grad", False)
                     for leaf in leaves
                 ]
             )
         except AttributeError:  # a leaf in place of a node, or the other way round
             return None
-        return (nodes, leaves) if plain and len(set(map(id, leaves))) == len(leaves) else None
+        if is_special or len(set(map(id, leaves))) != len(leaves):
+            return None
+        return nodes, leaves
 
-    def append(self, seg, length, nodes):
-        """Appends the operations to a segment of so many; gives the gradients, None where it has changed."""
-        numbers = [n if type(n) is LazyArray else nodes[n[0]].values[n[1]] for n in self.numbers]
-        grads = [g if type(g) is LazyArray else _pending(seg, *g) for g in self.grads]
-        pending = [g for g in grads if g.array is None]
-        ops, leaves, entries = seg.ops, seg.leaves, self.entries
+    def append(self, segment: Segment, length: int, nodes: list[Node]) -> list[LazyArray] | None:
+        """Appends the operations to a segment that has `length` of them.
+
+        Returns:
+            The gradients; None where the segment has changed.
+        """
+        operands = [op if type(op) is LazyArray else nodes[op[0]].values[op[1]] for op in self.operands]
+        grads = [grad if type(grad) is LazyArray else _pending_value(segment, *grad) for grad in self.grads]
+        pending = [grad for grad in grads if grad.array is None]
+        ops: Any = segment.ops
+        leaves: Any = segment.leaves
+        entries = self.entries
         try:
-            seg.recording = True
-            if length + len(entries) > seg.limit or len(leaves) != self.leaves:
+            segment.recording = True
+            if length + len(entries) > segment.limit or len(leaves) != self.leaf_count:
                 return None
-            leaves.extend(numbers)
+            leaves.extend(operands)
             ops.extend(entries)
-            # a finalizer may have recorded something just before; then what was appended is used by nobody
-            if entries and ops[length] is not entries[0] or numbers and leaves[self.leaves] is not numbers[0]:
+            # a finalizer may have recorded an operation just before; then nothing uses what was appended
+            ops_moved = entries and ops[length] is not entries[0]
+            if ops_moved or operands and leaves[self.leaf_count] is not operands[0]:
                 return None
-            seg.results.extend(pending)
+            segment.results.extend(pending)
         finally:
-            seg.recording = False
+            segment.recording = False
         return grads
 
 
-def _pending(seg, aval, pos):
+def _pending_value(segment: Segment, aval: Any, position: int) -> LazyArray:
     """The LazyArray of a result of a segment."""
     value = _new(LazyArray)
-    value.aval, value.array, value.segment, value.position = aval, None, seg, pos
+    value.aval = aval
+    value.array = None
+    value.segment = segment
+    value.position = position
     return value
 
 
-def repeated(key, root, retain_graph, inputs=None):
-    """Repeats a backward pass that is known: (nodes, leaves, gradients of the leaves, or of the inputs),
-    else None."""
+def replay_pass(
+    key: Key, root: Node, retain_graph: bool, inputs: Sequence[Tensor] | None = None
+) -> Replayed | None:
+    """Replays a backward pass if it is known and its nodes are the same; else None."""
     known = _Passes.known.get(key)
     if known is None:
         return None
-    seg = root.segment
-    reached = known.reached(seg, root)
+    segment = root.segment
+    reached = known.match(segment, root)
     if reached is None:
         return None
     nodes, leaves = reached
-    if inputs is not None and any([leaves[i] is not x for i, x in zip(known.wanted, inputs, strict=True)]):
+    if inputs is not None and any([leaves[i] is not x for i, x in zip(known.inputs, inputs, strict=True)]):
         return None
-    grads = known.append(seg, len(key[-1]), nodes)
+    grads = known.append(segment, len(key[-1]), nodes)
     if grads is None:
         return None
     if not retain_graph:
         for node in nodes:
             node.values = node.segment = None
-    return nodes, leaves, grads
+    return Replayed(nodes, leaves, grads)
 
 
-def watched(key, root, inputs=None):
-    """A Watch of a pass that has been met before and is not known; None for others."""
+def recorder_for(key: Key, root: Node, inputs: Sequence[Tensor] | None = None) -> PassRecorder | None:
+    """A PassRecorder for a pass that came before and is not known; None for others."""
     if key in _Passes.known:
         return None
     mark = hash(key)
     if mark in _Passes.seen:
-        return Watch(key, root, inputs)
+        return PassRecorder(key, root, inputs)
     if len(_Passes.seen) >= _MAX_SEEN:
         _Passes.seen.clear()
     _Passes.seen.add(mark)
     return None
 
 
-class Watch:
-    """Looks at a pass that is walked, so that it is known when it comes again.
+class PassRecorder:
+    """Records the operations that a walk appends, so that the pass can be replayed.
 
-    inputs: the leaves whose gradients are wanted; None: all. nodes: the nodes, in the order in which edges
-    lead to them; leaves: the leaves; values: operands of the nodes. at: what a Pass tells of the nodes; None
-    where it cannot be repeated.
+    Attributes:
+        key: the key of the pass.
+        segment: the Segment.
+        inputs: leaves whose gradients are wanted; None: all.
+        leaf_count: int, number of operands that the segment has before the walk.
+        nodes: list of the nodes, in the order in which edges lead to them.
+        leaves: list of the leaves.
+        numbers: {Node or id of a leaf: its number, as in the targets of edges}.
+        values: list of the operands of each node.
+        records: the nodes as a Pass has them; None where the pass cannot be replayed.
     """
 
-    def __init__(self, key, root, inputs):
+    def __init__(self, key: Key, root: Node, inputs: Sequence[Tensor] | None) -> None:
+        self.key = key
+        self.segment = root.segment
         self.inputs = inputs
-        self.key, self.segment, self.outside = key, root.segment, len(root.segment.leaves)
-        self.nodes, self.leaves, self.places = [root], [], {root: 0}
-        sources = [tuple([(self._where(source), idx) for source, idx in node.edges]) for node in self.nodes]
+        self.leaf_count = len(root.segment.leaves)
+        self.nodes = [root]
+        self.leaves: list[Tensor] = []
+        self.numbers: dict[Any, int] = {root: 0}
+        # the loop adds the nodes that it meets to the list that it goes over
+        targets = [tuple([(self._target(source), idx) for source, idx in node.edges]) for node in self.nodes]
         self.values = [node.values for node in self.nodes]
-        plain = all([node.segment is self.segment and node.values is not None for node in self.nodes])
-        self.at = (
-            [(node.position, node.diff, where) for node, where in zip(self.nodes, sources, strict=True)]
-            if plain
-            else None
-        )
+        self.records: list[tuple] | None = None
+        if all([node.segment is self.segment and node.values is not None for node in self.nodes]):
+            self.records = [
+                (node.position, node.diff, edges) for node, edges in zip(self.nodes, targets, strict=True)
+            ]
 
-    def _where(self, source):
-        leaf = isinstance(source, Tensor)
-        name, known = (id(source), self.leaves) if leaf else (source, self.nodes)
-        if name in self.places:
-            return self.places[name]
-        self.places[name] = _LEAF - 1 - len(known) if leaf else len(known)
+    def _target(self, source: Any) -> int:
+        """The target of an edge as a Pass has it."""
+        is_leaf = isinstance(source, Tensor)
+        name = id(source) if is_leaf else source
+        known: list[Any] = self.leaves if is_leaf else self.nodes
+        if name in self.numbers:
+            return self.numbers[name]
+        self.numbers[name] = _LEAF - 1 - len(known) if is_leaf else len(known)
         known.append(source)
-        return _LEAF if leaf else _NEW
+        return _LEAF if is_leaf else _NEW
 
-    def learn(self, walk):
-        """Keeps what the walk has appended, where all of it can be appended again."""
-        seg, wanted = self.segment, None
+    def finish(self, walk: Any) -> None:
+        """Adds the pass to the cache, after its walk; as one that cannot be replayed where that is so."""
+        segment = self.segment
         grads = [self._gradient(walk, leaf) for leaf in (self.inputs or self.leaves)]
-        if self.inputs is not None and None not in grads:
-            wanted = [_LEAF - 1 - self.places[id(leaf)] for leaf in self.inputs]
-        numbers = [self._number(v) for v in seg.leaves[self.outside :]] if seg.leaves is not None else [None]
+        operands = [None]
+        if segment.leaves is not None:
+            operands = [self._operand(value) for value in segment.leaves[self.leaf_count :]]
         while len(_Passes.known) >= _MAX_PASSES:
             _Passes.known.pop(next(iter(_Passes.known)), None)
         if (
-            self.at is None
+            self.records is None
             or None in grads
-            or None in numbers
-            or walk.blank
-            or walk.constant
-            or local.ctx.segment is not seg
+            or None in operands
+            or walk.no_gradient
+            or walk.constants
+            or local.ctx.segment is not segment
         ):
             _Passes.known[self.key] = None
             return
-        entries = tuple(seg.ops[len(self.key[-1]) :])
-        _Passes.known[self.key] = Pass(self.at, entries, self.outside, numbers, grads, wanted)
+        inputs = None
+        if self.inputs is not None:
+            inputs = [_LEAF - 1 - self.numbers[id(leaf)] for leaf in self.inputs]
+        entries = tuple(segment.ops[len(self.key[-1]) :])
+        _Passes.known[self.key] = Pass(self.records, entries, self.leaf_count, operands, grads, inputs)
 
-    def _gradient(self, walk, leaf):
-        """The gradient of a leaf, as a Pass has it."""
-        _, value = walk.leaves.get(id(leaf), (leaf, None))
+    def _gradient(self, walk: Any, leaf: Tensor) -> Any:
+        """The gradient of a leaf as a Pass has it; None where the pass cannot be replayed."""
+        _, value = walk.leaf_grads.get(id(leaf), (leaf, None))
         if type(value) is not LazyArray:
             return None
         if value.array is None:
             return (value.aval, value.position) if value.segment is self.segment else None
         return value if value.device is CONSTANT else None
 
-    def _number(self, value):
-        """A new operand from outside, as a Pass has it."""
-        if type(value.array) is not tuple or value.device is CONSTANT:
-            return value if value.device is CONSTANT else None
-        return next(
-            (
-                (i, k)
-                for i, values in enumerate(self.values or ())
-                for k, v in enumerate(values or ())
-                if v is value
-            ),
-            None,
-        )
+    def _operand(self, value: LazyArray) -> Any:
+        """A new operand as a Pass has it; None where the pass cannot be replayed."""
+        if value.device is CONSTANT:
+            return value
+        if type(value.array) is not tuple:
+            return None
+        for i, values in enumerate(self.values):
+            for k, operand in enumerate(values or ()):
+                if operand is value:
+                    return i, k
+        return None

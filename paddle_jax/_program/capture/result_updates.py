@@ -10,7 +10,7 @@ from paddle_jax._core.execution.python_state import MISSING, same_value, stores_
 from paddle_jax._core.kernels.value_checks import enqueue_results
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import constant
-from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, note_program
+from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, record_program_lookup
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.capture.captured import Change
 
@@ -41,7 +41,7 @@ def apply_change(
     elif change.kind == "grad":
         set_grad(tensor, change, *raws[index:end])
     elif change.kind == "rows":
-        note_program(results, tensor, raws[index])
+        record_program_lookup(results, tensor, raws[index])
 
 
 def _set_value(change: Change, tensor: Tensor, result: Any) -> None:

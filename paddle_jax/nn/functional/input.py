@@ -11,7 +11,7 @@ from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tape.sparse_rows import note_lookup
+from paddle_jax._core.tape.sparse_rows import record_lookup
 from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
 from paddle_jax.tensor.axes import number
 
@@ -198,7 +198,7 @@ def embedding(
         )
     found = _lookup(x, weight, padding, bool(scale_grad_by_freq))
     if sparse:
-        note_lookup(found, x, weight, padding)
+        record_lookup(found, x, weight, padding)
     return found
 
 
