@@ -3,14 +3,16 @@
 import gc
 
 _THRESHOLD = gc.get_threshold()
-# what is imported is no garbage, and looking for some takes a fifth of the time
+# imported code is no garbage, and the collector would take a fifth of the time
 gc.set_threshold(500_000, *_THRESHOLD[1:])
 
 
-def collect_as_before():
-    """Ends the import: garbage is looked for as before, and what was imported counts as old. Else the first
-    look at the young objects goes through all of it, 60 to 90 ms in the middle of the user's
-    first operations."""
+def collect_as_before() -> None:
+    """Ends the import: the collector runs as before, and imported objects count as old.
+
+    Else the first collection of young objects would go through all of them: 60 to 90 ms in the middle of the
+    user's first operations.
+    """
     if not gc.get_freeze_count():  # unfreezing would undo what the program froze itself
         gc.freeze()
         gc.unfreeze()  # into the oldest generation
@@ -35,4 +37,4 @@ startup_barrier.start()
 interrupt_safe.shield_garbage_collector()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform
-metrics.begin()
+metrics.start_from_environment()

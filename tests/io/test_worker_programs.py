@@ -241,7 +241,7 @@ WHO = """
 @pytest.mark.parametrize(
     "before, made, then",
     [
-        ("", "_Twin", "_Twin"),
+        ("", "_ForkedServer", "_ForkedServer"),
         ("del DataLoader", "NoneType", "Popen"),
         (
             "import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",

@@ -1,9 +1,11 @@
-"""Work in another thread, which no exception in the thread that asks for it can upset.
+"""Work in another thread that no exception in the submitting thread can upset.
 
 `concurrent.futures` and `threading` take their locks in Python code. KeyboardInterrupt there leaves them
-taken, or leaves a thread behind that the end of the process waits for. Here, whatever the asking thread
-changes, it changes in one call of a function written in C.
+taken, or leaves a thread that the end of the process waits for. Here the submitting thread makes each change
+in one call of a function written in C.
 """
+
+from __future__ import annotations
 
 import _thread
 import atexit
@@ -11,85 +13,102 @@ import functools as ft
 import os
 import queue
 import weakref
+from collections.abc import Callable
 
 from paddle_jax._core.base.interrupt_safe import chain_calls, ignoring_arguments, wait_for_lock
 
 
 class Task:
-    """What a Worker has been given to do. error: what was raised in it. done: whether it has ended."""
+    """A call that a Worker makes.
 
-    def __init__(self, function):
-        self.error, self.done, self._function, self._gate = None, False, function, _thread.allocate_lock()
-        self._gate.acquire()
+    Attributes:
+        error: the exception that it raised, or None.
+        done: bool, whether it has ended.
+    """
 
-    def run(self):
+    def __init__(self, function: Callable[[], object]) -> None:
+        self.error: BaseException | None = None
+        self.done = False
+        self._function: Callable[[], object] | None = function
+        self._end_lock = _thread.allocate_lock()
+        self._end_lock.acquire()
+
+    def run(self) -> None:
         """Called by the thread of the Worker."""
         try:
-            self._function()
+            self._function()  # pyright: ignore[reportOptionalCall]
         except BaseException as error:
             self.error = error
-        self._function, self.done = None, True
-        self._gate.release()
+        self._function = None
+        self.done = True
+        self._end_lock.release()
 
-    def wait(self):
-        """Waits for the end; raises what was raised in it."""
-        wait_for_lock(self._gate)
+    def wait(self) -> None:
+        """Waits for the end; raises the exception of the call."""
+        wait_for_lock(self._end_lock)
         if self.error is not None:
             raise self.error
 
 
 class Worker:
-    """A thread that runs functions one after the other, started with the first of them.
+    """A thread that makes calls one after the other; it starts with the first of them.
 
-    complete: whether the end of the process waits for all that is in line; else for what is being run. A
-    forked child has neither the thread nor what was in line.
+    A forked child has neither the thread nor the calls in the queue.
+
+    Args:
+        complete: whether the end of the process waits for the whole queue; else for the running call.
     """
 
-    def __init__(self, complete):
-        self._complete, self._known = complete, False
-        self._forget()
+    def __init__(self, complete: bool) -> None:
+        self._complete = complete
+        self._has_exit_hooks = False
+        self._reset()
 
-    def _forget(self):
-        self._line, self._idle, self._started, self._ending, self._watch = (
-            queue.SimpleQueue(),
-            _thread.allocate_lock(),
-            False,
-            False,
-            None,
-        )
+    def _reset(self) -> None:
+        self._queue: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._running_lock = _thread.allocate_lock()
+        self._started = False
+        self._ending = False
+        self._thread_ref: weakref.ref | None = None
 
-    def submit(self, function) -> Task:
-        """Puts a function in line."""
+    def submit(self, function: Callable[[], object]) -> Task:
+        """Puts a function into the queue."""
         task = Task(function)
-        self._line.put(task)
+        self._queue.put(task)
         self.start()
         return task
 
-    def start(self):
-        """Starts the thread, unless it runs. CPython 3.11 may raise in it, at its very start, what was meant
-        for this thread: then it is not running any more, and started again the next time."""
+    def start(self) -> None:
+        """Starts the thread, unless it runs.
+
+        CPython 3.11 may raise in it, at its very start, an exception that was meant for this thread. Then it
+        does not run any more, and the next call starts it again.
+        """
         if self._started:
             return
-        if not self._known:
-            self._known = True
+        if not self._has_exit_hooks:
+            self._has_exit_hooks = True
             atexit.register(self._end)
             if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=self._forget)
+                os.register_at_fork(after_in_child=self._reset)
         body = [ft.partial(self._work)]
-        self._watch = weakref.ref(body[0], ignoring_arguments(ft.partial(setattr, self, "_started", False)))
+        self._thread_ref = weakref.ref(
+            body[0], ignoring_arguments(ft.partial(setattr, self, "_started", False))
+        )
         chain_calls([(setattr, self, "_started", True), (_thread.start_new_thread, body.pop(), ())])()
 
-    def _work(self):
+    def _work(self) -> None:
+        """The thread."""
         while True:
-            task = self._line.get()
-            with self._idle:
+            task = self._queue.get()
+            with self._running_lock:
                 if self._ending:
                     return
                 task.run()
 
-    def _end(self):
-        """Before JAX puts away what the thread may be using."""
-        if self._complete and (self._started or not self._line.empty()):
+    def _end(self) -> None:
+        """Called at the end of the process, before JAX removes what the thread may use."""
+        if self._complete and (self._started or not self._queue.empty()):
             self.submit(int).wait()
         self._ending = True
-        wait_for_lock(self._idle)
+        wait_for_lock(self._running_lock)

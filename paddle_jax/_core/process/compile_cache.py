@@ -1,9 +1,11 @@
-"""XLA's persistent compile cache: what one process compiled, the next one loads.
+"""XLA's persistent compile cache: the next process loads the programs that one has compiled.
 
-JAX keeps the cache; here is where it lies and how large it may grow. Entries are files named by what they
-hold, so processes share them; one that is read while it is written is compiled anew by JAX. An entry is code
-that will run, so a directory that somebody else could put one into is not used.
+JAX keeps the cache; this module chooses its directory and size. Entries are files named by their content, so
+processes share them. JAX compiles a program again when another process writes its entry at the same time. An
+entry is code that will run, so a directory that other users could write to is not used.
 """
+
+from __future__ import annotations
 
 import atexit
 import contextlib
@@ -34,7 +36,8 @@ def folder() -> Path:
     return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-{python}-{platform.machine()}-{kind}"
 
 
-def _processor():
+def _processor() -> str:
+    """The features of the processor, or its name."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith(("flags", "Features")):
@@ -42,9 +45,11 @@ def _processor():
     return platform.processor()
 
 
-def start():
-    """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory. What the user has told
-    JAX itself stays."""
+def start() -> None:
+    """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory.
+
+    Settings that the user made in JAX stay.
+    """
     choice = os.environ.get(FLAG, "auto")
     if (
         choice == "off"
@@ -70,21 +75,21 @@ def start():
     atexit.register(prune, path)
 
 
-def _make(path):
-    """Makes the directory, and what is missing above it, for the user alone."""
-    missing = [p for p in (path, *path.parents) if not p.exists()]
-    for each in reversed(missing):
-        each.mkdir(mode=0o700, exist_ok=True)
+def _make(path: Path) -> None:
+    """Makes the directory, and the missing ones above it, for the user alone."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _refusal(path):
+def _refusal(path: Path) -> str | None:
     """Why the entries of a directory cannot be trusted, or None."""
-    found = path.stat()
+    info = path.stat()
     if not hasattr(os, "geteuid"):
         return None
-    if found.st_uid != os.geteuid():
+    if info.st_uid != os.geteuid():
         return "it belongs to another user; name a directory of your own"
-    if stat.S_IMODE(found.st_mode) & 0o022:
+    if stat.S_IMODE(info.st_mode) & 0o022:
         return (
             "others may write it, and what they put there would run here; "
             "delete it, or empty it and chmod 700"
@@ -92,14 +97,14 @@ def _refusal(path):
     return None
 
 
-def prune(path, limit=LIMIT):
-    """Deletes the files longest not used until the directory holds no more than `limit` bytes."""
+def prune(path: Path, limit: int = LIMIT) -> None:
+    """Deletes the least recently used files until the directory holds no more than `limit` bytes."""
     files = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(path):
             with contextlib.suppress(OSError):  # another process may be deleting, too
-                stat = entry.stat()
-                files.append((max(stat.st_atime, stat.st_mtime), stat.st_size, entry.path))
+                info = entry.stat()
+                files.append((max(info.st_atime, info.st_mtime), info.st_size, entry.path))
     excess = sum(size for _, size, _ in files) - limit
     for _, size, name in sorted(files):
         if excess <= 0:

@@ -1,34 +1,48 @@
-"""`paddle_jax.metrics`: the numbers of counters.py as a JSON snapshot, and for Prometheus over HTTP. Nothing
-listens unless it is asked to."""
+"""`paddle_jax.metrics`: the numbers of counters.py as a JSON snapshot, and for Prometheus over HTTP.
+
+No port is open unless the program or the environment asks for it.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import logging
 import os
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jax
-from jax._src import xla_bridge  # the only way to ask whether a device is in use without starting it
+from jax._src import xla_bridge  # no public function tells whether a device is in use without starting it
 
 from paddle_jax._core.base import flags
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.launch_variables import rank
 
-PORT, ADDRESS = "FLAGS_metrics_port", "FLAGS_metrics_address"
+PORT = "FLAGS_metrics_port"
+ADDRESS = "FLAGS_metrics_address"
 LOOPBACK = "127.0.0.1"
 _BEGUN = time.time()
 
 
 class _Endpoint:
-    """server, thread: of the endpoint, or None."""
+    """The HTTP endpoint.
 
-    server = thread = None
+    Attributes:
+        server: the HTTP server, or None.
+        thread: its thread, or None.
+        lock: Lock, held while they change.
+    """
+
+    server: Any = None
+    thread: threading.Thread | None = None
     lock = threading.Lock()
 
 
-def snapshot():
+def snapshot() -> dict[str, Any]:
     """What the process has done so far, as a dict that JSON can hold. Counting is always on and costs nothing
     that can be measured.
 
@@ -74,15 +88,15 @@ def snapshot():
     }
 
 
-def _process_bytes():
-    """Bytes of memory that the process holds; None where the system does not tell."""
+def _process_bytes() -> int | None:
+    """Bytes of memory that the process holds; None where the system does not say."""
     with contextlib.suppress(OSError):
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return None
 
 
-def _devices():
-    """(name, figures) of the accelerators in use. A question does not start them."""
+def _devices() -> Iterator[tuple[str, dict[str, int]]]:
+    """(name, figures) of the accelerators in use; this does not start them."""
     for device in jax.local_devices() if xla_bridge.backends_are_initialized() else ():
         figures = device.memory_stats() if device.platform != "cpu" else None
         if figures:
@@ -99,52 +113,56 @@ def _devices():
 
 
 class _Collector:
-    """What prometheus_client asks at each scrape."""
+    """The collector that prometheus_client calls at each scrape.
 
-    def __init__(self, core):
+    Attributes:
+        core: the module prometheus_client.core.
+    """
+
+    def __init__(self, core: Any) -> None:
         self.core = core
 
-    def collect(self):
+    def collect(self) -> Iterator[Any]:
         """The metrics of a snapshot."""
-        found = snapshot()
+        values = snapshot()
         rows = [
-            ("steps", "Steps of optimizers.", found["steps"]),
-            ("gpu_malloc_failed", "Allocations for which there was no memory.", found["malloc_failed"]),
-            ("data_batches", "Batches of DataLoaders.", found["data"]["batches"]),
+            ("steps", "Steps of optimizers.", values["steps"]),
+            ("gpu_malloc_failed", "Allocations for which there was no memory.", values["malloc_failed"]),
+            ("data_batches", "Batches of DataLoaders.", values["data"]["batches"]),
             (
                 "data_wait_seconds",
                 "Seconds that the program waited for batches.",
-                found["data"]["wait_seconds"],
+                values["data"]["wait_seconds"],
             ),
-            ("collectives", "Calls between processes.", found["collectives"]["count"]),
+            ("collectives", "Calls between processes.", values["collectives"]["count"]),
             (
                 "collective_wait_seconds",
                 "Seconds in calls between processes.",
-                found["collectives"]["wait_seconds"],
+                values["collectives"]["wait_seconds"],
             ),
-            ("segments", "Sequences of operations that were run.", found["operations"]["segments"]),
+            ("segments", "Sequences of operations that were run.", values["operations"]["segments"]),
             (
                 "compiled_segments",
                 "Those of them that ran as compiled programs.",
-                found["operations"]["compiled_segments"],
+                values["operations"]["compiled_segments"],
             ),
             (
                 "interpreted_operations",
                 "Operations run by the interpreter.",
-                found["operations"]["interpreted"],
+                values["operations"]["interpreted"],
             ),
             (
                 "compiles_from_cache",
                 "Programs loaded from the cache directory.",
-                found["compile"].pop("from_cache"),
+                values["compile"].pop("from_cache"),
             ),
         ]
         for name, text, value in rows:
             yield self.core.CounterMetricFamily(f"paddle_{name}", text, value=value)
-        yield from self._tiers(found["compile"])
-        yield from self._memory(found["memory"])
+        yield from self._tiers(values["compile"])
+        yield from self._memory(values["memory"])
 
-    def _tiers(self, tiers):
+    def _tiers(self, tiers: dict[str, dict[str, float]]) -> Iterator[Any]:
         for name, key, text in (
             ("compiles", "count", "Programs compiled."),
             ("compile_seconds", "seconds", "Seconds of compiling."),
@@ -154,7 +172,7 @@ class _Collector:
                 family.add_metric([tier], figures[key])
             yield family
 
-    def _memory(self, memory):
+    def _memory(self, memory: dict[str, Any]) -> Iterator[Any]:
         if memory["process"] is not None:
             yield self.core.GaugeMetricFamily(
                 "paddle_process_memory_bytes", "Bytes that the process holds.", value=memory["process"]
@@ -168,13 +186,13 @@ class _Collector:
             yield family
 
 
-def start(port=0, address=LOOPBACK):
+def start(port: int = 0, address: str = LOOPBACK) -> int:
     """Lets Prometheus read the numbers at `http://address:port/metrics`. Needs prometheus_client: pip install
     'paddle_jax[metrics]'.
 
-    A thread answers, nobody else is kept waiting. Only programs on this machine can ask unless another
-    address is given; there is no password. The environment can do the same for a program that is not to be
-    changed: FLAGS_metrics_port=9400 (each rank of a launched job takes the port 9400 + rank),
+    A thread answers; the program does not wait. Only programs on this machine can ask unless another
+    address is given; there is no password. The environment can do the same without a change of the
+    program: FLAGS_metrics_port=9400 (each rank of a launched job takes the port 9400 + rank),
     FLAGS_metrics_address.
 
     Args:
@@ -211,18 +229,21 @@ def start(port=0, address=LOOPBACK):
         return _Endpoint.server.server_port
 
 
-def stop():
-    """Ends what `start` began; does nothing where nothing is on."""
+def stop() -> None:
+    """Closes the endpoint; does nothing where there is none."""
     with _Endpoint.lock:
-        server, thread, _Endpoint.server, _Endpoint.thread = _Endpoint.server, _Endpoint.thread, None, None
-    if server is not None:
+        server = _Endpoint.server
+        thread = _Endpoint.thread
+        _Endpoint.server = None
+        _Endpoint.thread = None
+    if server is not None and thread is not None:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def begin():
-    """Does what the environment says. What stands in the way is told, and the program goes on."""
+def start_from_environment() -> None:
+    """Opens the endpoint that the environment asks for. An error is logged, and the program goes on."""
     port = os.environ.get(PORT)
     if not port or port == "0":
         return

@@ -1,7 +1,11 @@
 """Switching gradient recording on and off: functions that are context managers and decorators at once."""
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.interrupt_safe import AtomicDunder, ignoring_arguments
 from paddle_jax._core.base.state import local, state
@@ -13,12 +17,12 @@ class _GradMode:
     Not a Block: two C calls fewer in a block that wraps every optimizer step and every evaluation.
     """
 
-    # what a decorated function says which mode it was decorated with
+    # attribute of a decorated function that holds the mode
     DECORATED_BY_MARKER_ATTR = "__decorated_by__"
     enabled = True
 
-    def __init__(self):
-        self._saved = []
+    def __init__(self) -> None:
+        self._saved: list[bool] = []
 
     def _entering(self):
         self._saved.append(state.grad)
@@ -31,7 +35,7 @@ class _GradMode:
 
     __enter__, __exit__ = AtomicDunder(_entering), AtomicDunder(_leaving)
 
-    def __call__(self, func):
+    def __call__(self, func: Callable) -> Callable:
         if not callable(func):
             raise TypeError(
                 f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function"
@@ -40,11 +44,11 @@ class _GradMode:
         setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
         return wrapped
 
-    def clone(self):
-        """Another one of the same mode."""
+    def clone(self) -> Any:
+        """A new object of the same mode."""
         return type(self)()
 
-    def _wrap(self, function):
+    def _wrap(self, function: Callable) -> Callable:
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
             with self.clone():
@@ -52,7 +56,7 @@ class _GradMode:
 
         return wrapped
 
-    def _wrap_generator(self, function):
+    def _wrap_generator(self, function: Callable) -> Callable:
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
             generator = function(*args, **kwargs)
@@ -138,12 +142,12 @@ class set_grad_enabled(_GradMode):
 
     __exit__ = AtomicDunder(_restoring)
 
-    def __call__(self, func):
+    def __call__(self, func: Callable) -> Callable:
         state.grad = self._before  # as a decorator it switches inside the function only
         return super().__call__(func)
 
-    def clone(self):
-        """Another one of the same mode."""
+    def clone(self) -> Any:
+        """A new object of the same mode."""
         return type(self)(self.enabled)
 
 
