@@ -1,10 +1,11 @@
-"""Paddle's module paths: every function and class under each path it has there, and with the
-`__module__` it has there.
+"""Paddle's module paths: every function and class under each path and `__module__` that it has there.
 
-`_paths.txt` (written by tools/paddle_paths.py, which explains its lines) says what each module of the real
-Paddle calls our objects. A module of ours gives what it lacks when somebody asks for it; a path without a
-file of ours is a module when one of the names that Paddle defines or exports there exists here.
+`_paths.txt` (written by tools/paddle_paths.py, which explains its lines) has the names of our objects in each
+module of the real Paddle. A module of ours looks up missing names in it on demand. A path without a file of
+ours is a module when one of the names that Paddle defines or exports there exists here.
 """
+
+from __future__ import annotations
 
 import functools as ft
 import importlib
@@ -12,8 +13,10 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
+from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paddle_jax._core.base.caller_info import OURS
 
@@ -30,69 +33,81 @@ _PRINTED = ("Tensor", "dtype", "Size")  # these print as Paddle's in every mode
 
 
 class Names(NamedTuple):
-    """What Paddle has in a module."""
+    """The names that Paddle has in a module.
 
-    objects: dict  # {name: (our module, name there)}
-    modules: dict  # {name: module}
-    exported: list  # names in its __all__
-    defined: list  # names of what says that it was defined there
+    Attributes:
+        objects: {name: (our module, name there)}.
+        modules: {name: module}.
+        exported: list of the names in its `__all__`.
+        defined: list of the names of objects whose `__module__` it is.
+    """
+
+    objects: dict[str, tuple[str, str]]
+    modules: dict[str, str]
+    exported: list[str]
+    defined: list[str]
 
 
 class Paths:
-    """The table, and what the package is called: `paddle` once it stands for Paddle."""
+    """The table.
+
+    Attributes:
+        root: str, the name of the package: `paddle` once it stands for Paddle.
+    """
 
     root = PACKAGE
 
     @staticmethod
     @ft.cache
-    def lines():
+    def lines() -> dict[str, tuple[str, str]]:
         """{module: (its marks, its groups)}; the package itself is '.'."""
-        text, found = Path(__file__).with_suffix(".txt").read_text(encoding="ascii"), {}
+        text = Path(__file__).with_suffix(".txt").read_text(encoding="ascii")
+        table = {}
         for line in text.splitlines():
             head, _, groups = line.partition("\t")
             path, _, marks = head.partition(" ")
-            found[path] = marks, groups
-        return found
+            table[path] = marks, groups
+        return table
 
     @staticmethod
     @ft.cache
-    def children():
+    def children() -> dict[str, set[str]]:
         """{package: its modules}, with packages that have no names of their own."""
-        found = {}
+        modules: dict[str, set[str]] = {}
         for path in Paths.lines():
             while path != ".":
                 parent = path.rpartition(".")[0] or "."
-                found.setdefault(parent, set()).add(path)
+                modules.setdefault(parent, set()).add(path)
                 path = parent
-        return found
+        return modules
 
 
 @ft.cache
-def names(path) -> Names:
-    """What Paddle has in a module; nothing for one that is not in the table."""
-    found = Names({}, {}, [], [])
+def names(path: str) -> Names:
+    """The names that Paddle has in a module; none for one that is not in the table."""
+    result = Names({}, {}, [], [])
     for group in _groups(path):
         where, _, words = group.partition(": ")
         for word in words.split():
             name, _, other = word.lstrip("+").partition(">")
             if where == "modules":
-                found.modules[name] = other
+                result.modules[name] = other
                 continue
-            found.objects[name] = (where.lstrip("*"), other or name)
+            result.objects[name] = (where.lstrip("*"), other or name)
             if where[0] == "*":
-                found.defined.append(name)
+                result.defined.append(name)
             if word[0] == "+":
-                found.exported.append(name)
-    return found
+                result.exported.append(name)
+    return result
 
 
-def _groups(path):
+def _groups(path: str) -> Sequence[str]:
     marks, groups = Paths.lines().get(path, ("", ""))
     return groups.split("\t") if groups else ()
 
 
-def _defined(path):
-    """What Paddle defines in a module: (name, our module, name there)."""
+def _defined(path: str) -> Iterator[tuple[str, str, str]]:
+    """The objects that Paddle defines in a module: (name, our module, name there)."""
     for group in _groups(path):
         if group[0] == "*":
             where, _, words = group[1:].partition(": ")
@@ -101,13 +116,13 @@ def _defined(path):
                 yield name, where, other or name
 
 
-def full(path) -> str:
+def full(path: str) -> str:
     """The name of our module for a path in the table."""
     return PACKAGE if path == "." else f"{PACKAGE}.{path}"
 
 
 @ft.cache
-def written(path):
+def written(path: str) -> types.ModuleType | None:
     """Our module of a path if there is a file of it, else None."""
     file = _HERE if path == "." else _HERE.joinpath(*path.split("."))
     if file.with_suffix(".py").is_file() or (file / "__init__.py").is_file():
@@ -115,33 +130,34 @@ def written(path):
     return None
 
 
-def _held(module):
+def _namespace(module: types.ModuleType | None) -> dict[str, Any]:
+    """The variables of a module; none for None."""
     return {} if module is None else vars(module)
 
 
-def find(path, name):
+def find(path: str, name: str) -> Any:
     """The object of a name that Paddle has in a module.
 
     Raises:
         AttributeError: Paddle has no such name there, or it does not exist here.
     """
     where, other = names(path).objects.get(name, (path, name))
-    held = _held(written(where))
-    if other in held:
-        return held[other]
+    namespace = _namespace(written(where))
+    if other in namespace:
+        return namespace[other]
     raise AttributeError(f"module {full(path)!r} has no attribute {name!r}")
 
 
-def has(path, name):
+def has(path: str, name: str) -> bool:
     """Whether a name that Paddle has in a module exists here: in the module's file, or elsewhere."""
     try:
-        return name in _held(written(path)) or find(path, name) is not None
+        return name in _namespace(written(path)) or find(path, name) is not None
     except AttributeError:
         return False
 
 
 @ft.cache
-def exists(path):
+def exists(path: str) -> bool:
     """Whether a module without a file of ours has anything: what Paddle defines or exports there,
     or a module in it."""
     known, (marks, _) = names(path), Paths.lines().get(path, ("", ""))
@@ -151,8 +167,8 @@ def exists(path):
     )
 
 
-def look_up(path, name):
-    """What a module lacks: Paddle's names there, modules in it, its modules under other names, `__all__`."""
+def look_up(path: str, name: str) -> Any:
+    """A name that a module lacks: a name of Paddle there, a module in it, or `__all__`."""
     if name == "__path__":  # every import statement asks whether a module is a package
         raise AttributeError(name)
     known = names(path)
@@ -171,40 +187,41 @@ def look_up(path, name):
 class _Loader(importlib.abc.Loader):
     """Makes a module without a file."""
 
-    def create_module(self, spec):
+    def create_module(self, spec: ModuleSpec) -> None:
         return None
 
-    def exec_module(self, module):
+    def exec_module(self, module: types.ModuleType) -> None:
         fill(module, module.__name__.partition(".")[2])
 
 
 class _MovedLoader(importlib.abc.Loader):
     """Gives a module under a name that it had in an older version, for pickles that name it."""
 
-    def create_module(self, spec):
+    def create_module(self, spec: ModuleSpec) -> None:
         return None
 
-    def exec_module(self, module):
+    def exec_module(self, module: types.ModuleType) -> None:
         path = module.__name__.partition(".")[2]
-        vars(module).update(_held(importlib.import_module(full(MOVED[path]))) | {"__name__": module.__name__})
+        vars(module).update(
+            _namespace(importlib.import_module(full(MOVED[path]))) | {"__name__": module.__name__}
+        )
 
 
 class _FileLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module of ours that nobody has needed so far."""
+    """Loads a module of ours that no code has needed so far."""
 
-    def exec_module(self, module):
+    def exec_module(self, module: types.ModuleType) -> None:
         super().exec_module(module)
         path = self.name.partition(".")[2]
         attach(module, path)
-        _call(module, path)
+        _set_name(module, path)
         rename(Paths.root, path)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds our modules once the package is complete, and those that Paddle has and that
-    have no file here."""
+    """Finds our modules once the package is complete, and modules of Paddle without a file here."""
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package, _, inner = fullname.partition(".")
         if package != PACKAGE or not inner:
             return None
@@ -220,7 +237,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=inner in Paths.children())
 
 
-def fill(module, path):
+def fill(module: types.ModuleType, path: str) -> None:
     """Puts Paddle's names into a module without a file."""
     module.__doc__ = f"What Paddle has in `paddle.{path}`."
     attach(module, path)
@@ -229,35 +246,42 @@ def fill(module, path):
             setattr(module, name, find(path, name))
     if names(path).exported:
         module.__all__ = look_up(path, "__all__")
-    _call(module, path)
+    _set_name(module, path)
 
 
-def attach(module, path):
-    """Lets a module ask the table for what it lacks. Nothing is put into it: its own code means Python's
-    `sum` when it says so."""
-    own = vars(module).get("__getattr__")
-    module.__getattr__ = ft.partial(look_up, path) if own is None else ft.partial(_own_first, own, path)
+def attach(module: types.ModuleType, path: str) -> None:
+    """Lets a module look up missing names in the table.
+
+    Nothing is put into it: in its own code `sum` stays Python's.
+    """
+    own_getattr = vars(module).get("__getattr__")
+    if own_getattr is None:
+        module.__getattr__ = ft.partial(look_up, path)
+    else:
+        module.__getattr__ = ft.partial(_own_getattr_first, own_getattr, path)
     if path in Paths.children() and not hasattr(module, "__path__"):
         module.__path__ = []  # one file here, a package in Paddle
 
 
-def _own_first(own, path, name):
+def _own_getattr_first(own_getattr: Callable[[str], Any], path: str, name: str) -> Any:
     try:
-        return own(name)
+        return own_getattr(name)
     except AttributeError:
         return look_up(path, name)
 
 
-def _call(module, path):
+def _set_name(module: types.ModuleType, path: str) -> None:
     """Gives a module the name it has in a package called `Paths.root`."""
     name = Paths.root + full(path).removeprefix(PACKAGE)
     module.__name__ = name
     sys.modules[name] = module
 
 
-def complete():
-    """Makes the loaded package complete: its modules ask the table, other paths are found, objects say that
-    they are defined where Paddle's are."""
+def complete() -> None:
+    """Completes the loaded package.
+
+    Its modules look up names in the table, imports find other paths, and objects get Paddle's `__module__`.
+    """
     sys.meta_path.insert(0, _Finder())
     for name, module in list(sys.modules.items()):
         package, _, path = name.partition(".")
@@ -277,7 +301,7 @@ def complete():
         if (
             "!" in marks
             and full(path) not in sys.modules
-            and name in _held(sys.modules.get(full(parent or ".")))
+            and name in _namespace(sys.modules.get(full(parent or ".")))
         ):
             # importing it later would replace the function
             module = sys.modules[full(path)] = types.ModuleType(full(path))
@@ -286,7 +310,7 @@ def complete():
     rename(PACKAGE)
 
 
-def rename(root, written_in=None):
+def rename(root: str, written_in: str | None = None) -> None:
     """Gives loaded classes and functions (all, or those of one module) Paddle's `__module__` and
     `__qualname__`, in a package called `root`."""
     if root != Paths.root:
@@ -294,12 +318,14 @@ def rename(root, written_in=None):
         for name, module in list(sys.modules.items()):
             package, _, path = name.partition(".")
             if package == PACKAGE and not path.startswith("_"):
-                _call(module, path or ".")
+                _set_name(module, path or ".")
     for path, (_, groups) in Paths.lines().items():
         if written_in is not None and f"*{written_in}: " not in groups:
             continue
         for name, where, other in _defined(path):
-            found = _held(sys.modules.get(full(where))).get(other)
-            ours = isinstance(found, type | types.FunctionType) and found.__module__.partition(".")[0] in OURS
-            if ours and found.__name__ not in _PRINTED:
-                found.__module__, found.__qualname__ = root + full(path).removeprefix(PACKAGE), name
+            item = _namespace(sys.modules.get(full(where))).get(other)
+            if not isinstance(item, type | types.FunctionType) or item.__name__ in _PRINTED:
+                continue
+            if item.__module__.partition(".")[0] in OURS:
+                item.__module__ = root + full(path).removeprefix(PACKAGE)
+                item.__qualname__ = name

@@ -1,4 +1,6 @@
-"""Makes `import paddle` mean paddle_jax: on request only, never by itself."""
+"""Makes `import paddle` mean paddle_jax, on request only."""
+
+from __future__ import annotations
 
 import importlib
 import importlib.abc
@@ -9,29 +11,38 @@ import os
 import pathlib
 import sys
 import types
+from importlib.machinery import ModuleSpec
+from typing import Any
 
 from paddle_jax import _paths
 
-_NAME, _TARGET = "paddle", "paddle_jax"
+_NAME = "paddle"
+_TARGET = "paddle_jax"
 _PATH = "PYTHONPATH"
 _FOR_CHILDREN = str(pathlib.Path(__file__).resolve().with_name("_for_children"))
 
 
 class _Loader(importlib.abc.Loader):
-    """Hands out the module of paddle_jax under its Paddle name."""
+    """Loads the module of paddle_jax under its Paddle name.
 
-    def __init__(self, target):
+    Attributes:
+        target: str, the name of the module.
+        module: the module, once it is loaded.
+        spec: its own spec.
+    """
+
+    def __init__(self, target: str) -> None:
         self.target = target
 
-    def create_module(self, spec):
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         self.module = importlib.import_module(self.target)
         self.spec = self.module.__spec__
         return self.module
 
-    def exec_module(self, module):
+    def exec_module(self, module: types.ModuleType) -> None:
         module.__spec__ = self.spec  # the import system put the alias's spec there
 
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> Any:
         """The code of the module, for `-m paddle.distributed.launch`."""
         return importlib.util.find_spec(self.target).loader.get_code(self.target)
 
@@ -39,48 +50,54 @@ class _Loader(importlib.abc.Loader):
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds `paddle` and `paddle.x.y` as `paddle_jax` and `paddle_jax.x.y`."""
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname != _NAME and not fullname.startswith(_NAME + "."):
             return None
-        real = _TARGET + fullname[len(_NAME) :]
+        target_name = _TARGET + fullname.removeprefix(_NAME)
         try:
-            found = importlib.util.find_spec(real)
+            spec = importlib.util.find_spec(target_name)
         except ModuleNotFoundError:
             return None
-        if found is None:
+        if spec is None:
             return None
-        return importlib.machinery.ModuleSpec(
-            fullname, _Loader(real), is_package=found.submodule_search_locations is not None
+        return ModuleSpec(
+            fullname, _Loader(target_name), is_package=spec.submodule_search_locations is not None
         )
 
 
 class Main(types.ModuleType):
-    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__`
-    when somebody asks."""
+    """Stands for the program's module under the name that `multiprocessing` gives it.
 
-    def __getattr__(self, name):
+    Its attributes are those of the present `__main__`.
+    """
+
+    def __getattr__(self, name: str) -> Any:
         return getattr(sys.modules["__main__"], name)
 
 
 class _InChild:
-    """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this
-    program's `sys.path`."""
+    """Installs the alias in the process that unpickles it.
 
-    def __reduce__(self):
+    That process may not find paddle_jax before it has this program's `sys.path`.
+    """
+
+    def __reduce__(self) -> tuple:
         return exec, (
             f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; "
             "paddle_jax.install_as_paddle()",
         )
 
 
-def _prepare_children():
-    """Processes that `multiprocessing` starts anew import the program's module first: by then `paddle` has to
-    mean what it means here."""
-    prepared = multiprocessing.spawn.get_preparation_data
+def _prepare_children() -> None:
+    """Has `multiprocessing` and commands install the alias in new processes.
 
-    def with_alias(name):
-        data = prepared(name)
-        # the forkserver's question about itself: it cannot be told, so it leaves the module to its children
+    They import the program's module first: by then `paddle` has to mean the same as here.
+    """
+    get_preparation_data = multiprocessing.spawn.get_preparation_data
+
+    def with_alias(name: str) -> dict[str, Any]:
+        data = get_preparation_data(name)
+        # the forkserver asks for data for itself: it leaves the program's module to its children
         if name == "ignore":
             return {key: value for key, value in data.items() if not key.startswith("init_main")}
         return {"paddle": _InChild(), **data}
@@ -91,16 +108,16 @@ def _prepare_children():
     os.environ[_PATH] = os.pathsep.join([_FOR_CHILDREN, *filter(None, [environment_before().get(_PATH)])])
 
 
-def environment_before():
-    """The variables of this process without what `install_as_paddle` has added: for processes in which
-    `paddle` is the real one."""
+def environment_before() -> dict[str, str]:
+    """The environment without the additions of `install_as_paddle`, for processes with the real `paddle`."""
     paths = [path for path in os.environ.get(_PATH, "").split(os.pathsep) if path != _FOR_CHILDREN]
-    return {key: value for key, value in os.environ.items() if key != _PATH} | (
-        {_PATH: os.pathsep.join(paths)} if any(paths) else {}
-    )
+    environment = {key: value for key, value in os.environ.items() if key != _PATH}
+    if any(paths):
+        environment[_PATH] = os.pathsep.join(paths)
+    return environment
 
 
-def install_as_paddle():
+def install_as_paddle() -> None:
     """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the
     objects of paddle_jax.
 
