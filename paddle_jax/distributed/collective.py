@@ -4,7 +4,7 @@ import datetime
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.process_group.registry import Groups
-from paddle_jax.distributed.communication.group import is_initialized, made, seconds
+from paddle_jax.distributed.communication.group import create_group, is_initialized, seconds
 
 __all__ = ["is_available", "new_group"]
 
@@ -56,7 +56,7 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
         )
     limit = launch_variables.read().timeout if timeout is _LIMIT else seconds(timeout)
     number = Groups.take_number()
-    group = Groups.known[number] = made(number, ranks, limit, f"_default_pg{number}")
+    group = Groups.known[number] = create_group(number, ranks, limit, f"_default_pg{number}")
     return group
 
 

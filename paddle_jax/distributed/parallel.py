@@ -9,7 +9,7 @@ from paddle_jax._core.base import launch_variables
 from paddle_jax._core.process_group import schedulers, startup_barrier
 from paddle_jax._core.process_group.group_flags import is_single_controller
 from paddle_jax._core.process_group.registry import Groups
-from paddle_jax.distributed.communication.group import default_group, made
+from paddle_jax.distributed.communication.group import create_group, default_group
 from paddle_jax.distributed.data_parallel import same_everywhere
 
 __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
@@ -57,7 +57,7 @@ def init_parallel_env(nccl_config=None):
     Groups.channel = Groups.channel or Channel(
         found.rank, found.coordinator or startup_barrier.coordinator_address()
     )
-    Groups.known[0] = made(0, list(range(found.size)), found.timeout, "_default_pg")
+    Groups.known[0] = create_group(0, list(range(found.size)), found.timeout, "_default_pg")
     return Groups.known[0]
 
 

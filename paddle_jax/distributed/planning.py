@@ -19,7 +19,7 @@ from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
-from paddle_jax.distributed.auto_parallel.spread import spread_of, spread_of_sharding
+from paddle_jax.distributed.auto_parallel.layout import layout_of, layout_of_sharding
 from paddle_jax.jit import to_static
 from paddle_jax.jit.function import StaticFunction
 
@@ -72,7 +72,7 @@ class Plan:
     (parameters, states, data), what it gives, what it needs meanwhile, and how much of the results takes the
     memory of arguments. collectives: list of Collective, the largest first. tensors: list of (name, shape,
     mesh, placements, bytes on each device) of what it gets. ops: list of (operation, shape of a result,
-    Spread with its `mesh` and `placements`, line of the program). warnings: list of str.
+    DistLayout with its `mesh` and `placements`, line of the program). warnings: list of str.
     """
 
     devices = arguments = results = temporaries = shared = 0
@@ -118,8 +118,8 @@ class Plan:
             (
                 ("Operation", "Shape", "Placements", "Line"),
                 [
-                    (name, list(shape), "?" if spread is None else list(spread.placements), where)
-                    for name, shape, spread, where in self.ops[:40]
+                    (name, list(shape), "?" if layout is None else list(layout.placements), where)
+                    for name, shape, layout, where in self.ops[:40]
                 ],
             ),
         ]
@@ -215,7 +215,7 @@ def plan(step, *args, **kwargs):
             )
     layouts.sort(key=lambda row: row[0])
     found.ops = [
-        (name, shape, spread_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
+        (name, shape, layout_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
     ]
     return found
 
@@ -263,10 +263,10 @@ def _operand(tensor):
 
 
 def _described(tensor):
-    array, spread = to_jax_array(read_raw(tensor)), spread_of(tensor)
+    array, layout = to_jax_array(read_raw(tensor)), layout_of(tensor)
     size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
-    placements = None if spread is None else list(spread.placements)
-    return tensor.name, tuple(array.shape), None if spread is None else spread.mesh, placements, size
+    placements = None if layout is None else list(layout.placements)
+    return tensor.name, tuple(array.shape), None if layout is None else layout.mesh, placements, size
 
 
 def _named(ops, layouts):
@@ -280,14 +280,14 @@ def _named(ops, layouts):
         for result in out if isinstance(out, tuple | list) else [out]:
             if layouts is not None and isinstance(result, jax.core.Tracer) and result.size > 1:
                 jax.debug.inspect_array_sharding(
-                    result, callback=ft.partial(_noted, layouts, number, kernel.name, result.shape)
+                    result, callback=ft.partial(_append_layout, layouts, number, kernel.name, result.shape)
                 )
         return out
 
     return run
 
 
-def _noted(layouts, number, name, shape, sharding):
+def _append_layout(layouts, number, name, shape, sharding):
     layouts.append((number, name, shape, sharding))
 
 

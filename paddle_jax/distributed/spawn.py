@@ -45,11 +45,11 @@ class MultiprocessContext:
             ready = multiprocessing.connection.wait([process.sentinel for process in running], left)
             if not ready:
                 return False
-            self._look(ready)
-        self._look([process.sentinel for process in self.processes])
+            self._raise_if_failed(ready)
+        self._raise_if_failed([process.sentinel for process in self.processes])
         return True
 
-    def _look(self, sentinels):
+    def _raise_if_failed(self, sentinels):
         for rank, process in enumerate(self.processes):
             if process.sentinel in sentinels:
                 process.join()
@@ -132,7 +132,7 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
                 target=_run, args=(payload, main, _paths.Paths.root == "paddle", other), daemon=daemon
             )
             with ExitStack() as stack:
-                stack.enter_context(_told(told))
+                stack.enter_context(_changed_environment(told))
                 stack.enter_context(_main_later())
                 process.start()
             other.close()
@@ -175,7 +175,7 @@ def _variables(count, devices, options):
 
 
 @contextmanager
-def _told(variables):
+def _changed_environment(variables):
     """The environment with some variables changed: a new process reads it before it imports anything."""
     before = {name: os.environ.get(name) for name in variables}
     try:

@@ -8,9 +8,15 @@ from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
+from paddle_jax.distributed.auto_parallel.layout import (
+    DENSE,
+    identity_of,
+    layout_of,
+    parse_layout,
+    requested_layout,
+)
 from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
-from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of
+from paddle_jax.distributed.auto_parallel.reshard import copy_of, reshard_tensor
 from paddle_jax.tensor.creation import to_tensor
 
 _AS_IT_IS = (
@@ -69,20 +75,20 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
     tensor = (
         data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
     )
-    spread = asked("shard_tensor", mesh, placements, tensor.ndim)
-    already = spread_of(tensor)
-    if already == spread:
+    layout = parse_layout("shard_tensor", mesh, placements, tensor.ndim)
+    already = layout_of(tensor)
+    if already == layout:
         return tensor
     # what was computed together with values on a mesh lies whole on its devices
     if already is not None and (
-        noted(tensor) is not None or not all(p.is_replicated() for p in already.placements)
+        requested_layout(tensor) is not None or not all(p.is_replicated() for p in already.placements)
     ):
         raise ValueError(
             f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; use reshard"
         )
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
-    made = copy_of(tensor, spread, type(data) if isinstance(data, Parameter) else Tensor)
+    made = copy_of(tensor, layout, type(data) if isinstance(data, Parameter) else Tensor)
     made._name = f"{data.name}.dist" if isinstance(data, Parameter) else None
     made.stop_gradient = (
         stop if isinstance(data, Parameter) or not isinstance(data, Tensor) else data.stop_gradient
@@ -128,11 +134,11 @@ def reshard(dist_tensor, mesh, placements):
     """
     if not isinstance(dist_tensor, Tensor):
         raise AttributeError(f"reshard: dist_tensor: got {type(dist_tensor).__name__}; it must be a Tensor")
-    spread = asked("reshard", mesh, placements, dist_tensor.ndim)
+    layout = parse_layout("reshard", mesh, placements, dist_tensor.ndim)
     # where a traced value lies is not known
     if not (dist_tensor.is_dist() or isinstance(dist_tensor._raw, jax.core.Tracer)):
         raise ValueError("reshard: dist_tensor: got a Tensor on one device; use shard_tensor")
-    return moved(dist_tensor, spread)
+    return reshard_tensor(dist_tensor, layout)
 
 
 def unshard_dtensor(dist_tensor):
@@ -158,7 +164,7 @@ def unshard_dtensor(dist_tensor):
         made = copy_of(dist_tensor, DENSE, type(dist_tensor))
         made._dist, made._name = None, dist_tensor._name
         return made
-    return moved(dist_tensor, DENSE)
+    return reshard_tensor(dist_tensor, DENSE)
 
 
 def dtensor_from_local(local_tensor, mesh, placements):
@@ -178,12 +184,12 @@ def dtensor_from_local(local_tensor, mesh, placements):
         >>> dtensor_from_local(paddle.ones([2]), dist.ProcessMesh([0]), [dist.Shard(0)]).tolist()
         [1.0, 1.0]
     """
-    spread = asked("dtensor_from_local", mesh, placements, local_tensor.ndim)
-    return moved(_whole(local_tensor, spread), spread)
+    layout = parse_layout("dtensor_from_local", mesh, placements, local_tensor.ndim)
+    return reshard_tensor(_whole(local_tensor, layout), layout)
 
 
-def _whole(part, spread):
-    for place, count in zip(spread.placements, spread.mesh.shape, strict=True):
+def _whole(part, layout):
+    for place, count in zip(layout.placements, layout.mesh.shape, strict=True):
         if place.is_shard():
             part = part.tile([count if i == place.get_dim() else 1 for i in range(part.ndim)])
         elif place.is_partial() and place.reduce_type() not in _AS_IT_IS:
@@ -207,22 +213,22 @@ def dtensor_to_local(dist_tensor, mesh, placements):
         ...                  [dist.Shard(0)]).tolist()
         [1.0, 1.0]
     """
-    spread = asked("dtensor_to_local", mesh, placements, dist_tensor.ndim)
-    return piece(dist_tensor, spread, here(spread.mesh))
+    layout = parse_layout("dtensor_to_local", mesh, placements, dist_tensor.ndim)
+    return piece(dist_tensor, layout, local_mesh_index(layout.mesh))
 
 
-def here(mesh):
+def local_mesh_index(mesh):
     """The place in a mesh of the first device of this process; that of the first of the mesh, if
     it is not in it."""
     found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
     return tuple(map(int, found[0])) if len(found) else (0,) * mesh.ndim
 
 
-def piece(tensor, spread, index):
+def piece(tensor, layout, index):
     """What the device at an index of the mesh holds of a Tensor, on one device."""
-    whole = moved(tensor, DENSE)
-    part = whole[spread.range(whole.shape, index)] if any(p.is_shard() for p in spread.placements) else whole
-    for dim, reduce_type in spread.partials():
+    whole = reshard_tensor(tensor, DENSE)
+    part = whole[layout.range(whole.shape, index)] if any(p.is_shard() for p in layout.placements) else whole
+    for dim, reduce_type in layout.partials():
         if index[dim] and reduce_type is not ReduceType.kRedAvg:
             part = run(_FILLED[reduce_type], (part,))
     return part
@@ -247,47 +253,47 @@ def is_dist(self):
         >>> paddle.ones([2]).is_dist()
         False
     """
-    return spread_of(self) is not None
+    return layout_of(self) is not None
 
 
 def _process_mesh(self):
     """The mesh that the Tensor lies on, a ProcessMesh; None for one on one device."""
-    spread = spread_of(self)
-    return None if spread is None else spread.mesh
+    layout = layout_of(self)
+    return None if layout is None else layout.mesh
 
 
 def _placements(self):
     """How the Tensor lies along each dimension of its mesh, a list of Placement; None for
     one on one device."""
-    spread = spread_of(self)
-    return None if spread is None else list(spread.placements)
+    layout = layout_of(self)
+    return None if layout is None else list(layout.placements)
 
 
 def _local_shape(self):
     """The shape of what the device of this process holds; None for a Tensor on one device."""
-    spread = spread_of(self)
+    layout = layout_of(self)
     return (
         None
-        if spread is None
-        else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))]
+        if layout is None
+        else [s.stop - s.start for s in layout.range(self._raw.shape, local_mesh_index(layout.mesh))]
     )
 
 
 def _local_value(self):
     """What the device of this process holds, a Tensor on one device."""
-    spread = spread_of(self)
-    return self if spread is None else piece(self, spread, here(spread.mesh))
+    layout = layout_of(self)
+    return self if layout is None else piece(self, layout, local_mesh_index(layout.mesh))
 
 
 def _num_shard(self):
     """Into how many pieces the Tensor is cut."""
-    spread = spread_of(self)
+    layout = layout_of(self)
     return (
         1
-        if spread is None
+        if layout is None
         else int(
             np.prod(
-                [n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()],
+                [n for p, n in zip(layout.placements, layout.mesh.shape, strict=True) if p.is_shard()],
                 dtype=int,
             )
         )
@@ -296,13 +302,13 @@ def _num_shard(self):
 
 def _placements_str(self):
     """How the Tensor lies, in the words of its text; empty for one on one device."""
-    spread = spread_of(self)
-    if spread is None:
+    layout = layout_of(self)
+    if layout is None:
         return ""
-    mesh = spread.mesh
+    mesh = layout.mesh
     sides = ",".join(map(str, mesh.shape)), ",".join(map(str, mesh.process_ids)), ",".join(mesh.dim_names)
     text = "{{shape: [{}], process_ids: [{}], dim_names: [{}]}}".format(*sides)
-    return f" process_mesh={text}, placements={list(spread.placements)}, GlobalDenseTensor="
+    return f" process_mesh={text}, placements={list(layout.placements)}, GlobalDenseTensor="
 
 
 Tensor.is_dist, Tensor._local_value, Tensor._placements_str = is_dist, _local_value, _placements_str

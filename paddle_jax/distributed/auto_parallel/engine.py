@@ -282,7 +282,7 @@ class Engine:
                 f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict "
                 "of inputs and labels"
             )
-        (batch,) = self._spread(
+        (batch,) = self._sharded_loader(
             [[to_tensor(each) for each in (data.values() if isinstance(data, dict) else data)]]
         )
         return self._step(batch, None)
@@ -413,9 +413,9 @@ class Engine:
                 worker_init_fn=worker_init_fn,
                 return_list=True,
             )
-        return dataset if isinstance(dataset, ShardDataloader) else self._spread(dataset)
+        return dataset if isinstance(dataset, ShardDataloader) else self._sharded_loader(dataset)
 
-    def _spread(self, batches):
+    def _sharded_loader(self, batches):
         return ShardDataloader(batches, self._mesh, shard_dims="dp" if "dp" in self._mesh.dim_names else 0)
 
     # files --------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import jax
 import numpy as np
 
 from paddle_jax.distributed.auto_parallel.intermediate.parallelize import exchange
-from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, spread_rest
+from paddle_jax.distributed.auto_parallel.layers import replicate_unsharded, shard_dataloader
 from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, shard_optimizer
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
 
@@ -74,6 +74,6 @@ def onto(model, optimizer, mesh):
     """Gives each device of a mesh a copy of what of a model is on one device, and the optimizer
     the new parameters."""
     before = dict(model.named_parameters())
-    spread_rest(model, mesh)
+    replicate_unsharded(model, mesh)
     if optimizer is not None and any(not p.is_dist() for p in before.values()):
         exchange(optimizer, before, dict(model.named_parameters()))

@@ -36,7 +36,7 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
     for name, part in layer.named_sublayers(include_self=True):
         if shard_fn is not None:
             shard_fn(name, part, process_mesh)
-    spread_rest(layer, process_mesh)
+    replicate_unsharded(layer, process_mesh)
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:
@@ -44,7 +44,7 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
     return layer
 
 
-def spread_rest(layer, mesh):
+def replicate_unsharded(layer, mesh):
     """Makes copies on all devices of the parameters and buffers of a layer that are on one. One that several
     layers share stays shared."""
     made = {}
@@ -124,12 +124,12 @@ class ShardDataloader:
         return len(self._dataloader)
 
     def __iter__(self):
-        return map(self._spread, self._dataloader)
+        return map(self._shard_batch, self._dataloader)
 
     def __call__(self):
         return iter(self)
 
-    def _spread(self, batch):
+    def _shard_batch(self, batch):
         if isinstance(batch, dict):
             keys = list(self._input_keys or batch)
             return {

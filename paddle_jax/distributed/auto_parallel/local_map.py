@@ -9,9 +9,9 @@ from jax.sharding import PartitionSpec
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.execution.trace import is_tensor, trace
-from paddle_jax.distributed.auto_parallel.moving import moved
+from paddle_jax.distributed.auto_parallel.layout import REDUCE, identity_of, layout_of, parse_layout
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate
-from paddle_jax.distributed.auto_parallel.spread import REDUCE, asked, identity_of, spread_of
+from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.func.arguments import Arguments, dispatch, finish
 from paddle_jax.nn.layer.layers import Layer
 
@@ -46,21 +46,21 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
     @ft.wraps(func)
     def mapped(*args, **kwargs):
         given = Arguments(args, kwargs)
-        mesh = process_mesh or next((spread_of(t).mesh for t in given.tensors if t.is_dist()), None)
+        mesh = process_mesh or next((layout_of(t).mesh for t in given.tensors if t.is_dist()), None)
         if mesh is None:
             raise CheckError(
                 "local_map: process_mesh: got None, and no argument is sharded; pass a ProcessMesh"
             )
-        spreads = [
+        layouts = [
             _asked_of(mesh, t, p)
             for t, p in zip(given.tensors, _per_tensor(given, in_placements), strict=True)
         ]
         tensors = [
-            _brought(t, spread, reshard_inputs) for t, spread in zip(given.tensors, spreads, strict=True)
+            _brought(t, layout, reshard_inputs) for t, layout in zip(given.tensors, layouts, strict=True)
         ]
         structs = [
-            jax.ShapeDtypeStruct(_part(t._raw.shape, spread), t._raw.dtype)
-            for t, spread in zip(tensors, spreads, strict=True)
+            jax.ShapeDtypeStruct(_shard_shape(t._raw.shape, layout), t._raw.dtype)
+            for t, layout in zip(tensors, layouts, strict=True)
         ]
         run = trace(lambda *parts: given.call(func, parts), structs)
         if run.changed:
@@ -69,12 +69,12 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
                 "return the new value instead"
             )
         results = _results(mesh, run, out_placements)
-        key = (tuple(spreads), tuple(results))
+        key = (tuple(layouts), tuple(results))
         out = dispatch(
-            "local_map", run, lambda fn: _program(fn, mesh, spreads, results, len(run.taken)), key, tensors
+            "local_map", run, lambda fn: _program(fn, mesh, layouts, results, len(run.taken)), key, tensors
         )
-        for tensor, spread in zip(out, results, strict=True):
-            tensor._dist = spread
+        for tensor, layout in zip(out, results, strict=True):
+            tensor._dist = layout
         return finish(run, out)
 
     return mapped
@@ -94,37 +94,41 @@ def _per_tensor(given, in_placements):
 
 def _asked_of(mesh, tensor, placements):
     if placements is None:
-        own = spread_of(tensor)
-        return own if own is not None else asked("local_map", mesh, [Replicate()] * mesh.ndim, tensor.ndim)
-    return asked("local_map", mesh, placements, tensor.ndim)
+        own = layout_of(tensor)
+        return (
+            own
+            if own is not None
+            else parse_layout("local_map", mesh, [Replicate()] * mesh.ndim, tensor.ndim)
+        )
+    return parse_layout("local_map", mesh, placements, tensor.ndim)
 
 
-def _brought(tensor, spread, reshard):
-    own = spread_of(tensor)
-    if own is not None and own != spread and not reshard:
+def _brought(tensor, layout, reshard):
+    own = layout_of(tensor)
+    if own is not None and own != layout and not reshard:
         raise ValueError(
-            f"local_map: in_placements: got {list(spread.placements)} for an argument that lies "
+            f"local_map: in_placements: got {list(layout.placements)} for an argument that lies "
             f"as {list(own.placements)}; pass reshard_inputs=True, or call reshard before"
         )
-    return tensor if own == spread else moved(tensor, spread)
+    return tensor if own == layout else reshard_tensor(tensor, layout)
 
 
-def _part(shape, spread):
+def _shard_shape(shape, layout):
     """The shape of what each device holds."""
     part = list(shape)
-    for place, count in zip(spread.placements, spread.mesh.shape, strict=True):
+    for place, count in zip(layout.placements, layout.mesh.shape, strict=True):
         if place.is_shard():
             if part[place.get_dim()] % count:
                 raise ValueError(
                     f"local_map: axis {place.get_dim()} of a Tensor of shape {list(shape)} "
-                    f"cannot be cut into equal parts as {list(spread.placements)} says; pad it"
+                    f"cannot be cut into equal parts as {list(layout.placements)} says; pad it"
                 )
             part[place.get_dim()] //= count
     return tuple(part)
 
 
 def _results(mesh, run, out_placements):
-    """The Spread of each Tensor among the results."""
+    """The DistLayout of each Tensor among the results."""
     leaves = jax.tree.leaves(
         run.rebuild(list(map(_Mark, range(len(run.structs))))),
         is_leaf=lambda x: isinstance(x, _Mark) or is_tensor(x),
@@ -140,7 +144,7 @@ def _results(mesh, run, out_placements):
         if isinstance(leaf, _Mark):
             if placements is None:
                 raise CheckError("local_map: out_placements: got None for a result that is a Tensor")
-            found[leaf.at] = asked("local_map", mesh, placements, len(run.structs[leaf.at].shape))
+            found[leaf.at] = parse_layout("local_map", mesh, placements, len(run.structs[leaf.at].shape))
     return [found[i] for i in range(len(run.structs))]
 
 
@@ -151,56 +155,56 @@ class _Mark:
         self.at = at
 
 
-def _spec(spread, ndim, lead=()):
+def _spec(layout, ndim, lead=()):
     axes = [[] for _ in range(ndim)]
-    for place, name in zip(spread.placements, spread.mesh.dim_names, strict=True):
+    for place, name in zip(layout.placements, layout.mesh.dim_names, strict=True):
         if place.is_shard():
             axes[place.get_dim()].append(name)
     return PartitionSpec(*lead, *[tuple(names) or None for names in axes])
 
 
-def _program(fn, mesh, spreads, results, taken):
+def _program(fn, mesh, layouts, results, taken):
     """The function of whole arrays. What a device adds to a Partial result gets an axis of its own, over
     which is summed outside."""
     names = mesh.dim_names
 
     def on_each(*arrays):
-        parts = [_own(a, spread, names) for a, spread in zip(arrays, spreads, strict=False)]
-        out = fn(*parts, *arrays[len(spreads) :])
+        parts = [_partial_value(a, layout, names) for a, layout in zip(arrays, layouts, strict=False)]
+        out = fn(*parts, *arrays[len(layouts) :])
         return tuple(
-            jnp.expand_dims(o, tuple(range(len(spread.partials()))))
-            for o, spread in zip(out, results, strict=True)
+            jnp.expand_dims(o, tuple(range(len(layout.partials()))))
+            for o, layout in zip(out, results, strict=True)
         )
 
     def whole(*arrays):
         inside = (
-            tuple(_spec(spread, a.ndim) for spread, a in zip(spreads, arrays, strict=False))
+            tuple(_spec(layout, a.ndim) for layout, a in zip(layouts, arrays, strict=False))
             + (PartitionSpec(),) * taken
         )
         shapes = jax.eval_shape(
             fn,
             *[
-                jax.ShapeDtypeStruct(_part(a.shape, s), a.dtype)
-                for a, s in zip(arrays, spreads, strict=False)
+                jax.ShapeDtypeStruct(_shard_shape(a.shape, s), a.dtype)
+                for a, s in zip(arrays, layouts, strict=False)
             ],
-            *arrays[len(spreads) :],
+            *arrays[len(layouts) :],
         )
         outside = tuple(
-            _spec(spread, len(s.shape), [names[dim] for dim, _ in spread.partials()])
-            for spread, s in zip(results, shapes, strict=True)
+            _spec(layout, len(s.shape), [names[dim] for dim, _ in layout.partials()])
+            for layout, s in zip(results, shapes, strict=True)
         )
         out = jax.shard_map(
             on_each, mesh=mesh.jax_mesh(), in_specs=inside, out_specs=outside, check_vma=False
         )(*arrays)
-        return tuple(_reduced(o, spread) for o, spread in zip(out, results, strict=True))
+        return tuple(_reduced(o, layout) for o, layout in zip(out, results, strict=True))
 
     return whole
 
 
-def _own(part, spread, names):
+def _partial_value(part, layout, names):
     """What a device holds of a Partial argument: the value on the first one, what changes
     nothing on the others."""
-    for dim, reduce_type in spread.partials():
+    for dim, reduce_type in layout.partials():
         if reduce_type.name != "kRedAvg":
             part = jnp.where(
                 lax.axis_index(names[dim]) == 0,
@@ -210,10 +214,10 @@ def _own(part, spread, names):
     return part
 
 
-def _reduced(out, spread):
-    for _, reduce_type in spread.partials():
+def _reduced(out, layout):
+    for _, reduce_type in layout.partials():
         out = REDUCE[reduce_type](out, axis=0).astype(out.dtype)
-    return lax.with_sharding_constraint(out, spread.sharding(out.shape))
+    return lax.with_sharding_constraint(out, layout.sharding(out.shape))
 
 
 class LocalLayer(Layer):

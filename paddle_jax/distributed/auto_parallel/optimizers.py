@@ -8,10 +8,10 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import constant
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
-from paddle_jax.distributed.auto_parallel.moving import moved, placed
+from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of, put_in_layout
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
-from paddle_jax.distributed.auto_parallel.spread import Spread, spread_of
+from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.distributed.auto_parallel.weights import UNCUT
 from paddle_jax.optimizer.optimizer import Optimizer
 
@@ -25,9 +25,9 @@ class _Stage:
     def __init__(self, sharding_mesh_dim, mesh=None):
         self._sharding_mesh_dim, self._mesh = sharding_mesh_dim, mesh
 
-    def spread(self, param):
-        """How the states of a parameter lie, a Spread."""
-        own = spread_of(param)
+    def layout(self, param):
+        """How the states of a parameter lie, a DistLayout."""
+        own = layout_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
         if mesh is None or (own is not None and own.mesh != mesh):
             raise ValueError(
@@ -35,7 +35,7 @@ class _Stage:
                 "its states can only lie there as well; shard the parameters first, "
                 "or call set_mesh"
             )
-        own = own or Spread(mesh, [Replicate()] * mesh.ndim)
+        own = own or DistLayout(mesh, [Replicate()] * mesh.ndim)
         name = self._sharding_mesh_dim
         if isinstance(name, str) and name not in mesh.dim_names:
             raise ValueError(
@@ -46,17 +46,17 @@ class _Stage:
         free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
         if not placements[at].is_shard() and free:
             placements[at] = Shard(free[0])
-        return Spread(mesh, placements)
+        return DistLayout(mesh, placements)
 
     def __call__(self, key, param, tensor):
         """A state of a parameter, cut. `key` is its name; those that are not shaped as the
         parameter stay copies."""
         if list(tensor.shape) != list(param.shape):
-            return shard_tensor(tensor, self.spread(param).mesh, [])
+            return shard_tensor(tensor, self.layout(param).mesh, [])
         return (
-            moved(tensor, self.spread(param))
+            reshard_tensor(tensor, self.layout(param))
             if tensor.is_dist()
-            else shard_tensor(tensor, *_parts(self.spread(param)))
+            else shard_tensor(tensor, *_parts(self.layout(param)))
         )
 
     def shard_master_weight(self, param, master_weight):
@@ -139,9 +139,9 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
     if isinstance(shard_fn, _Stage):
         for param in optimizer._all_params():
             _prepared(shard_fn, param)
-        optimizer._shard_fn = lambda slot, param: shard_fn.spread(param).sharding(param._raw.shape)
+        optimizer._shard_fn = lambda slot, param: shard_fn.layout(param).sharding(param._raw.shape)
     else:
-        optimizer._shard_fn = lambda slot, param: _asked(shard_fn, slot, param)
+        optimizer._shard_fn = lambda slot, param: _requested_sharding(shard_fn, slot, param)
     if state is not None:
         for group in optimizer._groups:
             group.ids, group.places, group.stacks, group.calls = [], {}, [], []
@@ -149,29 +149,31 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
     return optimizer
 
 
-def _parts(spread):
-    return spread.mesh, list(spread.placements)
+def _parts(layout):
+    return layout.mesh, list(layout.placements)
 
 
 def _prepared(stage, param):
-    spread = stage.spread(param)
+    layout = stage.layout(param)
     if stage.cuts_parameters or not param.is_dist():
         if stage.cuts_parameters:
-            setattr(param, UNCUT, spread_of(param) or Spread(spread.mesh, [Replicate()] * spread.mesh.ndim))
-        where = spread if stage.cuts_parameters else Spread(spread.mesh, [Replicate()] * spread.mesh.ndim)
-        param._rebind(placed(param._raw, where))
+            setattr(
+                param, UNCUT, layout_of(param) or DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
+            )
+        where = layout if stage.cuts_parameters else DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
+        param._rebind(put_in_layout(param._raw, where))
         param._dist = where
     if stage.cuts_gradients and not param.stop_gradient:
-        param.register_hook(lambda grad: moved(grad, spread))
+        param.register_hook(lambda grad: reshard_tensor(grad, layout))
 
 
-def _asked(shard_fn, slot, param):
+def _requested_sharding(shard_fn, slot, param):
     """The layout that the user's function gives a state, tried on zeros that take no memory before it
     puts them somewhere."""
     given = wrap(constant(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
     made = shard_fn(slot, param, given)
-    spread = spread_of(made if made is not None else given) or spread_of(param)
-    return spread.sharding(param._raw.shape)
+    layout = layout_of(made if made is not None else given) or layout_of(param)
+    return layout.sharding(param._raw.shape)
 
 
 def shard_scaler(scaler):

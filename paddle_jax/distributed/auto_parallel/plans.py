@@ -8,9 +8,9 @@ finds the communication.
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layers import replace
-from paddle_jax.distributed.auto_parallel.moving import moved
+from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
-from paddle_jax.distributed.auto_parallel.spread import Spread, spread_of
+from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.nn.layer.common import Embedding
 
 MODEL = "mp"  # the mesh dimension of tensor and sequence parallelism
@@ -29,14 +29,14 @@ class PlanBase:
 def laid_out(tensor, mesh, placement, dim=MODEL):
     """A Tensor that along one dimension of the mesh lies as `placement` says, and along the
     others as before."""
-    own = spread_of(tensor) if tensor.is_dist() else None
+    own = layout_of(tensor) if tensor.is_dist() else None
     placements = list(own.placements) if own is not None and own.mesh == mesh else [Replicate()] * mesh.ndim
     at = mesh.dim_names.index(dim)
     cut = [
         Replicate() if placement.is_shard() and p == placement and i != at else p
         for i, p in enumerate(placements)
     ]
-    return moved(tensor, Spread(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
+    return reshard_tensor(tensor, DistLayout(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
 
 
 def each(values, change):

@@ -1,8 +1,10 @@
 """Weights that ShardingStage3 has cut, made whole for the time in which a layer uses them."""
 
-from paddle_jax.distributed.auto_parallel.moving import moved
+from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 
-UNCUT = "_uncut"  # the attribute of a Parameter that says how it lay before ShardingStage3 cut it, a Spread
+UNCUT = (
+    "_uncut"  # the attribute of a Parameter that says how it lay before ShardingStage3 cut it, a DistLayout
+)
 
 
 def gather_weights(layer):
@@ -62,7 +64,7 @@ class _Hooks:
         cut = {name: param for name, param in layer._parameters.items() if _cut(param)}
         self.kept.append(cut)
         for name, param in cut.items():
-            layer._parameters[name] = moved(param, getattr(param, UNCUT))
+            layer._parameters[name] = reshard_tensor(param, getattr(param, UNCUT))
 
     def after(self, layer, inputs, outputs):
         """Puts the parameters back."""

@@ -84,15 +84,17 @@ def _read(folder, name, entry, tensor, checked):
     """The array of a Tensor, laid out as that is."""
     shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor_of(tensor)), tensor_of(tensor)._raw.dtype
 
-    def part(index):
+    def read_slice(index):
         bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
     if layout is None or isinstance(tensor, ShardedWeight):
         return put(
-            part(tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape))
+            read_slice(
+                tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape)
+            )
         )
-    return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, part)
+    return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, read_slice)
 
 
 def _assembled(folder, name, entry, bounds, checked):

@@ -9,7 +9,7 @@ from paddle_jax.distributed.communication.group import (
     is_initialized,
     wait,
 )
-from paddle_jax.distributed.communication.moving import (
+from paddle_jax.distributed.communication.data_movement import (
     all_gather,
     alltoall,
     alltoall_single,
@@ -24,8 +24,15 @@ from paddle_jax.distributed.communication.objects import (
     scatter_object_list,
     send_object_list,
 )
-from paddle_jax.distributed.communication.pairs import P2POp, batch_isend_irecv, irecv, isend, recv, send
-from paddle_jax.distributed.communication.reducing import ReduceOp, all_reduce, reduce, reduce_scatter
+from paddle_jax.distributed.communication.point_to_point import (
+    P2POp,
+    batch_isend_irecv,
+    irecv,
+    isend,
+    recv,
+    send,
+)
+from paddle_jax.distributed.communication.reductions import ReduceOp, all_reduce, reduce, reduce_scatter
 
 __all__ = [
     "P2POp",

@@ -232,7 +232,7 @@ def seconds(timeout):
     return timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
 
 
-def made(number, ranks, timeout, name):
+def create_group(number, ranks, timeout, name):
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
 

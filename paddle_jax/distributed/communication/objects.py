@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.communication.group import member
-from paddle_jax.distributed.communication.stream.pairs import other_rank, posted
+from paddle_jax.distributed.communication.stream.point_to_point import other_rank, posted
 from paddle_jax.distributed.communication.tensors import bytes_of, need_member, place
 
 __all__ = [

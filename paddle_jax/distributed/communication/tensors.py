@@ -63,7 +63,7 @@ def stacked(arrays):
     return (np.stack if all(isinstance(array, np.ndarray) for array in arrays) else jnp.stack)(arrays)
 
 
-def apart(array):
+def unstack(array):
     """The rows of an array: jax arrays; on the host they are not copied."""
     shown = at_hand(array)
     return [put(row) for row in shown] if isinstance(shown, np.ndarray) else list(array)

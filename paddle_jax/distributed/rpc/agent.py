@@ -142,7 +142,7 @@ class _Master:
                 return f"name: {name!r} is repeated, by rank {known[1]} and rank {rank}; names must be unique"
         return None
 
-    def watch(self, request, context):
+    def detect_exit(self, request, context):
         """A stream without messages, which ends with the process at the other end."""
         rank = int(request)
         ended = threading.Event()
@@ -211,7 +211,7 @@ class Agent:
         if rank == 0:
             state = _Master(size)
             methods = {"Join": state.join, "Leave": state.leave}
-            self._master_server, _ = _server(token, master, methods, {"Watch": state.watch})
+            self._master_server, _ = _server(token, master, methods, {"Watch": state.detect_exit})
         host, _, port = (own or f"{_own_host(master)}:0").rpartition(":")
         self._server, bound = _server(token, f"{host}:{port}", {"Call": self._answer})
         self.info = WorkerInfo(name, rank, host, bound)

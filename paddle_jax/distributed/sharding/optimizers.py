@@ -158,7 +158,7 @@ class Owned:
         self.group, self.params = group, [p for p in params if not p.stop_gradient]
         self._owners = owners(self.params, group.nranks)
 
-    def mine(self, param):
+    def owns(self, param):
         """Whether this process updates a parameter."""
         return self._owners.get(id(param), self.group.rank) == self.group.rank
 
@@ -172,7 +172,7 @@ class Owned:
     @no_grad()
     def update(self, optimizer):
         """Lets an optimizer step for the parameters of this process, and hands the new values out to all."""
-        hidden = [(p, p._grad) for p in self.params if p._grad is not None and not self.mine(p)]
+        hidden = [(p, p._grad) for p in self.params if p._grad is not None and not self.owns(p)]
         for p, _ in hidden:
             p._grad = None
         try:
@@ -306,7 +306,7 @@ class GroupShardedOptimizer(Round):
         mine = [
             g
             for p, g in zip(params, grads, strict=True)
-            if isinstance(self._parts, Pieces) or self._parts.mine(p)
+            if isinstance(self._parts, Pieces) or self._parts.owns(p)
         ]
         return summed(_squares(mine), self._parts.group)
 
@@ -371,9 +371,9 @@ class GroupShardedOptimizer(Round):
             state_dict: dict as of `Optimizer.state_dict`.
         """
         if isinstance(self._parts, Owned):
-            kept = {name: value for name, value in state_dict.items() if self._mine(name)}
+            kept = {name: value for name, value in state_dict.items() if self._owns_state(name)}
             if "master_weights" in state_dict:
-                own = {p.name for p in self._parts.params if self._parts.mine(p)}
+                own = {p.name for p in self._parts.params if self._parts.owns(p)}
                 kept["master_weights"] = {
                     name: value for name, value in state_dict["master_weights"].items() if name in own
                 }
@@ -393,11 +393,11 @@ class GroupShardedOptimizer(Round):
 
     load_state_dict = set_state_dict
 
-    def _mine(self, name):
+    def _owns_state(self, name):
         others = {
             self._inner._state_name(p, slot)
             for p in self._parts.params
-            if not self._parts.mine(p)
+            if not self._parts.owns(p)
             for slot in self._inner._slots
         }
         return name != "master_weights" and name not in others

@@ -28,8 +28,8 @@ def test_collectives_of_one_operation():
         found.arguments == 32 * 16 * 4 + 16 * 64 * 4 and found.results == 32 * 64 * 4 and found.devices == 8
     )
     assert not found.warnings and found.moved == found.collectives[0].nbytes
-    ((name, shape, spread, where),) = found.ops
-    assert (name, shape, list(spread.placements)) == (
+    ((name, shape, layout, where),) = found.ops
+    assert (name, shape, list(layout.placements)) == (
         "matmul",
         (64, 64),
         [Shard(0), Replicate()],

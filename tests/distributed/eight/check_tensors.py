@@ -18,7 +18,7 @@ from paddle_jax.distributed import (
     unshard_dtensor,
 )
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_local, dtensor_to_local, piece
-from paddle_jax.distributed.auto_parallel.spread import spread_of
+from paddle_jax.distributed.auto_parallel.layout import layout_of
 
 MESH = ProcessMesh(np.arange(8).reshape(2, 4), ["x", "y"])
 FLAT = ProcessMesh([3, 1, 6, 4], ["z"])
@@ -29,8 +29,8 @@ DATA = np.arange(64, dtype="float32").reshape(8, 8) - 20
 
 def pieces(x):
     """What each device holds, by its index in the mesh."""
-    spread = spread_of(x)
-    return {index: piece(x, spread, index).numpy() for index in np.ndindex(*spread.mesh.shape)}
+    layout = layout_of(x)
+    return {index: piece(x, layout, index).numpy() for index in np.ndindex(*layout.mesh.shape)}
 
 
 def physical(x):
@@ -48,7 +48,7 @@ def test_every_pair_of_layouts(mode):
             y = reshard(x, MESH, after)
             assert y.placements == after and y.is_dist()
             assert np.array_equal(y.numpy(), DATA)
-            assert y._value.sharding.is_equivalent_to(spread_of(y).sharding((8, 8)), 2)
+            assert y._value.sharding.is_equivalent_to(layout_of(y).sharding((8, 8)), 2)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int64", "bool", "complex64", "uint8"])
@@ -104,7 +104,7 @@ def test_lengths_that_do_not_divide():
         assert np.array_equal((x * 2).numpy(), np.arange(length) * 2)
     assert [
         s.stop - s.start
-        for s in spread_of(shard_tensor(np.ones(10), MESH, [Shard(0), Shard(0)])).range((10,), (1, 3))
+        for s in layout_of(shard_tensor(np.ones(10), MESH, [Shard(0), Shard(0)])).range((10,), (1, 3))
     ] == [0]
 
 
@@ -199,9 +199,9 @@ def test_operations_on_sharded_and_other_tensors(mode):
     for operation in OPERATIONS:
         want = operation(paddle.to_tensor(DATA), paddle.to_tensor(w)).numpy()
         mixed = [shard_tensor(DATA, MESH, [Shard(0), Shard(1)]), paddle.to_tensor(w)]
-        spread = [mixed[0], shard_tensor(w, MESH, [Shard(1), Replicate()])]
+        sharded = [mixed[0], shard_tensor(w, MESH, [Shard(1), Replicate()])]
         bound = [mixed[0], paddle.to_tensor(w, place=paddle.CPUPlace())]
-        for operands in (mixed, spread, bound):
+        for operands in (mixed, sharded, bound):
             got = operation(*operands)
             assert np.allclose(got.numpy(), want, rtol=1e-5, atol=1e-5), operation
             assert got.is_dist()

@@ -5,7 +5,7 @@ import warnings
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.auto_parallel import optimizers
-from paddle_jax.distributed.auto_parallel.layers import spread_rest
+from paddle_jax.distributed.auto_parallel.layers import replicate_unsharded
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.spatial_plans import SEQUENCE
@@ -66,7 +66,7 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     for part, dim in parts:
         if part is not None:
             _apply(model, mesh, part.get("parallelize_plan") or {}, dim)
-    spread_rest(model, mesh)
+    replicate_unsharded(model, mesh)
     if optimizer is not None:
         exchange(optimizer, before, dict(model.named_parameters()))
     return model, _leveled(optimizer, mesh, data_config or {})

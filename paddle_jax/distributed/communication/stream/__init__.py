@@ -1,6 +1,6 @@
 """Collectives with a choice of stream, which XLA does not have: `use_calc_stream` is accepted."""
 
-from paddle_jax.distributed.communication.stream.moving import (
+from paddle_jax.distributed.communication.stream.data_movement import (
     all_gather,
     alltoall,
     alltoall_single,
@@ -8,8 +8,8 @@ from paddle_jax.distributed.communication.stream.moving import (
     gather,
     scatter,
 )
-from paddle_jax.distributed.communication.stream.pairs import recv, send
-from paddle_jax.distributed.communication.stream.reducing import all_reduce, reduce, reduce_scatter
+from paddle_jax.distributed.communication.stream.point_to_point import recv, send
+from paddle_jax.distributed.communication.stream.reductions import all_reduce, reduce, reduce_scatter
 
 __all__ = [
     "all_gather",

@@ -138,8 +138,8 @@ class HybridCommunicateGroup:
                 "their product must be that (dp_degree=-1 takes what the others leave)"
             )
         self._place = topology.get_coord(self.global_rank)._asdict()
-        self._groups = {name: self._made([name]) for name in names}
-        self._check = self._made([name for name in names if name != "data"])
+        self._groups = {name: self._create_groups([name]) for name in names}
+        self._check = self._create_groups([name for name in names if name != "data"])
         self._fused_groups = {axes: self._fused(axes) for axes in (("data", "sep"), ("pipe", "model"))}
         # the names by which libraries read degrees and groups
         for short, axis in _SHORT.items():
@@ -149,7 +149,7 @@ class HybridCommunicateGroup:
         self.is_first_stage = self.stage_id == 0
         self.is_last_stage = self.stage_id == self._sizes.get("pipe", 1) - 1
 
-    def _made(self, names):
+    def _create_groups(self, names):
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
         return next(group for group in groups if self.global_rank in group.ranks)
 
@@ -225,7 +225,7 @@ class HybridCommunicateGroup:
         """The group along several dimensions together; one that is there already where only one is longer."""
         longer = [name for name in axes if self._sizes.get(name, 1) > 1]
         if len(longer) > 1:
-            return self._made(longer)
+            return self._create_groups(longer)
         known = [name for name in axes if name in self._groups]
         return self._groups[(longer or known)[0]] if known else None
 
@@ -245,7 +245,7 @@ class HybridCommunicateGroup:
         Returns:
             list of the numbers of its processes, and the Group.
         """
-        group = self._made(fused_strategy_list)
+        group = self._create_groups(fused_strategy_list)
         return group.ranks, group
 
 

@@ -42,13 +42,13 @@ class MicroBatches:
 
     def inputs(self, micro_batch: int) -> Any:
         """The inputs of a micro-batch."""
-        return self._part(0, micro_batch)
+        return self._select(0, micro_batch)
 
     def labels(self, micro_batch: int) -> Any:
         """The labels of a micro-batch."""
-        return self._part(1, micro_batch)
+        return self._select(1, micro_batch)
 
-    def _part(self, which, micro_batch):
+    def _select(self, which, micro_batch):
         if isinstance(self.data, list | tuple):
             if len(self.data) != 2:
                 raise CheckError(

@@ -1,7 +1,7 @@
 """What `fleet.distributed_model` makes of a Layer."""
 
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax.distributed.communication.moving import broadcast
+from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.data_parallel import same_everywhere
 from paddle_jax.nn import Layer
 

@@ -30,7 +30,7 @@ class _Conditions:
         self.amp, self.amp_arguments = local.ctx.amp, local.ctx.amp_arguments
 
     @contextlib.contextmanager
-    def again(self):
+    def restore(self):
         """Runs the block under these conditions."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(swapped_attributes(local.ctx, amp=self.amp, amp_arguments=self.amp_arguments))
@@ -52,7 +52,7 @@ class _Recompute(PyLayer):
         recorded = is_grad_enabled()  # the gradients are to be differentiated again
         inputs = ctx.tensors if recorded else [_detached(t) for t in ctx.tensors]
         first = next_serial()
-        with enable_grad(), ctx.conditions.again():
+        with enable_grad(), ctx.conditions.restore():
             results = _tensors_in(ctx.run(inputs))
         wanted = [(t, ct) for t, ct in zip(results, cotangents, strict=True) if not t.stop_gradient]
         outputs, starts = [t for t, _ in wanted], [ct for _, ct in wanted]

@@ -7,7 +7,7 @@ from paddle_jax._core.base.errors import CheckError
 __all__ = []
 
 
-def _made():
+def _create_logger():
     found = logging.getLogger("paddle_jax.distributed.fleet")
     if not found.handlers:
         handler = logging.StreamHandler()
@@ -20,7 +20,7 @@ def _made():
     return found
 
 
-logger = _made()
+logger = _create_logger()
 
 
 def set_log_level(level):

@@ -33,7 +33,7 @@ class _Divided(Layer):
                 f"{self.world_size} processes of the model parallel group"
             )
 
-    def _part(self, shape, attr, axis, is_bias=False):
+    def _create_shard(self, shape, attr, axis, is_bias=False):
         """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
         known = axis is not None and self.is_mp and MODEL_PARALLEL_RNG in get_rng_state_tracker().states_
         with get_rng_state_tracker().rng_state() if known else contextlib.nullcontext():
@@ -83,8 +83,10 @@ class ColumnParallelLinear(_Divided):
     ):
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
-        self.weight = self._part([in_features, out_features // self.world_size], weight_attr, 1)
-        self.bias = self._part([out_features // self.world_size], None, 0, is_bias=True) if has_bias else None
+        self.weight = self._create_shard([in_features, out_features // self.world_size], weight_attr, 1)
+        self.bias = (
+            self._create_shard([out_features // self.world_size], None, 0, is_bias=True) if has_bias else None
+        )
 
     def forward(self, x):
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
@@ -125,8 +127,8 @@ class RowParallelLinear(_Divided):
     ):
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
-        self.weight = self._part([in_features // self.world_size, out_features], weight_attr, 0)
-        self.bias = self._part([out_features], None, None, is_bias=True) if has_bias else None
+        self.weight = self._create_shard([in_features // self.world_size, out_features], weight_attr, 0)
+        self.bias = self._create_shard([out_features], None, None, is_bias=True) if has_bias else None
 
     def forward(self, x):
         """Tensor [..., in_features] (or the part of this process) to [..., out_features]."""
@@ -155,7 +157,7 @@ class VocabParallelEmbedding(_Divided):
         super().__init__(name, mp_group, num_embeddings, "num_embeddings")
         self.per_part_size = num_embeddings // self.world_size
         self.vocab_start_index = self.rank * self.per_part_size
-        self.weight = self._part([self.per_part_size, embedding_dim], weight_attr, 0)
+        self.weight = self._create_shard([self.per_part_size, embedding_dim], weight_attr, 0)
 
     def forward(self, x):
         """Tensor of numbers [...] to [..., embedding_dim]."""

@@ -12,7 +12,7 @@ from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
 
 # one of the places where Paddle has it
-from paddle_jax.distributed.communication.reducing import _get_reduce_op  # noqa: F401
+from paddle_jax.distributed.communication.reductions import _get_reduce_op  # noqa: F401
 from paddle_jax.distributed.communication.tensors import at_hand
 
 
@@ -59,7 +59,7 @@ class _Sum(PyLayer):
         return _Identity.apply(cotangent, ctx.group)
 
 
-class _Part(PyLayer):
+class _SplitLastAxis(PyLayer):
     @staticmethod
     def forward(ctx, x, group):
         ctx.group = group
@@ -67,10 +67,10 @@ class _Part(PyLayer):
 
     @staticmethod
     def backward(ctx, cotangent):
-        return _Whole.apply(cotangent, ctx.group)
+        return _GatherLastAxis.apply(cotangent, ctx.group)
 
 
-class _Whole(PyLayer):
+class _GatherLastAxis(PyLayer):
     @staticmethod
     def forward(ctx, x, group):
         ctx.group = group
@@ -78,7 +78,7 @@ class _Whole(PyLayer):
 
     @staticmethod
     def backward(ctx, cotangent):
-        return _Part.apply(cotangent, ctx.group)
+        return _SplitLastAxis.apply(cotangent, ctx.group)
 
 
 def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
@@ -122,10 +122,10 @@ def _c_split(tensor, group=None):
             f"_c_split: tensor: got shape {list(tensor.shape)}; "
             f"the last length must be a multiple of the {found.nranks} processes"
         )
-    return tensor if found is None else _Part.apply(tensor, found)
+    return tensor if found is None else _SplitLastAxis.apply(tensor, found)
 
 
 def _c_concat(tensor, group=None):
     """The parts of all processes along the last axis; each gets the gradient of its part."""
     found = _member(group)
-    return tensor if found is None else _Whole.apply(tensor, found)
+    return tensor if found is None else _GatherLastAxis.apply(tensor, found)

@@ -56,7 +56,7 @@ class SegmentLayers:
             AssertionError: the layers that are counted do not divide into the parts.
         """
         if isinstance(self.method, list):
-            return self._given()
+            return self._listed_bounds()
         if self.method == "uniform":
             return self.uniform(self.num_items, self.num_parts)
         if self.method.startswith("layer:"):
@@ -75,7 +75,7 @@ class SegmentLayers:
             bounds.append(bounds[-1] + size + longer)
         return bounds
 
-    def _given(self):
+    def _listed_bounds(self):
         bounds = list(self.method)
         if bounds[0] != 0 or not all(isinstance(b, int) and 0 <= b <= self.num_items for b in bounds):
             raise CheckError(

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.collective import new_group
-from paddle_jax.distributed.communication.moving import broadcast
-from paddle_jax.distributed.communication.reducing import all_reduce
+from paddle_jax.distributed.communication.data_movement import broadcast
+from paddle_jax.distributed.communication.reductions import all_reduce
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import SharedLayerDesc
 from paddle_jax.tensor.creation import zeros_like
 

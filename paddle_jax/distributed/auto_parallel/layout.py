@@ -1,5 +1,6 @@
-"""Spreads: on which devices a Tensor lies, and how. What the user has asked for is kept beside the value (the
-slot `_dist` of a Tensor); for all others it is read off the array.
+"""The layouts of distributed Tensors: a mesh and placements.
+
+The layout that a user requested is in the slot `_dist` of a Tensor. For all others it is read off the array.
 
 A Partial Tensor holds the reduced value, since that is what every operation on it means; what the devices
 hold is worked out where somebody asks. An axis that does not divide is stored as copies; its pieces are cut
@@ -11,10 +12,17 @@ import functools as ft
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import Kernel, execute
+from paddle_jax._core.lazy.device_put import put_uncommitted
+from paddle_jax._core.lazy.devices import default_device, jax_device
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array, to_jax_array
 from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
@@ -25,8 +33,10 @@ from paddle_jax.distributed.auto_parallel.placement_type import (
 )
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, mesh_of
 
+DENSE = "dense"  # the layout of a value on the default device alone
 
-class Spread:
+
+class DistLayout:
     """A mesh and a placement for each of its dimensions."""
 
     __slots__ = ("mesh", "placements")
@@ -35,7 +45,7 @@ class Spread:
         self.mesh, self.placements = mesh, tuple(ordered(placements))
 
     def __eq__(self, other):
-        return isinstance(other, Spread) and self._key() == other._key()
+        return isinstance(other, DistLayout) and self._key() == other._key()
 
     def __hash__(self):
         return hash(self._key())
@@ -56,10 +66,8 @@ class Spread:
         return _sharding(self, tuple(shape))
 
     def placed(self, raw):
-        """What a Tensor holds, in this layout."""
-        from paddle_jax.distributed.auto_parallel.moving import placed
-
-        return placed(raw, self)
+        """The value of a Tensor in this layout."""
+        return put_in_layout(raw, self)
 
     def range(self, shape, index):
         """What the device at an index of the mesh holds of a global shape: a slice for each axis."""
@@ -77,9 +85,9 @@ class Spread:
 
 
 @ft.lru_cache(maxsize=4096)
-def _sharding(spread, shape):
+def _sharding(layout, shape):
     axes, cut = [[] for _ in shape], [1] * len(shape)
-    for place, count, name in zip(spread.placements, spread.mesh.shape, spread.mesh.dim_names, strict=False):
+    for place, count, name in zip(layout.placements, layout.mesh.shape, layout.mesh.dim_names, strict=False):
         if place.is_shard():
             dim = place.get_dim()
             cut[dim] *= count
@@ -87,11 +95,11 @@ def _sharding(spread, shape):
                 axes[dim].append(name)
             else:
                 cut[dim] = 0  # the rest of this axis stays whole: a piece of pieces that do not divide
-    return NamedSharding(spread.mesh.jax_mesh(), PartitionSpec(*[tuple(names) or None for names in axes]))
+    return NamedSharding(layout.mesh.jax_mesh(), PartitionSpec(*[tuple(names) or None for names in axes]))
 
 
-def asked(name, mesh, placements, ndim):
-    """The Spread that a user asks for.
+def parse_layout(name, mesh, placements, ndim):
+    """The DistLayout that a user asks for.
 
     Raises:
         TypeError: `mesh` is no ProcessMesh, or a placement is something else.
@@ -116,32 +124,31 @@ def asked(name, mesh, placements, ndim):
             f"{name}: placements: got {len(placements)} for a mesh of {mesh.ndim} dimensions; "
             "use one for each"
         )
-    return Spread(mesh, [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
+    return DistLayout(mesh, [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
 
 
-def noted(tensor):
-    """The Spread that was asked for a Tensor, None where none was, or where it cannot hold any more."""
-    spread = getattr(tensor, "_dist", None)
+def requested_layout(tensor):
+    """The requested DistLayout of a Tensor; None for none, or for one that no longer fits."""
+    layout = getattr(tensor, "_dist", None)
+    if layout is None:
+        return None
     ndim = tensor._raw.ndim
-    return (
-        spread
-        if spread is None or all(not p.is_shard() or p.get_dim() < ndim for p in spread.placements)
-        else None
-    )
+    fits = all(not p.is_shard() or p.get_dim() < ndim for p in layout.placements)
+    return layout if fits else None
 
 
-def spread_of(tensor):
-    """The Spread of a Tensor: what was asked for, or how its array lies. None for one that is on one device.
-    Runs what is pending."""
-    spread = noted(tensor)
-    return (
-        spread
-        if spread is not None or not spread_out(tensor._raw)
-        else spread_of_array(to_jax_array(read_raw(tensor)))
-    )
+def layout_of(tensor):
+    """The DistLayout of a Tensor: the requested one, or that of its array. None for a Tensor on one device.
+
+    It runs the pending operations of the Tensor.
+    """
+    layout = requested_layout(tensor)
+    if layout is not None or not lies_on_mesh(tensor._raw):
+        return layout
+    return layout_of_array(to_jax_array(read_raw(tensor)))
 
 
-def spread_out(raw):
+def lies_on_mesh(raw):
     """Whether a value lies on a mesh. Nothing is run for it."""
     if type(raw) is LazyArray:
         if raw.array is None:
@@ -154,15 +161,15 @@ def spread_out(raw):
     )
 
 
-def spread_of_array(array):
-    """The Spread of an array, None where it is on one device or lies in a way that has no name here."""
+def layout_of_array(array):
+    """The DistLayout of an array, None where it is on one device or lies in a way that has no name here."""
     return (
-        None if isinstance(array, jax.core.Tracer) else spread_of_sharding(getattr(array, "sharding", None))
+        None if isinstance(array, jax.core.Tracer) else layout_of_sharding(getattr(array, "sharding", None))
     )
 
 
-def spread_of_sharding(sharding):
-    """The Spread that JAX's sharding stands for; None for others than NamedSharding."""
+def layout_of_sharding(sharding):
+    """The DistLayout that JAX's sharding stands for; None for others than NamedSharding."""
     if not isinstance(sharding, NamedSharding):
         return None
     mesh = mesh_of(sharding.mesh)
@@ -170,7 +177,51 @@ def spread_of_sharding(sharding):
     for dim, names in enumerate(sharding.spec):
         for name in () if names is None else names if isinstance(names, tuple) else (names,):
             placements[mesh.dim_names.index(name)] = Shard(dim)
-    return Spread(mesh, placements)
+    return DistLayout(mesh, placements)
+
+
+def put_in_layout(raw, layout):
+    """The value of a Tensor in another layout: a DistLayout, or DENSE."""
+    if layout is None:
+        return raw
+    if type(raw) is Symbol:
+        raise NotImplementedError(
+            "reshard: a Variable of a static program lies nowhere; "
+            "leave static mode, and compile with jit.to_static"
+        )
+    if isinstance(raw, jax.core.Tracer):
+        return raw if layout is DENSE else execute(_constraint(layout.sharding(raw.shape)), (raw,))
+    if layout is DENSE:
+        return _gathered(raw)
+    sharding = layout.sharding(raw.shape)
+    if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
+        return execute(_constraint(sharding), (raw,))
+    return MultiDevice.block_if_needed(jax.device_put)(to_array(raw), sharding)
+
+
+@ft.lru_cache(maxsize=4096)
+def _constraint(sharding):
+    return Kernel("reshard", lambda x: lax.with_sharding_constraint(x, sharding))
+
+
+def devices_of(raw):
+    """The devices of a value, as far as they are known without running anything; None otherwise."""
+    if type(raw) is not LazyArray:
+        return getattr(getattr(raw, "sharding", None), "device_set", None)
+    return raw.device if raw.array is not None else raw.segment.device
+
+
+def _gathered(raw):
+    """The whole value on the default device."""
+    array = to_array(raw)
+    if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
+        return put_uncommitted(array, jax_device(default_device()))
+    array = to_addressable(array)
+    parts = (
+        {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
+    )
+    here = jax_device(default_device())
+    return put_uncommitted(parts[here] if here in parts else jax.device_put(array, here), here)
 
 
 def identity_of(reduce_type, dtype):

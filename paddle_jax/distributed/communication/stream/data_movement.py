@@ -7,7 +7,6 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
     Task,
-    apart,
     fill,
     fill_list,
     kind,
@@ -17,6 +16,7 @@ from paddle_jax.distributed.communication.tensors import (
     shape_of_list,
     split,
     stacked,
+    unstack,
     value,
     values,
 )
@@ -37,7 +37,7 @@ def _hand_out(call, name, out, rows):
     if isinstance(out, Tensor):
         fill(call, name, out, rows)
     else:
-        fill_list(call, name, out, apart(rows))
+        fill_list(call, name, out, unstack(rows))
 
 
 def broadcast(tensor, src, group=None, sync_op=True, use_calc_stream=False):
@@ -64,7 +64,7 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_s
         shape_of_list("gather", "gather_list", gather_list, array, group.nranks)
     rows = group.process_group.gather(array, target)
     if rows is not None:
-        fill_list("gather", "gather_list", gather_list, apart(rows))
+        fill_list("gather", "gather_list", gather_list, unstack(rows))
     return Task(sync=sync_op)
 
 
@@ -91,7 +91,7 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
         "scatter",
         "tensor",
         tensor,
-        apart(group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source))[0],
+        unstack(group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source))[0],
     )
     return Task(sync=sync_op)
 

@@ -1,0 +1,64 @@
+"""Tensors brought into another layout, with their gradients.
+
+For the tape this is the identity: a gradient goes back to the layout that the value came from.
+"""
+
+from paddle_jax._core.base.state import local
+from paddle_jax._core.kernels.kernel import ADD
+from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
+from paddle_jax._core.tensors.tensor import init_tensor, read_raw, wrap
+from paddle_jax.distributed.auto_parallel.layout import (
+    DENSE,
+    devices_of,
+    layout_of,
+    put_in_layout,
+    requested_layout,
+)
+
+
+class ReshardNode(Node):
+    """A value in another layout. back: the DistLayout it came from, DENSE, or None where its gradient may
+    lie as it likes."""
+
+    __slots__ = ("back",)
+
+    def __init__(self, tensor, back):
+        super().__init__(ADD, (), (0,), (source_of(tensor),), 1)
+        self.back = back
+
+    def name(self):
+        return "ReshardGradNode"
+
+    def pull(self, cts, create_graph=False, kept=None):
+        if self.values is None:
+            raise GraphFreedError(
+                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
+                "pass retain_graph=True there"
+            )
+        if create_graph:
+            return [reshard_tensor(cts[0], self.back) if self.back is not None else cts[0]]
+        return (put_in_layout(cts[0], self.back),)
+
+
+def reshard_tensor(tensor, layout):
+    """A Tensor in another layout, recorded on the tape."""
+    old = read_raw(tensor)
+    new = put_in_layout(old, layout)
+    if local.ctx.grad and not tensor.stop_gradient:
+        elsewhere = layout is DENSE or devices_of(old) != devices_of(new)
+        back = requested_layout(tensor) or (layout_of(tensor) or DENSE if elsewhere else None)
+        out = wrap(new, False, ReshardNode(tensor, back), 0)
+    else:
+        out = wrap(new)
+    if layout is not DENSE:
+        out._dist = layout
+    return out
+
+
+def copy_of(tensor, layout, like):
+    """A Tensor of the class and with the attributes of another, a leaf in another layout."""
+    made = like.__new__(like)
+    init_tensor(made, put_in_layout(read_raw(tensor), layout), tensor.stop_gradient)
+    made.persistable, made._dist = tensor.persistable, layout
+    made.__dict__.update(tensor.__dict__)
+    return made
