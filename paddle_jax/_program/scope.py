@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from paddle_jax._core.lazy.symbol import DefaultPrograms
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax.tensor.dense_tensor import DenseTensor, taken
+from paddle_jax.tensor.dense_tensor import DenseTensor, copy_array
 
 if TYPE_CHECKING:
     from paddle_jax._program.program import Program
@@ -127,7 +127,7 @@ def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
         raise ValueError(
             f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}"
         )
-    (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
+    (scope or global_scope()).values[name] = copy_array(array.astype(avals[0].dtype))
 
 
 def put_all(where: str, program: Program, arrays: Mapping[str, Any], error: type[Exception]) -> None:

@@ -159,7 +159,7 @@ def check_floating(op, x, name="x"):
 def variadic(public, at=1):
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
 
-    def spread(*args, **kwargs):
+    def collect_arguments(*args, **kwargs):
         if (
             len(args) > at + 1
             and isinstance(args[at + 1], int | np.integer | Tensor)
@@ -168,7 +168,7 @@ def variadic(public, at=1):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
-    return instead(public, spread, "reshapes")
+    return instead(public, collect_arguments, "reshapes")
 
 
 def guarded(check):
@@ -176,7 +176,7 @@ def guarded(check):
     Paddle's kernels refuse by value."""
 
     def guard(public):
-        def looked(*args, **kwargs):
+        def checked_call(*args, **kwargs):
             try:
                 check(*args, **kwargs)
             except CAUGHT as error:
@@ -186,7 +186,7 @@ def guarded(check):
                 raise found from found.__cause__
             return public(*args, **kwargs)
 
-        return instead(public, looked, True)
+        return instead(public, checked_call, True)
 
     return guard
 
@@ -259,8 +259,8 @@ def check_divisor(op, x, y):
 def variadic_method(function):
     """Lets a call spread the list that comes after the tensor: x.repeat(2, 1) for x.repeat([2, 1])."""
 
-    def spread(*args, **kwargs):
+    def collect_arguments(*args, **kwargs):
         return function(*((args[0], args[1:]) if len(args) > 2 else args), **kwargs)
 
-    ft.update_wrapper(spread, function)
-    return spread
+    ft.update_wrapper(collect_arguments, function)
+    return collect_arguments

@@ -149,7 +149,7 @@ def _full_svd_tangent(primals, tangents):
     left = apart * (square * row + column * adjoint(square)) + turn
     right = apart * (column * square + adjoint(square) * row)
 
-    def spread(inner, below):
+    def skew_block(inner, below):
         w = jnp.concatenate([inner, below], -2)
         return jnp.concatenate(
             [
@@ -161,8 +161,8 @@ def _full_svd_tangent(primals, tangents):
             -1,
         )
 
-    du = u @ spread(left, p[..., k:, :k] / row)
-    dvh = adjoint(spread(right, adjoint(p[..., :k, k:]) / row)) @ vh
+    du = u @ skew_block(left, p[..., k:, :k] / row)
+    dvh = adjoint(skew_block(right, adjoint(p[..., :k, k:]) / row)) @ vh
     return (u, s, vh), (du, jnp.real(jnp.diagonal(square, axis1=-2, axis2=-1)), dvh)
 
 

@@ -40,7 +40,7 @@ class DenseTensor:
             array: NumPy array or Tensor.
             place: where it is put. Default: the current device.
         """
-        self._values[self._name] = taken(array, place)
+        self._values[self._name] = copy_array(array, place)
 
     def __array__(self, dtype=None, copy=None):
         return np.array(
@@ -96,7 +96,7 @@ class DenseTensor:
         return self
 
     def _copy(self, place):
-        return DenseTensor({"": taken(self._array(), place)})
+        return DenseTensor({"": copy_array(self._array(), place)})
 
     def _slice(self, begin, end):
         return self[begin:end]
@@ -136,7 +136,7 @@ class Behind:
             self.tensor._rebind(array)
 
 
-def taken(array, place=None):
+def copy_array(array, place=None):
     """A copy of an array on a device."""
     if isinstance(array, Tensor):
         array = to_array(array._raw)

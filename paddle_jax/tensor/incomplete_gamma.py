@@ -113,7 +113,7 @@ def functions(lgamma, polygamma):
         t, s = tangents
         return order(n, *primals), t * order(n + 1, *primals) + s * density(n, *primals)
 
-    def made(function, sign):
+    def with_derivatives(function, sign):
         function = jax.custom_jvp(function)
         defslopes(
             function,
@@ -122,4 +122,4 @@ def functions(lgamma, polygamma):
         )
         return function
 
-    return made(sp.gammainc, 1), made(sp.gammaincc, -1)
+    return with_derivatives(sp.gammainc, 1), with_derivatives(sp.gammaincc, -1)

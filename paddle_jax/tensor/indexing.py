@@ -320,7 +320,7 @@ def _one_slice(start, stop, step, shape):
 
 
 @ft.lru_cache(maxsize=8192)
-def _several(key, shape):
+def _several_slices(key, shape):
     return _pattern(tuple([slice(*i) if type(i) is tuple else i for i in key]), shape)
 
 
@@ -343,7 +343,7 @@ def _pattern_of(item, shape):
             key.append((each.start, each.stop, each.step))
         else:
             return None
-    return _several(tuple(key), shape)
+    return _several_slices(tuple(key), shape)
 
 
 def _quick_or_none(item, shape):

@@ -31,10 +31,10 @@ SPREAD = [
 
 def _variance(name, x, axis, correction, keepdim):
     axes = all_axes(name, axis, x.ndim)
-    return accumulated(_spread, x, axes, count(x, axes), correction, keepdim)
+    return accumulated(_variance_over_axes, x, axes, count(x, axes), correction, keepdim)
 
 
-def _spread(x, axes, n, correction, keepdim):
+def _variance_over_axes(x, axes, n, correction, keepdim):
     if jnp.issubdtype(x.dtype, jnp.integer):
         average = lax.div(jnp.sum(x, axes, dtype=x.dtype, keepdims=True), jnp.asarray(n or 1, x.dtype))
         squares = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
