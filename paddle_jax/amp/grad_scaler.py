@@ -165,7 +165,7 @@ class AmpScaler:
             )
         ours = isinstance(optimizer, Optimizer)
         if ours:
-            optimizer._watch()
+            optimizer._report_grad_access()
         # of an object round an optimizer
         params = optimizer._all_params() if ours else optimizer._parameter_list
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]

@@ -92,7 +92,7 @@ class AdamW(Adam):
     def __str__(self):
         return "Weight Decay, params: "
 
-    def _settle(self, group):
+    def _write_group_options(self, group):
         for param in group["params"]:
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
 

@@ -162,7 +162,7 @@ class ByParameter:
         if param.name not in of_name:
             state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
             state.name, state.persistable = self._own_name(slot, param.name), True
-            if (loaded := self._taken(self._holder, state.name)) is not None:
+            if (loaded := self._pop_loaded(self._holder, state.name)) is not None:
                 state.set_value(self._fitting(loaded, state._value, param.name, slot))
             of_name[param.name] = state
         return of_name[param.name]
@@ -227,7 +227,7 @@ class ByParameter:
         """Takes over what was loaded for these states."""
         for slot, of_name in self._own_states.items():
             for name, tensor in of_name.items():
-                loaded = self._taken(self._holder, self._own_name(slot, name))
+                loaded = self._pop_loaded(self._holder, self._own_name(slot, name))
                 if loaded is not None:
                     tensor.set_value(self._fitting(loaded, tensor._value, name, slot))
         for name, tensor in self._own_masters.items():
@@ -236,7 +236,7 @@ class ByParameter:
                 tensor.set_value(self._fitting(loaded, tensor._value, name, "master"))
 
     @staticmethod
-    def _taken(holder, name):
+    def _pop_loaded(holder, name):
         """What was loaded under a name, taken out of the dict. A state of Paddle's second optimizer in one
         program ends in _1."""
         stem = re.compile(re.escape(name[:-1]) + r"\d+")

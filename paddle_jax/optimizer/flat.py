@@ -29,7 +29,7 @@ def joined(arrays, flat):
     return jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)
 
 
-def apart(whole, like, flat):
+def split(whole, like, flat):
     """What `joined` has joined, in the shapes of `like`."""
     if not flat:
         return [jax.lax.index_in_dim(whole, i, keepdims=False) for i in range(len(like))]
@@ -66,7 +66,7 @@ def is_uneven(state, extra):
     return len(extra.get("mask", ())) > 1 or any(len(value) > 1 for value in state.values())
 
 
-def spread(column, like):
+def per_element(column, like):
     """Numbers for each parameter (or one for all) as numbers for each element: [1, elements]."""
     column = jnp.broadcast_to(column.reshape(-1), (len(like),))
     parts = [jnp.broadcast_to(column[i], (1, a.size)) for i, a in enumerate(like)]

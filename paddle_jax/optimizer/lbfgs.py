@@ -102,12 +102,12 @@ class LBFGS(Optimizer):
                 f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None."
             )
         first = closure()
-        at = self._here(0.0, float(first), None)
+        at = self._current_point(0.0, float(first), None)
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
         evaluations, iteration = 1, 0
         while iteration < self.max_iter and at.largest > self.tolerance_grad:
             iteration += 1
-            before, values = self._past, [(p, p._value) for p in self._moving()]
+            before, values = self._past, [(p, p._value) for p in self._trainable()]
             try:
                 at, used, last = self._iterate(closure, at, iteration)
             except BaseException:
@@ -149,31 +149,33 @@ class LBFGS(Optimizer):
 
     def _move(self, closure, start, direction, rate, reach, iteration):
         """Changes the parameters along the direction: the Point reached, and the evaluations used."""
-        values = [p._value for p in self._moving()]
+        values = [p._value for p in self._trainable()]
 
         def go(length):
-            for param, value in zip(self._moving(), _shifted(values, direction, length), strict=True):
+            for param, value in zip(self._trainable(), _shifted(values, direction, length), strict=True):
                 param._rebind(value)
 
-        def at(length):
+        def evaluate_at(length):
             go(length)
-            return self._here(length, float(closure()), direction)
+            return self._current_point(length, float(closure()), direction)
 
         if self.line_search_fn is None:
             if iteration == self.max_iter:  # the loss after the last iteration is not needed
                 go(rate)
                 return Point(rate, start.loss, start.grad, start.slope, start.largest), 0
-            return at(rate), 1
-        found, used = strong_wolfe(at, rate, start, reach, self.tolerance_change)
+            return evaluate_at(rate), 1
+        found, used = strong_wolfe(evaluate_at, rate, start, reach, self.tolerance_change)
         go(found.length)
         return found, used
 
-    def _moving(self):
+    def _trainable(self):
         return [p for p in self._all_params() if not p.stop_gradient]
 
-    def _here(self, length, loss, direction):
+    def _current_point(self, length, loss, direction):
         """The Point where the parameters are, after the closure has run."""
-        parts = [p._grad._value if p._grad is not None else jnp.zeros_like(p._value) for p in self._moving()]
+        parts = [
+            p._grad._value if p._grad is not None else jnp.zeros_like(p._value) for p in self._trainable()
+        ]
         grad, numbers = _measured(parts, direction)
         slope, largest = map(float, np.asarray(numbers))
         return Point(length, loss, grad, slope, largest)

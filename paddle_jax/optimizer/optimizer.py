@@ -21,7 +21,7 @@ from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
-from paddle_jax.optimizer.stack import Stack, choices_of, chunks, fresh, pack, run_calls, vectors
+from paddle_jax.optimizer.stack import Stack, choices_of, chunks, new_state, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
 from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
@@ -206,11 +206,11 @@ class Optimizer(ByParameter, States):
         taken = {id(p) for known in self._param_groups for p in known["params"]}
         if any(id(p) in taken for p in group["params"]):
             raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
-        self._settle(group)
+        self._write_group_options(group)
         self._param_groups.append(group)
         self._groups.append(_Group(group))
 
-    def _settle(self, group):
+    def _write_group_options(self, group):
         """Writes a group's learning rate and weight decay to its Parameters, where the update and
         other code read them."""
         decay = self._as_regularizer(group["weight_decay"])
@@ -286,7 +286,7 @@ class Optimizer(ByParameter, States):
             >>> optimizer.clear_grad()
         """
         lr = self._rate()
-        self._watch()
+        self._report_grad_access()
         active = [
             (group, [p for p in group.params if p._grad is not None and not p.stop_gradient])
             for group in self._groups
@@ -311,7 +311,7 @@ class Optimizer(ByParameter, States):
             if active and not (done and done[-1]):
                 self._step_group(group, active, lr, owned, given, done)
 
-    def _watch(self):
+    def _report_grad_access(self):
         """Tells a run that is being traced that the gradients are looked at."""
         frame = local.ctx.frame
         if not frame.eager:
@@ -351,7 +351,7 @@ class Optimizer(ByParameter, States):
         work = (
             self._whole(group, grads)
             if ids == group.ids
-            else self._part(group, {id(p): p for p in active}, grads)
+            else self._masked_work(group, {id(p): p for p in active}, grads)
         )
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
         before = len(done)
@@ -400,7 +400,7 @@ class Optimizer(ByParameter, States):
             return grad.rows().operands()
         return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else read_raw(grad))
 
-    def _part(self, group, active, grads):
+    def _masked_work(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
         grads = {i: p._grad for i, p in active.items()} if grads is None else grads
         work = []
@@ -458,7 +458,7 @@ class Optimizer(ByParameter, States):
             values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
             with eager_evaluation():
                 states |= {
-                    id(param): {slot: stack.part(value, row) for slot, value in values.items()}
+                    id(param): {slot: stack.parameter_value(value, row) for slot, value in values.items()}
                     for row, param in enumerate(stack.params)
                 }
         self._place(group, group.placed(), states)
@@ -524,7 +524,7 @@ class Optimizer(ByParameter, States):
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             shape = (1,) if lead is None else (*lead, *inner)
-            slots[slot] = fresh(
+            slots[slot] = new_state(
                 (count, *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead)
             )
         if self._multi_precision and str(value.dtype) in LOW:
@@ -580,7 +580,7 @@ class Optimizer(ByParameter, States):
         Args:
             set_to_zero: keep the gradients as zeros. Default True.
         """
-        self._watch()
+        self._report_grad_access()
         for group in self._groups:
             for param in group.params:
                 grad = param._grad
@@ -629,7 +629,7 @@ class Optimizer(ByParameter, States):
         return [], pairs
 
     def _pairs(self):
-        self._watch()
+        self._report_grad_access()
         return [(p, p._grad) for p in self._all_params() if p._grad is not None and not p.stop_gradient]
 
     def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
@@ -664,7 +664,7 @@ def _zeros(group, raw):
         return zeros_like(raw)
     key = raw.shape, raw.dtype
     if key not in group.zeros:
-        group.zeros[key] = fresh(raw.shape, 0, raw.dtype)._value
+        group.zeros[key] = new_state(raw.shape, 0, raw.dtype)._value
     return group.zeros[key]
 
 

@@ -63,9 +63,9 @@ class Stack:
 
     def of(self, slot, row):
         """The state of one of the parameters."""
-        return self.part(self.state[slot]._value, row)
+        return self.parameter_value(self.state[slot]._value, row)
 
-    def part(self, value, row):
+    def parameter_value(self, value, row):
         """What is of one of the parameters in a state."""
         return flat.place(value, self.params, row) if self.flat else value[row]
 
@@ -238,7 +238,7 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
                 lr,
                 *(() if skip is None else (skip,)),
             )
-    apart = _apart(work)
+    apart = _on_several_meshes(work)
     scale = None
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = _scale(work, clip[1], apart)
@@ -309,7 +309,7 @@ def _scale_of_parts(clip_norm):
     return Kernel("clip_scale", lambda *parts: scale_of.__wrapped__(parts, clip_norm), nondiff=True)
 
 
-def _apart(work):
+def _on_several_meshes(work):
     """Whether calls lie on several meshes."""
     return len({call.devices for call, _, _ in work} - {None}) > 1
 
@@ -371,7 +371,7 @@ class _Plan:
 
 def _planned(work, key):
     """A new plan, which is kept where all parameters are updated; None where the calls run by themselves."""
-    if _apart(work) or sum(call.count for call, _, _ in work) > RECORDED:
+    if _on_several_meshes(work) or sum(call.count for call, _, _ in work) > RECORDED:
         return None
     plan = _Plan(work, key)
     if plan.fits(work, key):
@@ -402,7 +402,7 @@ def _clip_extras(extra):
     return {name: value for name, value in extra.items() if name == "free"}
 
 
-def fresh(shape, fill, dtype, layout=None):
+def new_state(shape, fill, dtype, layout=None):
     """A new state array that nobody else holds (it will be donated), concrete even while a program
     is being traced."""
     with eager_evaluation():

@@ -194,7 +194,7 @@ class States:
     def _loaded_slot(self, stack, slot, own, new):
         values = []
         for row, param in enumerate(stack.params):
-            ours = stack.part(own, row)
+            ours = stack.parameter_value(own, row)
             theirs = (
                 self._holder["master_weights"].get(param.name)
                 if slot == "master"

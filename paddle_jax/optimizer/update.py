@@ -107,7 +107,7 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
             constrain(new, with_leading_axes(layout[0], 1)),
             {name: constrain(slots[name], each) for name, each in layout[1]},
         )
-    return flat.apart(new, params, form is FLAT), slots
+    return flat.split(new, params, form is FLAT), slots
 
 
 def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
@@ -147,9 +147,9 @@ def _uneven(rule, settings, param, grad, old, extra, lr, params):
     """As `_masked` for a flat stack whose parameters have numbers of their own: they become numbers for each
     element on the way."""
     single = [name for name, value in old.items() if value.shape[1] == 1]
-    wide = {name: flat.spread(value, params) if name in single else value for name, value in old.items()}
+    wide = {name: flat.per_element(value, params) if name in single else value for name, value in old.items()}
     if "mask" in extra:
-        extra = extra | {"mask": flat.spread(extra["mask"], params)}
+        extra = extra | {"mask": flat.per_element(extra["mask"], params)}
     new, slots = _masked(rule, settings, param, grad, wide, extra, lr)
     return new, flat.columns(slots, single, params)
 
@@ -194,7 +194,7 @@ def _clipped_apart(clip, grad, params, form):
     """Gradients of a stack, each clipped for itself."""
     if form is not FLAT or clip[0] == "value":
         return clip_stack(clip, grad)
-    return flat.joined([clip_stack(clip, each[None])[0] for each in flat.apart(grad, params, True)], True)
+    return flat.joined([clip_stack(clip, each[None])[0] for each in flat.split(grad, params, True)], True)
 
 
 def _written_back(clip, grads, clipped, skip, forms):
@@ -206,7 +206,7 @@ def _written_back(clip, grads, clipped, skip, forms):
     pairs = [
         (g, d.astype(g.dtype))
         for same, done, form in pieces
-        for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)
+        for g, d in zip(same, flat.split(done, same, form is FLAT), strict=True)
     ]
     return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 

@@ -81,7 +81,7 @@ def minimized(settings, objective_func, initial_position, direction, learn):
         if not start.slope < 0:
             break
 
-        def at(length, position=position, along=along):
+        def point_at(length, position=position, along=along):
             loss, slope = evaluated(position + np.asarray(length, settings.dtype) * along)
             loss = loss if np.isfinite(loss) else np.inf  # beyond the range of the dtype nothing is lower
             return Point(length, loss, slope, float(slope @ along), float(np.abs(slope).max()))
@@ -89,7 +89,7 @@ def minimized(settings, objective_func, initial_position, direction, learn):
         reach = float(np.abs(along).max())
         with np.errstate(over="ignore", invalid="ignore"):
             found, _ = strong_wolfe(
-                at,
+                point_at,
                 settings.initial_step_length,
                 start,
                 reach,
