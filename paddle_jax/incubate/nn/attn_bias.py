@@ -23,7 +23,7 @@ def _hidden_above(rows, columns, diagonal=0):
     return np.where(np.arange(columns) <= np.arange(rows)[:, None] + diagonal, 0.0, -math.inf)
 
 
-def _spread(matrix, shape, dtype):
+def _expanded_mask(matrix, shape, dtype):
     """A matrix as a Tensor of a shape whose last axes are its own."""
     made = cast(to_tensor(matrix.astype("float32")), dtype)
     return made.expand(list(shape)) if len(shape) > 2 else made
@@ -53,7 +53,7 @@ class LowerTriangularMask(AttentionBias):
 
     def materialize(self, shape, dtype="float32"):
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
-        return _spread(_hidden_above(shape[-2], shape[-1]), shape, dtype)
+        return _expanded_mask(_hidden_above(shape[-2], shape[-1]), shape, dtype)
 
     def add_bias(self, bias):
         """Returns a mask that adds numbers to the scores besides."""
@@ -210,7 +210,7 @@ class BlockDiagonalMask(AttentionBias):
             list(shape[-2:]) == totals,
             f"materialize: shape: got {list(shape)}; its last axes must be {totals}",
         )
-        return _spread(_blocks(shape, self.q_seqinfo, self.k_seqinfo, self._diagonals()), shape, dtype)
+        return _expanded_mask(_blocks(shape, self.q_seqinfo, self.k_seqinfo, self._diagonals()), shape, dtype)
 
     @classmethod
     def from_seqlens(cls, q_seqlen, kv_seqlen=None):
@@ -316,7 +316,7 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
             if self.causal_diagonal is None
             else [int(v.item()) for v in self.causal_diagonal]
         )
-        return _spread(_blocks(shape, self.q_seqinfo, self.k_seqinfo, offsets), shape, dtype)
+        return _expanded_mask(_blocks(shape, self.q_seqinfo, self.k_seqinfo, offsets), shape, dtype)
 
     @classmethod
     def from_seqlens(cls, q_seqlen, kv_padding, kv_seqlen, causal_diagonal=None):

@@ -9,7 +9,7 @@ __all__ = []
 
 
 @op("x route prob scale", register=False, method=False)
-def _spread(x, route, prob, scale=None, starts=(), rows=0):
+def _dispatch_rows(x, route, prob, scale=None, starts=(), rows=0):
     """(rows, map [n, experts], weights of the rows, scales of the rows, experts of the rows)."""
     experts = len(starts)
     chosen = route[:, :, None] == jnp.arange(experts)  # [n, k, experts]
@@ -104,7 +104,7 @@ def moe_permute(
     ends = np.cumsum([-(-int(n) // padding_alignment) * padding_alignment for n in tokens_per_expert])
     rows = int(ends[-1]) if override_buffer_size < 0 else int(override_buffer_size)
     starts = tuple([0, *ends[:-1].tolist()])
-    y, rowmap, weights, number, *scales = _spread(
+    y, rowmap, weights, number, *scales = _dispatch_rows(
         hidden_states, expert_routemap_topk, expert_prob_topk, scale, starts, rows
     )
     found = (y, rowmap, weights, scales[0] if scales else weights[:0])

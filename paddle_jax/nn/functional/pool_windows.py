@@ -67,7 +67,7 @@ class Windows:
             )
         return count
 
-    def spread(self, values, fill):
+    def over_all_axes(self, values, fill):
         """A value for each spatial axis as a tuple over all axes."""
         full = [fill] * self.ndim
         for axis, value in zip(self.axes, values, strict=True):
@@ -76,7 +76,7 @@ class Windows:
 
     def padded(self, x, fill):
         """x with the padding that makes every window complete; negative padding crops."""
-        pads = self.spread(((b, a, 0) for b, a in self.extra), (0, 0, 0))
+        pads = self.over_all_axes(((b, a, 0) for b, a in self.extra), (0, 0, 0))
         return lax.pad(x, jnp.asarray(fill, x.dtype), pads) if any(any(p) for p in self.extra) else x
 
     def fold(self, function, *arrays):
@@ -99,7 +99,10 @@ class Windows:
     def empty(self, x, dtype=None):
         """The result when there is no window at all."""
         return jnp.zeros(
-            [n if c is None else c for n, c in zip(x.shape, self.spread(self.counts, None), strict=True)],
+            [
+                n if c is None else c
+                for n, c in zip(x.shape, self.over_all_axes(self.counts, None), strict=True)
+            ],
             dtype or x.dtype,
         )
 
@@ -110,13 +113,13 @@ class Windows:
     def reduce(self, x, start, function):
         """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX
         knows the gradient."""
-        pads = self.spread(self.extra, (0, 0))
+        pads = self.over_all_axes(self.extra, (0, 0))
         return lax.reduce_window(
             x,
             np.asarray(start, x.dtype)[()],
             function,
-            self.spread(self.kernel, 1),
-            self.spread(self.strides, 1),
+            self.over_all_axes(self.kernel, 1),
+            self.over_all_axes(self.strides, 1),
             pads,
         )
 
@@ -139,7 +142,7 @@ def max_with_index(x, windows):
     if 0 in windows.counts:
         return windows.empty(x), windows.empty(x, jnp.int32)
     place = np.arange(math.prod(windows.sizes), dtype=np.int32).reshape(windows.sizes)
-    places = jnp.asarray(place.reshape(windows.spread(windows.sizes, 1)))
+    places = jnp.asarray(place.reshape(windows.over_all_axes(windows.sizes, 1)))
     places = jnp.broadcast_to(windows.padded(places, 0), windows.padded(x, -jnp.inf).shape)
     return windows.fold(_better, windows.padded(x, -jnp.inf), places)
 
@@ -170,7 +173,7 @@ def lengths(windows, exclusive):
             np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive else last - first
         )
     total = ft.reduce(np.multiply.outer, per_axis)
-    return total.reshape(windows.spread(windows.counts, 1))
+    return total.reshape(windows.over_all_axes(windows.counts, 1))
 
 
 def mean_values(x, windows, exclusive, divisor):

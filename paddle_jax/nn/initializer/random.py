@@ -163,7 +163,7 @@ class XavierInitializer(Initializer):
         return self._gain * math.sqrt(2.0 / total) if total else 0.0
 
     def _values(self, shape, dtype):
-        return _spread(self._uniform, shape, dtype, self._scale(shape))
+        return _with_std(self._uniform, shape, dtype, self._scale(shape))
 
 
 class XavierUniform(XavierInitializer):
@@ -244,7 +244,7 @@ class MSRAInitializer(Initializer):
         return gain / math.sqrt(fan) if fan else 0.0
 
     def _values(self, shape, dtype):
-        return _spread(self._uniform, shape, dtype, self._scale(shape))
+        return _with_std(self._uniform, shape, dtype, self._scale(shape))
 
 
 class KaimingUniform(MSRAInitializer):
@@ -289,7 +289,7 @@ class KaimingNormal(MSRAInitializer):
         super().__init__(False, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
-def _spread(evenly, shape, dtype, std):
+def _with_std(evenly, shape, dtype, std):
     """Values of mean 0 and a standard deviation, evenly or normally distributed."""
     bound = math.sqrt(3.0) * std
     return uniform(shape, dtype, -bound, bound) if evenly else normal(shape, dtype, 0.0, std)

@@ -245,7 +245,7 @@ class SyncBatchNorm(_BatchNormBase):
 
     def forward(self, x):
         frozen = not self.training if self._use_global_stats is None else self._use_global_stats
-        if frozen or not synced.several():
+        if frozen or not synced.has_process_group():
             return super().forward(x)
         self._check_input(x)
         form = layout(self._data_format, x.ndim)

@@ -239,7 +239,7 @@ class RNNBase(LayerList):
         for i, layer in enumerate(self):
             if i and self.dropout and self.training:
                 output = F.dropout(output, self.dropout)
-            own = [self._own(states, i * d + j) for j in range(d)]
+            own = [self._state_of(states, i * d + j) for j in range(d)]
             if d == 1:
                 output, end = run_cell(
                     layer.cell, output, own[0], length, False, self.time_major, self.proj_size == 0, {}
@@ -268,7 +268,7 @@ class RNNBase(LayerList):
             check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
         return length.reshape([-1])
 
-    def _own(self, states, index):
+    def _state_of(self, states, index):
         if states is None:
             return None
         return tuple(s[index] for s in states) if self.state_components == 2 else states[0][index]

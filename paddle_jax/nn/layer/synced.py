@@ -27,7 +27,7 @@ class _Sum(PyLayer):
         )
 
 
-def several() -> bool:
+def has_process_group() -> bool:
     """Whether there are processes to share statistics with."""
     return 0 in Groups.known and Groups.known[0].is_member()
 

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def _kept(layer, attribute, name, shape, value, dtype):
+def _add_frozen_parameter(layer, attribute, name, shape, value, dtype):
     """Gives a layer a parameter that is not trained."""
     attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
     setattr(layer, f"_{attribute}", layer.create_parameter(shape, attr=attr, dtype=dtype))
@@ -56,9 +56,9 @@ class FakeQuantAbsMax(Layer):
         self._quant_bits, self._name, self._reduce_type = quant_bits, name, reduce_type
         self._scale, self._scale_name = None, unique_name.generate(f"{name or 'quant_dequant'}.scale")
         if quant_on_weight:
-            _kept(self, "scale", self._scale_name, [1], 0.001, dtype)
+            _add_frozen_parameter(self, "scale", self._scale_name, [1], 0.001, dtype)
 
-    def _found(self, input, axis=-1):
+    def _quantize_by_abs_max(self, input, axis=-1):
         _need_floats(self, input)
         scale = abs_max(input.detach(), axis)
         if self._scale is not None:
@@ -66,7 +66,7 @@ class FakeQuantAbsMax(Layer):
         return fake_quantize_dequantize(input, scale, self._quant_bits, axis)
 
     def forward(self, input):
-        return self._found(input)
+        return self._quantize_by_abs_max(input)
 
 
 class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
@@ -109,14 +109,14 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
             raise TypeError("FakeQuantChannelWiseAbsMax: channel_num: got None; give the number of channels")
         super().__init__(name, quant_bits, dtype, False, reduce_type)
         self._quant_axis, self._channel_num = quant_axis, channel_num
-        _kept(self, "scale", self._scale_name, [channel_num], 0.0, dtype)
+        _add_frozen_parameter(self, "scale", self._scale_name, [channel_num], 0.0, dtype)
 
     def forward(self, input):
         if self._quant_axis not in (0, 1):
             raise ValueError(
                 f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; it must be 0 or 1"
             )
-        return self._found(input, self._quant_axis)
+        return self._quantize_by_abs_max(input, self._quant_axis)
 
 
 class MovingAverageAbsMaxScale(Layer):
@@ -140,7 +140,7 @@ class MovingAverageAbsMaxScale(Layer):
         super().__init__()
         self._moving_rate, self._reduce_type = moving_rate, reduce_type
         for attribute, value in zip(("scale", "state", "accum"), self._initial, strict=True):
-            _kept(
+            _add_frozen_parameter(
                 self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value, dtype
             )
 

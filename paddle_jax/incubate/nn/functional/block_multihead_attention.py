@@ -34,7 +34,7 @@ def _per_head(scale):
     return scale.reshape(-1, 1, scale.shape[-1], 1)
 
 
-def _found(new, valid, beginning, scale, back, most):
+def _dynamic_scales(new, valid, beginning, scale, back, most):
     """The scales of each sequence's heads: of those that begin from their largest number, of the
     others as they are."""
     largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
@@ -142,8 +142,8 @@ def paged_attention(
     if rope is not None:
         q, k = _turned(q, positions, rope, neox), _turned(k, positions, rope, neox)
     if dynamic:
-        k_scale, k_back = _found(k, valid, encoder > 0, k_scale, k_back, bounds[0])
-        v_scale, v_back = _found(v, valid, encoder > 0, v_scale, v_back, bounds[0])
+        k_scale, k_back = _dynamic_scales(k, valid, encoder > 0, k_scale, k_back, bounds[0])
+        v_scale, v_back = _dynamic_scales(v, valid, encoder > 0, v_scale, v_back, bounds[0])
     at = jnp.where(valid, positions, tables.shape[1] * block)
     keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)

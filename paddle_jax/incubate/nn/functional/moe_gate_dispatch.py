@@ -188,10 +188,10 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(
     *found, counts = _dispatched(
         name, x, combine_weights, expert_id, k, capacity, use_pad, span, reverse_token_drop
     )
-    return *found, counts, _kept(counts, expert_start_index, expert_end_index, capacity)
+    return *found, counts, _clipped_counts(counts, expert_start_index, expert_end_index, capacity)
 
 
 @op("counts", register=False, method=False)
-def _kept(counts, first, end, capacity):
+def _clipped_counts(counts, first, end, capacity):
     number = jnp.arange(counts.shape[0])
     return jnp.where((number >= first) & (number < end), jnp.minimum(counts, capacity), 0)

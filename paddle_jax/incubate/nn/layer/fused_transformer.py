@@ -544,11 +544,11 @@ class FusedMultiTransformer(Layer):
         for i in range(num_layers):
             for kind, (attrs, shape) in parameters.items():
                 if attrs is not None or "bias" not in kind:
-                    lists[kind].append(self._made(kind, _attr(attrs, i), shape))
+                    lists[kind].append(self._create_listed_parameter(kind, _attr(attrs, i), shape))
         for kind, values in lists.items():
             setattr(self, kind, values or None)
 
-    def _made(self, kind, attr, shape):
+    def _create_listed_parameter(self, kind, attr, shape):
         if attr is None and "bias" in kind:
             return None
         start = Constant(1.0) if "scale" in kind else None

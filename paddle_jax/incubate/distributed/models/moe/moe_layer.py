@@ -111,9 +111,9 @@ class MoELayer(Layer):
             raise AssertionError(f"MoELayer: gate: it chose {number.shape[1]} experts; top_k is {self.top_k}")
         if self.world_size > 1:
             return reshape(self._over_processes(x, value, number), inp.shape)
-        return reshape(self._here(x, value, number), inp.shape)
+        return reshape(self._run_local_experts(x, value, number), inp.shape)
 
-    def _here(self, x, value, number):
+    def _run_local_experts(self, x, value, number):
         """What the experts of this process give, which are all."""
         dense, out = unknown(number), zeros_like(x)
         for i, expert in enumerate(self.experts):
