@@ -26,13 +26,13 @@ def _starts(grads, outputs, what):
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
     return [
-        out.values_at_mine(value, what) if value is not None and _is_sparse(out) else value
+        out.values_at_same_coordinates(value, what) if value is not None and _is_sparse(out) else value
         for out, value in zip(outputs, values, strict=True)
     ]
 
 
 def _is_sparse(value):
-    return hasattr(value, "values_at_mine")
+    return hasattr(value, "values_at_same_coordinates")
 
 
 def _dense(tensors):

@@ -74,7 +74,9 @@ class SparseTensor(Tensor):
 
     @grad.setter
     def grad(self, value):
-        self._values.grad = None if value is None else self.values_at_mine(value, "SparseTensor.grad")
+        self._values.grad = (
+            None if value is None else self.values_at_same_coordinates(value, "SparseTensor.grad")
+        )
 
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, or to None with set_to_zero=False."""
@@ -91,7 +93,11 @@ class SparseTensor(Tensor):
         Raises:
             AssertionError: grad_tensor is no sparse Tensor with the same coordinates.
         """
-        start = None if grad_tensor is None else self.values_at_mine(grad_tensor, "backward: grad_tensor")
+        start = (
+            None
+            if grad_tensor is None
+            else self.values_at_same_coordinates(grad_tensor, "backward: grad_tensor")
+        )
         self._values.backward(start, retain_graph)
 
     def of_values(self, values):
@@ -99,7 +105,7 @@ class SparseTensor(Tensor):
         parts, settings = self.components()
         return type(self)(*parts[:-1], values, *settings)
 
-    def values_at_mine(self, other, what):
+    def values_at_same_coordinates(self, other, what):
         """The values of a sparse Tensor that must have the same coordinates."""
         alike = (
             type(other) is type(self)

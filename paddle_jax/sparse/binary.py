@@ -99,11 +99,11 @@ def multiply(x, y, name=None):
     (places, a), (others, b) = joined(places, x.values(), shape), joined(others, y.values(), shape)
     own, other = flat(places, shape), flat(others, shape)
     both = np.union1d(own, other)
-    product = _spread(a, own, both) * _spread(b, other, both)
+    product = _scatter_to_union(a, own, both) * _scatter_to_union(b, other, both)
     return like(x, np.stack(np.unravel_index(both, tuple(shape))), product, x.shape)
 
 
-def _spread(values, numbers_, both):
+def _scatter_to_union(values, numbers_, both):
     """Values at the places where `both` has their numbers, 0 elsewhere."""
     rows = to_tensor(np.searchsorted(both, numbers_).astype(np.int64))
     return scatter_nd(unsqueeze(rows, 1), values, [len(both), *values.shape[1:]])

@@ -39,7 +39,7 @@ def _filled(numbers, values, count):
 
 
 @op(register=False, method=False)
-def kept(x, axes, nnz):
+def nonzero_values(x, axes, nnz):
     """(coordinates [axes, nnz], values, how many there are) of what is not 0."""
     rows = x.reshape(-1, *x.shape[axes:])
     some = (rows != 0).any(tuple(range(1, rows.ndim)))
@@ -114,7 +114,7 @@ def within(name, count, nnz):
 
 def of_dense(x, sparse_dim, nnz):
     """See `paddle_jax.bounded.to_sparse_coo`."""
-    places, values, count = kept(x, sparse_dim, nnz)
+    places, values, count = nonzero_values(x, sparse_dim, nnz)
     within("to_sparse_coo", count, nnz)
     return SparseCooTensor(places, values, x.shape, filled=True)
 

@@ -13,7 +13,7 @@ from paddle_jax.tensor.gathering import gather_nd
 __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 
 
-def _kept(name, x, axes):
+def _nonzero_values(name, x, axes):
     """The coordinates along the first axes where something is not 0, and the values there."""
     dense = host_value(
         x,
@@ -43,7 +43,7 @@ def to_sparse_coo(self, sparse_dim):
         raise ValueError(
             f"to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {self.ndim} axes allows 1..{self.ndim}"
         )
-    places, values = _kept("to_sparse_coo", self, sparse_dim)
+    places, values = _nonzero_values("to_sparse_coo", self, sparse_dim)
     return SparseCooTensor(to_tensor(places), values, self.shape, coalesced=True)
 
 
@@ -60,7 +60,7 @@ def to_sparse_csr(self):
     """
     if self.ndim not in (2, 3):
         raise ValueError(f"to_sparse_csr: got a Tensor of {self.ndim} axes; it must have two or three")
-    return by_rows(*_kept("to_sparse_csr", self, self.ndim), self.shape)
+    return by_rows(*_nonzero_values("to_sparse_csr", self, self.ndim), self.shape)
 
 
 Tensor.to_sparse_coo, Tensor.to_sparse_csr = to_sparse_coo, to_sparse_csr

@@ -9,9 +9,9 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.csr import SparseCsrTensor
 
 
-def _made(kind, settings, parts):
+def _unflatten(kind, settings, parts):
     return kind(*parts, *settings)
 
 
 for _kind in (SparseCooTensor, SparseCsrTensor):
-    jax.tree_util.register_pytree_node(_kind, _kind.components, ft.partial(_made, _kind))
+    jax.tree_util.register_pytree_node(_kind, _kind.components, ft.partial(_unflatten, _kind))

@@ -24,12 +24,12 @@ def with_values(x, values):
 def _by_value(function, what, example):
     name = function.__name__
 
-    def made(x, name=None):
-        need_sparse(made.__name__, x=x)
+    def unary(x, name=None):
+        need_sparse(unary.__name__, x=x)
         return with_values(x, function(x.values()))
 
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = f"""{what} of the elements that are kept.
+    unary.__name__ = unary.__qualname__ = name
+    unary.__doc__ = f"""{what} of the elements that are kept.
 
     Args:
         x: SparseCooTensor or SparseCsrTensor.
@@ -42,7 +42,7 @@ def _by_value(function, what, example):
         >>> round(paddle.sparse.{name}(x).values().item(), 4)
         {example[1]}
     """
-    return made
+    return unary
 
 
 abs = _by_value(ops.abs, "The absolute values", (-2.0, 2.0))  # noqa: A001  Paddle's name
