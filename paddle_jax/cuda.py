@@ -105,6 +105,6 @@ def mem_get_info(device=None):
     Raises:
         ValueError: there is no such GPU.
     """
-    found = memory.found(device, "cuda", "mem_get_info")
+    found = memory.accelerator(device, "cuda", "mem_get_info")
     total = memory.stat(found, "bytes_limit")
     return total - memory.now(found, "allocated"), total

@@ -165,7 +165,7 @@ class device:
         if isinstance(device, int) and not isinstance(device, bool):
             if device < 0:
                 raise ValueError(f"device: got {device}; the number of a device is 0 or more")
-            device = parse(memory.found(device, "", "device")) if is_available() else "cpu"
+            device = parse(memory.accelerator(device, "", "device")) if is_available() else "cpu"
         self.place = None if device is None else parse(device)
         if self.place is not None:
             jax_device(self.place)
@@ -280,44 +280,44 @@ def synchronize(device=None):
 
 def max_memory_allocated(device=None):
     """The most bytes that were in use, since the last reset."""
-    return memory.most(memory.found(device, "", "max_memory_allocated"), "allocated")
+    return memory.most(memory.accelerator(device, "", "max_memory_allocated"), "allocated")
 
 
 def max_memory_reserved(device=None):
     """The most bytes that the allocator held, since the last reset."""
-    return memory.most(memory.found(device, "", "max_memory_reserved"), "reserved")
+    return memory.most(memory.accelerator(device, "", "max_memory_reserved"), "reserved")
 
 
 def reset_max_memory_allocated(device=None):
     """Begins to count the most bytes in use anew."""
-    memory.reset(memory.found(device, "", "reset_max_memory_allocated"), "allocated")
+    memory.reset(memory.accelerator(device, "", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device=None):
     """Begins to count the most bytes held anew."""
-    memory.reset(memory.found(device, "", "reset_max_memory_reserved"), "reserved")
+    memory.reset(memory.accelerator(device, "", "reset_max_memory_reserved"), "reserved")
 
 
 def reset_peak_memory_stats(device=None):
     """Begins to count the most bytes in use, and held, anew."""
     for what in ("allocated", "reserved"):
-        memory.reset(memory.found(device, "", "reset_peak_memory_stats"), what)
+        memory.reset(memory.accelerator(device, "", "reset_peak_memory_stats"), what)
 
 
 def get_device_name(device=None) -> str:
     """The name of the accelerator, e.g. "NVIDIA H200"."""
-    return memory.found(device, "", "get_device_name").device_kind
+    return memory.accelerator(device, "", "get_device_name").device_kind
 
 
 def get_device_capability(device=None):
     """The compute capability as (major, minor)."""
-    return memory.capability(memory.found(device, "", "get_device_capability"))
+    return memory.capability(memory.accelerator(device, "", "get_device_capability"))
 
 
 def get_device_properties(device=None):
     """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator,
     as a named tuple."""
-    return memory.properties(memory.found(device, "", "get_device_properties"))
+    return memory.properties(memory.accelerator(device, "", "get_device_properties"))
 
 
 def ipc_collect():
@@ -326,7 +326,7 @@ def ipc_collect():
     Raises:
         RuntimeError: there is no accelerator.
     """
-    memory.found(None, "", "ipc_collect")
+    memory.accelerator(None, "", "ipc_collect")
     memory.collect()
 
 

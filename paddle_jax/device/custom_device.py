@@ -54,12 +54,12 @@ class Stream(streams.Stream):
 def _of(device, device_id):
     if not isinstance(device, str):
         raise TypeError(f"device: got {type(device).__name__}; it must be a text such as 'tpu'")
-    return memory.found(device if device_id < 0 else f"{device}:{device_id}", "custom_device", "Stream")
+    return memory.accelerator(device if device_id < 0 else f"{device}:{device_id}", "custom_device", "Stream")
 
 
 def current_stream(device=None):
     """The Stream of a device."""
-    place = parse(memory.found(device, "custom_device", "current_stream"))
+    place = parse(memory.accelerator(device, "custom_device", "current_stream"))
     return Stream(place.get_device_type(), place.get_device_id())
 
 
@@ -75,39 +75,39 @@ def empty_cache():
 
 def synchronize(device=None):
     """Waits until everything started on the device is done."""
-    memory.wait(memory.found(device, "custom_device", "synchronize"))
+    memory.wait(memory.accelerator(device, "custom_device", "synchronize"))
 
 
 def memory_allocated(device=None):
     """Bytes in use by arrays on the device."""
-    return memory.now(memory.found(device, "custom_device", "memory_allocated"), "allocated")
+    return memory.now(memory.accelerator(device, "custom_device", "memory_allocated"), "allocated")
 
 
 def memory_reserved(device=None):
     """Bytes the allocator holds on the device."""
-    return memory.now(memory.found(device, "custom_device", "memory_reserved"), "reserved")
+    return memory.now(memory.accelerator(device, "custom_device", "memory_reserved"), "reserved")
 
 
 def max_memory_allocated(device=None):
     """The most bytes that were in use, since the last reset."""
-    return memory.most(memory.found(device, "custom_device", "max_memory_allocated"), "allocated")
+    return memory.most(memory.accelerator(device, "custom_device", "max_memory_allocated"), "allocated")
 
 
 def max_memory_reserved(device=None):
     """The most bytes that the allocator held, since the last reset."""
-    return memory.most(memory.found(device, "custom_device", "max_memory_reserved"), "reserved")
+    return memory.most(memory.accelerator(device, "custom_device", "max_memory_reserved"), "reserved")
 
 
 def reset_max_memory_allocated(device=None):
     """Begins to count the most bytes in use anew."""
-    memory.reset(memory.found(device, "custom_device", "reset_max_memory_allocated"), "allocated")
+    memory.reset(memory.accelerator(device, "custom_device", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device=None):
     """Begins to count the most bytes held anew."""
-    memory.reset(memory.found(device, "custom_device", "reset_max_memory_reserved"), "reserved")
+    memory.reset(memory.accelerator(device, "custom_device", "reset_max_memory_reserved"), "reserved")
 
 
 def get_device_properties(device=None):
     """Name, compute capability (0, 0), total memory in bytes and number of cores, as a named tuple."""
-    return memory.properties(memory.found(device, "custom_device", "get_device_properties"))
+    return memory.properties(memory.accelerator(device, "custom_device", "get_device_properties"))

@@ -39,7 +39,7 @@ def devices(kind=""):
     ]
 
 
-def found(device, kind, name):
+def accelerator(device, kind, name):
     """The jax device that an argument of Paddle's means.
 
     Args:

@@ -57,7 +57,7 @@ def extract_device_id(device, op_name):
     Raises:
         ValueError: this machine has no such accelerator.
     """
-    return parse(memory.found(device, "", op_name)).get_device_id()
+    return parse(memory.accelerator(device, "", op_name)).get_device_id()
 
 
 def get_device_module(device=None):

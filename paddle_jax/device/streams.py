@@ -4,7 +4,7 @@ an Event is a moment in it."""
 import time
 
 from paddle_jax._core.tensors.place import parse
-from paddle_jax.device.memory import found, wait
+from paddle_jax.device.memory import accelerator, wait
 
 __all__ = ["Event", "Stream", "current_stream", "set_stream", "stream_guard"]
 
@@ -22,7 +22,7 @@ class Event:
     _kind = ""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False):
-        self._device, self._time = found(None, self._kind, type(self).__name__), None
+        self._device, self._time = accelerator(None, self._kind, type(self).__name__), None
 
     def record(self, stream=None):
         """This moment is now, when everything before it is done."""
@@ -59,7 +59,7 @@ class Stream:
     _kind = ""
 
     def __init__(self, device=None, priority=2, stream_base=None):
-        self._device = found(device, self._kind, type(self).__name__)
+        self._device = accelerator(device, self._kind, type(self).__name__)
 
     @property
     def device(self):

@@ -43,55 +43,55 @@ def empty_cache():
 
 def synchronize(device=None):
     """Waits until everything started on the GPU is done."""
-    memory.wait(memory.found(device, "cuda", "synchronize"))
+    memory.wait(memory.accelerator(device, "cuda", "synchronize"))
 
 
 def memory_allocated(device=None):
     """Bytes in use by arrays on the GPU."""
-    return memory.now(memory.found(device, "cuda", "memory_allocated"), "allocated")
+    return memory.now(memory.accelerator(device, "cuda", "memory_allocated"), "allocated")
 
 
 def memory_reserved(device=None):
     """Bytes the allocator holds on the GPU."""
-    return memory.now(memory.found(device, "cuda", "memory_reserved"), "reserved")
+    return memory.now(memory.accelerator(device, "cuda", "memory_reserved"), "reserved")
 
 
 def max_memory_allocated(device=None):
     """The most bytes that were in use, since the last reset."""
-    return memory.most(memory.found(device, "cuda", "max_memory_allocated"), "allocated")
+    return memory.most(memory.accelerator(device, "cuda", "max_memory_allocated"), "allocated")
 
 
 def max_memory_reserved(device=None):
     """The most bytes that the allocator held, since the last reset."""
-    return memory.most(memory.found(device, "cuda", "max_memory_reserved"), "reserved")
+    return memory.most(memory.accelerator(device, "cuda", "max_memory_reserved"), "reserved")
 
 
 def reset_max_memory_allocated(device=None):
     """Begins to count the most bytes in use anew."""
-    memory.reset(memory.found(device, "cuda", "reset_max_memory_allocated"), "allocated")
+    memory.reset(memory.accelerator(device, "cuda", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device=None):
     """Begins to count the most bytes held anew."""
-    memory.reset(memory.found(device, "cuda", "reset_max_memory_reserved"), "reserved")
+    memory.reset(memory.accelerator(device, "cuda", "reset_max_memory_reserved"), "reserved")
 
 
 def memory_summary(device=None):
     """Prints XLA's figures of the memory of the GPU."""
-    print(memory.summary(memory.found(device, "cuda", "memory_summary")))
+    print(memory.summary(memory.accelerator(device, "cuda", "memory_summary")))
 
 
 def get_device_name(device=None) -> str:
     """The name of the GPU, e.g. "NVIDIA H200"."""
-    return memory.found(device, "cuda", "get_device_name").device_kind
+    return memory.accelerator(device, "cuda", "get_device_name").device_kind
 
 
 def get_device_capability(device=None):
     """The compute capability as (major, minor)."""
-    return memory.capability(memory.found(device, "cuda", "get_device_capability"))
+    return memory.capability(memory.accelerator(device, "cuda", "get_device_capability"))
 
 
 def get_device_properties(device=None):
     """Name, compute capability, total memory in bytes and number of multiprocessors of the GPU,
     as a named tuple."""
-    return memory.properties(memory.found(device, "cuda", "get_device_properties"))
+    return memory.properties(memory.accelerator(device, "cuda", "get_device_properties"))

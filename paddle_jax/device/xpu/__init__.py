@@ -34,50 +34,50 @@ def device_count() -> int:
 
 def empty_cache():
     """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
-    memory.found(None, "xpu", "empty_cache")
+    memory.accelerator(None, "xpu", "empty_cache")
     memory.collect()
 
 
 def synchronize(device=None):
     """Waits until everything started on the XPU is done."""
-    memory.wait(memory.found(device, "xpu", "synchronize"))
+    memory.wait(memory.accelerator(device, "xpu", "synchronize"))
 
 
 def memory_allocated(device=None):
     """Bytes in use by arrays on the XPU."""
-    return memory.now(memory.found(device, "xpu", "memory_allocated"), "allocated")
+    return memory.now(memory.accelerator(device, "xpu", "memory_allocated"), "allocated")
 
 
 def memory_reserved(device=None):
     """Bytes the allocator holds on the XPU."""
-    return memory.now(memory.found(device, "xpu", "memory_reserved"), "reserved")
+    return memory.now(memory.accelerator(device, "xpu", "memory_reserved"), "reserved")
 
 
 def max_memory_allocated(device=None):
     """The most bytes that were in use, since the last reset."""
-    return memory.most(memory.found(device, "xpu", "max_memory_allocated"), "allocated")
+    return memory.most(memory.accelerator(device, "xpu", "max_memory_allocated"), "allocated")
 
 
 def max_memory_reserved(device=None):
     """The most bytes that the allocator held, since the last reset."""
-    return memory.most(memory.found(device, "xpu", "max_memory_reserved"), "reserved")
+    return memory.most(memory.accelerator(device, "xpu", "max_memory_reserved"), "reserved")
 
 
 def reset_max_memory_allocated(device=None):
     """Begins to count the most bytes in use anew."""
-    memory.reset(memory.found(device, "xpu", "reset_max_memory_allocated"), "allocated")
+    memory.reset(memory.accelerator(device, "xpu", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device=None):
     """Begins to count the most bytes held anew."""
-    memory.reset(memory.found(device, "xpu", "reset_max_memory_reserved"), "reserved")
+    memory.reset(memory.accelerator(device, "xpu", "reset_max_memory_reserved"), "reserved")
 
 
 def memory_total(device=None):
     """Bytes of memory that XLA may use on the XPU."""
-    return memory.stat(memory.found(device, "xpu", "memory_total"), "bytes_limit")
+    return memory.stat(memory.accelerator(device, "xpu", "memory_total"), "bytes_limit")
 
 
 def memory_used(device=None):
     """Bytes in use on the XPU."""
-    return memory.now(memory.found(device, "xpu", "memory_used"), "allocated")
+    return memory.now(memory.accelerator(device, "xpu", "memory_used"), "allocated")
