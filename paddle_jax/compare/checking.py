@@ -63,7 +63,7 @@ class Checking:
             )
         parameter.set_value(_typed(value, parameter))
 
-    def heard(self, entry, tensors):
+    def on_call(self, entry, tensors):
         """Compares a call with the record."""
         want, arrays = self._next(False)
         what = f"{entry['name']} ({_line(entry)})"

@@ -1,11 +1,13 @@
-"""What a program runs without while it is compared: random numbers inside a computation, and mixed precision,
-which Paddle's CPU build lacks."""
+"""Replacements of random and mixed-precision functions while two engines are compared.
+
+Paddle's CPU build has no mixed precision.
+"""
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
-CALM = (*DROPOUTS, "rrelu", "gumbel_softmax")
+MADE_DETERMINISTIC = (*DROPOUTS, "rrelu", "gumbel_softmax")
 
 
-def take_out(paddle, without):
+def remove_randomness(paddle, without):
     """Puts functions without randomness, and without casts, into an engine. without: a set that gets the
     names of those a program uses."""
     functional = paddle.nn.functional
@@ -14,16 +16,16 @@ def take_out(paddle, without):
             setattr(functional, name, lambda x, *args, **kwargs: without.add("dropout") or x)
     rrelu, softmax = functional.rrelu, functional.softmax
 
-    def calm_rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
+    def mean_rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
         without.add("the random slopes of rrelu")
         return rrelu(x, lower, upper, False)
 
-    def calm_gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None):
+    def plain_gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None):
         without.add("the noise of gumbel_softmax")
         out = softmax(x / temperature, axis)
         return (out == out.max(axis, keepdim=True)).astype(out.dtype) - out.detach() + out if hard else out
 
-    functional.rrelu, functional.gumbel_softmax = calm_rrelu, calm_gumbel_softmax
+    functional.rrelu, functional.gumbel_softmax = mean_rrelu, plain_gumbel_softmax
     _without_casts(paddle, without)
 
 
@@ -50,4 +52,4 @@ def _without_casts(paddle, without):
     paddle.amp.GradScaler = paddle.amp.AmpScaler = PlainScaler
 
 
-__all__ = ["CALM", "take_out"]
+__all__ = ["MADE_DETERMINISTIC", "remove_randomness"]

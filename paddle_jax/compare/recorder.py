@@ -2,7 +2,7 @@
 for both engines.
 
 Only calls from outside the package count, so both engines are seen to make the same ones, whatever they call
-inside. Compiled functions run as plain Python, and `taken_out` says what is off besides, since the engines
+inside. Compiled functions run as plain Python. `nondeterminism` turns off more, since the engines
 draw different random numbers and round differently there.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core.base.caller_info import package_of
-from paddle_jax.compare.taken_out import CALM, take_out
+from paddle_jax.compare.nondeterminism import MADE_DETERMINISTIC, remove_randomness
 
 MODULES = (
     "",
@@ -52,8 +52,11 @@ def array_of(tensor):
 
 
 class Recorder:
-    """Wraps an engine. `listener.heard(entry, tensors)` gets each call with the Tensors that came out of it,
-    and `listener.parameter(p)` each new Parameter."""
+    """Wraps an engine and reports to a listener.
+
+    `listener.on_call(entry, tensors)` gets each call with its resulting Tensors, `listener.parameter(p)` each
+    new Parameter.
+    """
 
     def __init__(self, paddle, listener, without=()):
         self.paddle, self.listener = paddle, listener
@@ -64,12 +67,12 @@ class Recorder:
         """From now on calls are followed."""
         paddle = self.paddle
         paddle.jit.enable_to_static(False)
-        take_out(paddle, self.without)
+        remove_randomness(paddle, self.without)
         for path in MODULES:
             module = functools.reduce(getattr, path.split("."), paddle) if path else paddle
             for name in [n for n in dir(module) if not n.startswith("_")]:
                 thing = getattr(module, name)
-                if inspect.isroutine(thing) and name not in CALM:
+                if inspect.isroutine(thing) and name not in MADE_DETERMINISTIC:
                     setattr(module, name, self.wrapped(f"{path}.{name}".lstrip("."), thing))
         for name in [f"__{n}__" for n in OPERATORS] + [
             n for n in dir(paddle.Tensor) if not n.startswith("_")
@@ -172,7 +175,7 @@ class Recorder:
         }
         entry["dtypes"] = [str(t.dtype).rpartition(".")[2] for t in tensors]
         entry["shapes"] = [list(t.shape) for t in tensors]
-        self.listener.heard(entry, tensors)
+        self.listener.on_call(entry, tensors)
 
 
 class Recording:
@@ -181,7 +184,7 @@ class Recording:
     def __init__(self, writer):
         self._writer = writer
 
-    def heard(self, entry, tensors):
+    def on_call(self, entry, tensors):
         """Writes an entry."""
         self._writer.put(entry, [array_of(t) for t in tensors])
 
