@@ -1,7 +1,7 @@
 """Single operations whose result is looked at straight away, as in a notebook, a debugger or a test, against
 the real Paddle.
 
-    python -m benchmarks.looks [--repeat 3]
+    python -m benchmarks.read_latency [--repeat 3]
 
 Prints microseconds per call of both engines, each in processes of its own that take turns (the least of all
 rounds), and their ratio; and the geometric mean of the ratios.
