@@ -200,7 +200,7 @@ class _Store:
         free = iter(rank for rank in range(count) if rank not in given)
         return [one["rank"] if one["rank"] >= 0 else next(free) for one in self.arrived]
 
-    def look(self) -> dict[str, Any]:
+    def wait_for_answer(self) -> dict[str, Any]:
         """The answer, or how many have come."""
         with self.changed:
             if self.answer is None:
@@ -242,7 +242,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             described = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), 1 << 16)))
             store.join(described)
-            answer = store.look()
+            answer = store.wait_for_answer()
             if described.get("late") and "error" not in answer:
                 answer = {"error": f"{store.place.most} machines have come already; this one is too many"}
         except (KeyError, TypeError, ValueError) as error:
@@ -289,7 +289,7 @@ def meet(place: Place, described: dict[str, Any], say) -> Meeting:
     if server is not None and described["rank"] < 0:
         described = described | {"rank": 0}
     try:
-        answer = _asked(place, described, say)
+        answer = _request_answer(place, described, say)
         if server is not None:
             _linger(server.store)
     finally:
@@ -302,7 +302,7 @@ def meet(place: Place, described: dict[str, Any], say) -> Meeting:
     return Meeting(rank, answer["nodes"], answer["endpoints"], answer["coordinator"])
 
 
-def _asked(place, described, say):
+def _request_answer(place, described, say):
     """Asks the store until it answers."""
     body = json.dumps(described)
     started = noticed = time.monotonic()

@@ -211,11 +211,11 @@ class TensorCheckerConfig:
 
     def start_check_nan_inf(self):
         """Checks from now on."""
-        _watch(checker=self)
+        _set_watched(checker=self)
 
     def stop_check_nan_inf(self):
         """Checks no more."""
-        _watch(checker=None)
+        _set_watched(checker=None)
 
     def check(self, name, results):
         """Checks the results of an operation, known by these names."""
@@ -260,7 +260,7 @@ def disable_tensor_checker():
     Example:
         >>> paddle.amp.debugging.disable_tensor_checker()
     """
-    _watch(checker=None)
+    _set_watched(checker=None)
 
 
 def enable_operator_stats_collection():
@@ -272,7 +272,7 @@ def enable_operator_stats_collection():
         >>> paddle.amp.debugging.disable_operator_stats_collection() # doctest: +ELLIPSIS
         <---...
     """
-    _watch(counts={})
+    _set_watched(counts={})
 
 
 def disable_operator_stats_collection():
@@ -281,7 +281,7 @@ def disable_operator_stats_collection():
     if not isinstance(watcher, _Watcher) or watcher.counts is None:
         return
     counts = watcher.counts
-    _watch(counts=None)
+    _set_watched(counts=None)
     print(f"<{' op list ':-^120}>")
     print(
         "<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | --- FP32 "
@@ -336,7 +336,7 @@ def _name(kernel):
     return f"{made[0].name} {listed[1] if isinstance(listed, tuple) else listed}"
 
 
-def _watch(**changes):
+def _set_watched(**changes):
     """Changes what is watched; when nothing is left to watch operations run as before."""
     watcher = settings.executor if isinstance(settings.executor, _Watcher) else _Watcher(settings.executor)
     for name, value in changes.items():

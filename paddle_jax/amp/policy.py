@@ -54,7 +54,9 @@ class Policy:
             rule = self.rules[op] = self._learn(op)
         if type(rule) is tuple:
             rule = rule[
-                not (_apart(op, tensors, attrs) if op.name in _CONVOLUTIONS else _is_number(tensors[-1]))
+                not (
+                    _is_depthwise(op, tensors, attrs) if op.name in _CONVOLUTIONS else _is_number(tensors[-1])
+                )
             ]
         if rule == _KEEP:
             return None, None
@@ -89,7 +91,7 @@ def _is_number(tensor):
     )
 
 
-def _apart(op, tensors, attrs):
+def _is_depthwise(op, tensors, attrs):
     """Whether a convolution treats each channel on its own, which is another operation in Paddle."""
     return tensors[1]._raw.shape[1] == 1 != attrs[op.attrs.index("groups")]
 

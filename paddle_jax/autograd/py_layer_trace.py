@@ -22,15 +22,15 @@ def teach(call, inputs, outputs, node):
     """
     mine = [i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o._node is node]
 
-    def again(values):
+    def run_forward(values):
         return call([wrap(v, t.stop_gradient) for v, t in zip(values, inputs, strict=True)])
 
     def plain(*values):
-        made, _ = again(values)
+        made, _ = run_forward(values)
         return [to_array(made[i]._raw) for i in mine]
 
     def pull(values, cts):
-        made, remade = again(values)
+        made, remade = run_forward(values)
         passed = [None] * len(made)
         for i, ct in zip(mine, cts, strict=True):
             passed[i] = jnp.conj(ct)

@@ -54,7 +54,7 @@ class _Import:
             and name.partition(".")[0] == _NAME
             and self.concerns((globals or {}).get("__name__", ""))
         ):
-            return self.found(name, fromlist)
+            return self.resolve(name, fromlist)
         return self.original(name, globals, locals, fromlist, level)
 
     def concerns(self, importer):
@@ -63,7 +63,7 @@ class _Import:
             self.scope is None or _within(importer, self.scope)
         )
 
-    def found(self, name, fromlist):
+    def resolve(self, name, fromlist):
         module = self.top
         for part in name.split(".")[1:]:
             module = _member(module, part)

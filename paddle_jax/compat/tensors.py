@@ -62,7 +62,7 @@ def _filled(name, out, result):
     return type(result)(*(_into(o, r) for o, r in zip(out, result, strict=True)))
 
 
-def _taken(x, indices, dim, keepdim):
+def _take_along(x, indices, dim, keepdim):
     """(values, indices) of the elements that indices along an axis, kept with length 1, point at."""
     if not x.ndim:
         return x.clone(), indices.reshape([])
@@ -111,7 +111,7 @@ def _extreme(name, over_all, of_two, where, input, args, out, kwargs):
         name,
         out,
         MinMaxRetType(
-            *_taken(input, where(input, given["dim"], True), given["dim"], given.get("keepdim", False))
+            *_take_along(input, where(input, given["dim"], True), given["dim"], given.get("keepdim", False))
         ),
     )
 
@@ -206,7 +206,7 @@ def sort(input, dim=-1, descending=False, stable=False, out=None):
     """
     dim = number("sort", dim, "dim")
     indices = argsort(input, dim, descending, True)
-    return _filled("sort", out, SortRetType(*_taken(input, indices, dim, True)))
+    return _filled("sort", out, SortRetType(*_take_along(input, indices, dim, True)))
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):

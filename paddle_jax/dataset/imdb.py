@@ -53,12 +53,12 @@ def reader_creator(pos_pattern, neg_pattern, word_idx):
 
 def train(word_idx):
     """The reader of the 25 000 reviews for training."""
-    return _part("train", word_idx)
+    return _split_reader("train", word_idx)
 
 
 def test(word_idx):
     """The reader of the 25 000 reviews for testing."""
-    return _part("test", word_idx)
+    return _split_reader("test", word_idx)
 
 
 def word_dict():
@@ -71,7 +71,7 @@ def fetch():
     common.download(URL, "imdb", MD5)
 
 
-def _part(name, word_idx):
+def _split_reader(name, word_idx):
     return reader_creator(
         *(re.compile(rf"aclImdb/{name}/{kind}/.*\.txt$") for kind in ("pos", "neg")), word_idx
     )

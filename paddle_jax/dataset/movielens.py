@@ -103,11 +103,11 @@ def _archive():
 
 def _catalogue():
     path = _archive()
-    return _kept(path, Path(path).stat().st_mtime_ns)
+    return _cached_catalogue(path, Path(path).stat().st_mtime_ns)
 
 
 @ft.lru_cache(maxsize=1)
-def _kept(path, changed):
+def _cached_catalogue(path, changed):
     catalogue = parsed.Catalogue(path, MovieInfo, UserInfo)
     for film in catalogue.movie_info.values():
         film._origin = catalogue

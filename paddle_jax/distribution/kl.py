@@ -100,7 +100,7 @@ def _dispatch(cls_p, cls_q):
     return left
 
 
-def _own(p, q):
+def _kl_of_method(p, q):
     return p.kl_divergence(q)
 
 
@@ -119,7 +119,7 @@ for _class in (
     LogNormal,
     Poisson,
 ):
-    register_kl(_class, _class)(_own)
+    register_kl(_class, _class)(_kl_of_method)
 
 
 @register_kl(Beta, Beta)

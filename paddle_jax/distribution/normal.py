@@ -55,7 +55,7 @@ class Normal(Distribution):
         Returns:
             Tensor of shape `shape` + batch_shape, with gradients to loc and scale.
         """
-        loc, scale = repeated(sizes(self, shape), *self._spread())
+        loc, scale = repeated(sizes(self, shape), *self._broadcast_parameters())
         if seed:
             return loc + scale * _seeded(seed, loc)
         return loc + scale * draw_normal_like(loc)
@@ -64,15 +64,15 @@ class Normal(Distribution):
         """Random values with gradients to loc and scale."""
         return self.sample(shape)
 
-    def _spread(self):
+    def _broadcast_parameters(self):
         """loc and scale with one shape."""
         return alike(self.loc, self.scale)
 
     def entropy(self):
         """log(scale) + (1 + log(2 pi)) / 2; log(scale**2) + 1 + log(pi) for complex values."""
         if self._complex_gaussian:
-            return self._spread()[1].log() * 2 + (1 + math.log(math.pi))
-        return self._spread()[1].log() + (1 + math.log(2 * math.pi)) / 2
+            return self._broadcast_parameters()[1].log() * 2 + (1 + math.log(math.pi))
+        return self._broadcast_parameters()[1].log() + (1 + math.log(2 * math.pi)) / 2
 
     def log_prob(self, value):
         """The logarithm of the density of a Tensor that broadcasts with the batch."""

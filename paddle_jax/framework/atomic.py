@@ -33,7 +33,7 @@ def replace_file(path):
     with contextlib.ExitStack() as stack:
         stream = _opened(target, stack)
         yield stream
-        _settle(stream)
+        _flush_to_disk(stream)
         _put(stream, target)
 
 
@@ -46,7 +46,7 @@ def replace_files(contents):
             target = _target(path)
             pairs.append((_opened(target, stack), target))
             pairs[-1][0].write(data)
-            _settle(pairs[-1][0])
+            _flush_to_disk(pairs[-1][0])
         for stream, target in pairs:
             _put(stream, target)
 
@@ -99,7 +99,7 @@ def _clean(target):
                     Path(entry.path).unlink()
 
 
-def _settle(stream):
+def _flush_to_disk(stream):
     stream.flush()
     os.fsync(stream.fileno())
 

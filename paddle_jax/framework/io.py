@@ -396,7 +396,7 @@ def _state_dict(content, maker, keep_table):
         if key not in content or not isinstance(name, str):
             raise CorruptFileError(f"the table of names does not fit: {shortened(repr(key))}")
         if isinstance(content[key], np.ndarray):
-            content[key] = maker.made(content[key], name)
+            content[key] = maker.create(content[key], name)
     return content
 
 
@@ -419,7 +419,7 @@ class _Maker:
     def __init__(self, as_numpy, named, budget):
         self._as_numpy, self._named, self._budget, self._seen, self._values = as_numpy, named, budget, {}, {}
 
-    def made(self, array, name):
+    def create(self, array, name):
         """The Tensor or ndarray for an array; those of one array share their memory, under whatever names."""
         first = self._values.get(id(array))
         if first is not None and (self._as_numpy or name is None or first[1] is array):
@@ -437,9 +437,9 @@ class _Maker:
     def convert(self, item):
         """The item with every array in it made."""
         if isinstance(item, _Record):
-            return self.made(item.array, None)
+            return self.create(item.array, None)
         if isinstance(item, np.ndarray):
-            return item if self._named and not self._as_numpy else self.made(item, None)
+            return item if self._named and not self._as_numpy else self.create(item, None)
         if not item or not isinstance(item, dict | list | tuple):
             return item
         if len(item) <= 16 and not any(
@@ -451,7 +451,7 @@ class _Maker:
         self._budget.take(200)
         if isinstance(item, tuple):
             result = (
-                self.made(item[1], item[0])
+                self.create(item[1], item[0])
                 if _is_named(item)
                 else tuple([self.convert(part) for part in item])
             )

@@ -198,7 +198,7 @@ class _Reader(pickle._Unpickler):
             self._budget.take(150)
             self._far[i] = top
 
-    def _noted(self, i):
+    def _push_memo(self, i):
         self.append(self._memo[i] if 0 <= i < len(self._memo) else self._far[i])
 
     def load_frame(self):
@@ -271,12 +271,12 @@ _OWN |= {
     "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little")),
 }
 _OWN |= {
-    "BINGET": lambda self: self._noted(self.read(1)[0]),
-    "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little")),
+    "BINGET": lambda self: self._push_memo(self.read(1)[0]),
+    "LONG_BINGET": lambda self: self._push_memo(int.from_bytes(self.read(4), "little")),
 }
 _OWN |= {
     "PUT": lambda self: self._note(int(self.readline())),
-    "GET": lambda self: self._noted(int(self.readline())),
+    "GET": lambda self: self._push_memo(int(self.readline())),
 }
 _OWN |= {"EMPTY_LIST": _sized(56, list), "EMPTY_DICT": _sized(64, dict), "EMPTY_SET": _sized(216, set)}
 _OWN |= {"TUPLE1": _short_tuple(1), "TUPLE2": _short_tuple(2), "TUPLE3": _short_tuple(3)}

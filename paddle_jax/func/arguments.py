@@ -37,7 +37,7 @@ class Arguments:
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
         return function(*args, **kwargs)
 
-    def part(self, k, tensors):
+    def replaced(self, k, tensors):
         """Positional argument k with other Tensors in it."""
         leaves, tree = jax.tree.flatten(self.args[k], is_leaf=is_tensor)
         places = [i for i, leaf in enumerate(leaves) if is_operand(leaf)]

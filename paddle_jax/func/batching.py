@@ -85,7 +85,7 @@ def _unbatched(run, axes):
     )
 
 
-def _spread(name, axes, structure):
+def _broadcast_axes(name, axes, structure):
     """The entry of `axes`, a prefix of a structure, for each leaf of it."""
 
     def is_none(x):
@@ -108,7 +108,7 @@ def _axes_of(given, in_axes, kwargs):
                 f"the function was called with {len(given.args)} positional arguments"
             )
         in_axes = tuple(in_axes)
-    axes = _spread("in_axes", (in_axes, 0), (given.args, kwargs))
+    axes = _broadcast_axes("in_axes", (in_axes, 0), (given.args, kwargs))
     return [_front("in_axes", axes[i], t._raw.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
 
 
@@ -148,5 +148,5 @@ def _out_axes(run, out_axes, n):
         each = [out_axes] * n
     else:
         places = run.rebuild(list(range(n)))
-        each = _spread("out_axes", out_axes, places)
+        each = _broadcast_axes("out_axes", out_axes, places)
     return [_front("out_axes", axis, len(s.shape) + 1) for axis, s in zip(each, run.structs[:n], strict=True)]

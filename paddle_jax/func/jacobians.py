@@ -47,7 +47,9 @@ class _Plan:
         for r in range(len(self.rows)):
             by_place = dict(zip(self.chosen, blocks[r * width : (r + 1) * width], strict=True))
             numbers = (self.argnums,) if isinstance(self.argnums, int) else self.argnums
-            parts = tuple(self.given.part(k, [by_place.get(i) for i in self.given.spans[k]]) for k in numbers)
+            parts = tuple(
+                self.given.replaced(k, [by_place.get(i) for i in self.given.spans[k]]) for k in numbers
+            )
             rows.append(parts[0] if isinstance(self.argnums, int) else parts)
         return jax.tree.unflatten(jax.tree.structure(self.places), rows)
 

@@ -14,7 +14,7 @@ from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
 
 
-def _fresh(tensor):
+def _alias(tensor):
     """The same value as a Tensor of its own, connected to where it came from."""
     return wrap(read_raw(tensor), False) if tensor.stop_gradient else assign(tensor)
 
@@ -46,7 +46,7 @@ class _Run:
         with enable_grad():
             fresh = list(given.tensors)
             for i in chosen:
-                fresh[i] = _fresh(fresh[i])
+                fresh[i] = _alias(fresh[i])
             self.inputs = [fresh[i] for i in chosen]
             self.own = [t for t in self.inputs if t._node is None]
             self.returned = given.call(func, fresh)
@@ -81,7 +81,7 @@ def _shaped(given, argnums, found):
     parts, found = [], iter(found)
     for k in (argnums,) if isinstance(argnums, int) else argnums:
         parts.append(
-            given.part(
+            given.replaced(
                 k,
                 [
                     next(found) if is_inexact(given.tensors[i]) else zeros_like(given.tensors[i])

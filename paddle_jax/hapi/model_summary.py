@@ -76,11 +76,11 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
             if input is not None:
                 model(input)
             else:
-                model(*_made(input_size, dtypes))
+                model(*_create_inputs(input_size, dtypes))
     finally:
         for hook in hooks:
             hook.remove()
-    given = _given(input) if input is not None else [list(size) for size in input_size]
+    given = _shapes_in(input) if input is not None else [list(size) for size in input_size]
     return _table(rows, given)
 
 
@@ -118,7 +118,7 @@ def _known(shape):
     return tuple(1 if length is None or length < 0 else int(length) for length in shape)
 
 
-def _made(sizes, dtypes):
+def _create_inputs(sizes, dtypes):
     dtypes = list(dtypes) if isinstance(dtypes, list | tuple) else [dtypes or "float32"] * len(sizes)
     return [ones(list(size), dtype) for size, dtype in zip(sizes, dtypes, strict=True)]
 
@@ -132,11 +132,13 @@ def _shape(value, other=None):
     return other
 
 
-def _given(value):
+def _shapes_in(value):
     """The shapes of all Tensors in an input."""
     if isinstance(value, dict | list | tuple):
         return [
-            shape for each in (value.values() if isinstance(value, dict) else value) for shape in _given(each)
+            shape
+            for each in (value.values() if isinstance(value, dict) else value)
+            for shape in _shapes_in(each)
         ]
     return [_shape(value)] if isinstance(value, Tensor) else []
 

@@ -16,7 +16,7 @@ from paddle_jax.profiler import probes
 from paddle_jax.profiler.accelerator import Trace
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.profiler_statistic import SortedKeys, _build_table
-from paddle_jax.profiler.recording import Recording, Rows, own, range_of
+from paddle_jax.profiler.recording import Recording, Rows, profiler_event, range_of
 from paddle_jax.profiler.result import ProfilerResult
 from paddle_jax.profiler.timer import benchmark
 
@@ -340,7 +340,7 @@ class Profiler:
             if self.profile_memory:
                 held = live_tensors().nbytes
                 self._memory = held, max(held, self._memory[1])
-                rows.add((own, now, time.perf_counter_ns(), threading.get_ident()))
+                rows.add((profiler_event, now, time.perf_counter_ns(), threading.get_ident()))
             self._step_start = time.perf_counter_ns()
 
     def _finish(self, whole=True):

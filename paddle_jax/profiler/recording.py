@@ -84,7 +84,7 @@ class Recording:
     rows = None
 
 
-def own(start, end, thread):
+def profiler_event(start, end, thread):
     """What the Profiler itself did, apart from noting."""
     return Event("measuring memory", TracerEventType.OperatorInner, start, end, thread, OWN)
 

@@ -236,11 +236,11 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
         )
 
     def merged():
-        from paddle_jax.reader.processes import Several, as_it_is
+        from paddle_jax.reader.processes import ReaderDataset, as_it_is
 
         ahead = max(1, queue_size // len(readers))
         loader = DataLoader(
-            Several(readers, use_pipe),
+            ReaderDataset(readers, use_pipe),
             batch_size=None,
             num_workers=len(readers),
             collate_fn=as_it_is,

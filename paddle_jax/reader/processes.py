@@ -11,7 +11,7 @@ class Sent:
         self.sample, self.failure = sample, failure
 
 
-class Several(IterableDataset):
+class ReaderDataset(IterableDataset):
     """Each worker runs the reader of its own number and gives what is Sent."""
 
     def __init__(self, readers, lists):

@@ -90,10 +90,10 @@ def mel_frequencies(n_mels=64, f_min=0.0, f_max=11025.0, htk=False, dtype="float
         >>> paddle.audio.functional.mel_frequencies(3, 0.0, 800.0).tolist()
         [0.0, 400.0, 800.0]
     """
-    return _made(_mels(n_mels, f_min, f_max, htk), dtype)
+    return _as_tensor(_mels(n_mels, f_min, f_max, htk), dtype)
 
 
-def _made(values, dtype):
+def _as_tensor(values, dtype):
     return to_tensor(np.asarray(values).astype(dtypes.convert(dtype).np))
 
 
@@ -110,7 +110,7 @@ def fft_frequencies(sr, n_fft, dtype="float32"):
         >>> paddle.audio.functional.fft_frequencies(8000, 4).tolist()
         [0.0, 2000.0, 4000.0]
     """
-    return _made(np.linspace(0, sr / 2, 1 + n_fft // 2), dtype)
+    return _as_tensor(np.linspace(0, sr / 2, 1 + n_fft // 2), dtype)
 
 
 def compute_fbank_matrix(
@@ -142,7 +142,7 @@ def compute_fbank_matrix(
         weights *= (2.0 / (edges[2:] - edges[:-2]))[:, None]
     elif isinstance(norm, int | float):
         weights /= np.maximum(np.linalg.norm(weights, norm, axis=-1, keepdims=True), 1e-12)
-    return _made(weights, dtype)
+    return _as_tensor(weights, dtype)
 
 
 def power_to_db(spect, ref_value=1.0, amin=1e-10, top_db=80.0):
@@ -196,4 +196,4 @@ def create_dct(n_mfcc, n_mels, norm="ortho", dtype="float32"):
     if norm == "ortho":
         matrix *= math.sqrt(0.5 / n_mels)
         matrix[:, 0] *= math.sqrt(0.5)
-    return _made(matrix, dtype)
+    return _as_tensor(matrix, dtype)

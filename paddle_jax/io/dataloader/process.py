@@ -65,7 +65,7 @@ class ProcessWorker:
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
         send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
-    def settle(self):
+    def wait_until_set_up(self):
         """Waits until the worker has what it needs.
 
         Raises:
@@ -204,7 +204,7 @@ def crew(count, seed, shared, needs):
         for number in range(count):
             workers.append(ProcessWorker(number, count, seed, shared))
             workers[-1].give(packed)
-        workers[0].settle()  # the others say the same; the first batch need not wait for them
+        workers[0].wait_until_set_up()  # the others say the same; the first batch need not wait for them
     except BaseException as error:
         for worker in workers:
             worker.stop()

@@ -59,7 +59,7 @@ def work(sock):
         _serve(sock)
 
 
-def _settle(setup):
+def _restore_environment(setup):
     """Makes the surroundings those of the program."""
     stay_on_host()
     sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
@@ -71,7 +71,7 @@ def _settle(setup):
 
 
 def _serve(sock):
-    _settle(setup := receive(sock))
+    _restore_environment(setup := receive(sock))
     try:
         dataset, collate_fn, init_fn, settings = receive(sock, private=True)
     except EOFError:

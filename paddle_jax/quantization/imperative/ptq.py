@@ -109,7 +109,7 @@ class ImperativePTQ:
             if leaf and not getattr(layer, "skip_quant", False):
                 layer._quant_config = config = copy.deepcopy(self._quant_config)
                 config.enable_in_act_quantizer = isinstance(layer, tuple(_ROUNDED))
-                config.quant_hook_handle = layer.register_forward_post_hook(_watch)
+                config.quant_hook_handle = layer.register_forward_post_hook(_sample_quantizers)
                 layer._forward_post_hooks.move_to_end(config.quant_hook_handle._hook_id, last=False)
         return model
 
@@ -143,7 +143,7 @@ class ImperativePTQ:
                 put(model, name, _rounding(layer, config))
 
 
-def _watch(layer, inputs, outputs):
+def _sample_quantizers(layer, inputs, outputs):
     """The hook of a watched layer."""
     config = layer._quant_config
     if config.enable_in_act_quantizer:

@@ -48,7 +48,7 @@ class Library:
         jax.ffi.register_ffi_target(
             self.target, jax.ffi.pycapsule(self._open.paddle_jax_call), platform="cpu"
         )
-        rows = [line.split("\t") for line in self._asked("describe").splitlines()]
+        rows = [line.split("\t") for line in self._query("describe").splitlines()]
         self.operators = {
             row[0]: Operator(
                 row[0], _names(row[1]), _names(row[2]), tuple(map(_attribute, _names(row[3]))), row[4]
@@ -56,7 +56,7 @@ class Library:
             for row in rows
         }
 
-    def _asked(self, question, *arguments):
+    def _query(self, question, *arguments):
         answer = getattr(self._open, f"paddle_jax_{question}")(*(a.encode() for a in arguments)).decode()
         if answer.startswith("!"):
             raise ValueError(f"{': '.join([*arguments[:1], question])}: {answer[1:]}")
@@ -71,7 +71,7 @@ class Library:
             raise RuntimeError(f"{operator.name}: it has {many}; set both InferShapeFn and InferDtypeFn")
         shapes, types = ((groups[0][0].shape,), (groups[0][0].dtype.name,)) if plain else ((), ())
         if "s" in operator.has:
-            text = self._asked(
+            text = self._query(
                 "shapes",
                 operator.name,
                 request(groups, attributes, lambda a: " ".join(map(str, (a.ndim, *a.shape)))),
@@ -80,7 +80,7 @@ class Library:
                 tuple(int(n) for n in shape.strip("[]").split(",") if n) for shape in text.split(";")[:-1]
             ]
         if "t" in operator.has:
-            types = self._asked(
+            types = self._query(
                 "types", operator.name, request(groups, attributes, lambda a: str(_code(operator.name, a)))
             ).split(";")[:-1]
         if not len(shapes) == len(types) == len(operator.outputs):

@@ -69,11 +69,11 @@ def parse_op_info(op_name):
         ...
         ValueError: ...
     """
-    operator = _found(op_name, ValueError)[0].operators[op_name]
+    operator = _known_operator(op_name, ValueError)[0].operators[op_name]
     return [*map(bare, operator.inputs)], [name for name, _ in operator.attributes], [*operator.outputs]
 
 
-def _found(name, error):
+def _known_operator(name, error):
     if name not in _known():
         raise error(
             f"the operator {name!r} is not known; load its library with load_op_meta_info_and_register_op"
@@ -92,7 +92,7 @@ def _run_custom_op(name, *args):
     Raises:
         RuntimeError: there is no operator of this name.
     """
-    found = _found(name, RuntimeError)[1](*args)
+    found = _known_operator(name, RuntimeError)[1](*args)
     return found if isinstance(found, list) else [found]
 
 
