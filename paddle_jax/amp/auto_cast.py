@@ -8,6 +8,7 @@ from paddle_jax._core.base.interrupt_safe import AtomicContext
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
+from paddle_jax.device import other_names
 from paddle_jax.nn.layer.convert import convert_tensor
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.norm import (
@@ -296,6 +297,8 @@ def _cast(layer, name, master_grad):
         if param is not None and master_grad:
             param.master_grad = True
 
+
+other_names.amp._auto_cast = staticmethod(auto_cast)
 
 __all__ = [
     "amp_decorate",

@@ -1,7 +1,10 @@
 """What PyTorch has in `torch.cuda`, as Paddle offers it in `paddle.device` and `paddle.cuda`."""
 
 import importlib
+from collections.abc import Callable
+from typing import Any
 
+from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.device_text import Device
 from paddle_jax._core.tensors.place import Place, current, jax_device, parse
 from paddle_jax._core.tensors.random import default_generator
@@ -132,6 +135,7 @@ class nvtx:
     """Names for spans of a program. They are in the recordings of `paddle.profiler`."""
 
     _open: list = []
+    _event_class: type  # paddle_jax.profiler.utils fills it in
 
     @staticmethod
     def range_push(msg):
@@ -142,9 +146,7 @@ class nvtx:
         Example:
             >>> paddle.device.nvtx.range_push("forward"); paddle.device.nvtx.range_pop()
         """
-        from paddle_jax.profiler import RecordEvent
-
-        event = RecordEvent(str(msg))
+        event = nvtx._event_class(str(msg))
         event.begin()
         nvtx._open.append(event)
 
@@ -158,6 +160,8 @@ class nvtx:
 class amp:
     """Mixed precision under PyTorch's names."""
 
+    _auto_cast: Callable[..., Any]  # paddle_jax.amp.auto_cast fills it in
+
     @staticmethod
     def autocast(enabled=True, dtype="float16", cache_enabled=True):
         """Context in which operations compute in a smaller dtype: `paddle.amp.auto_cast`.
@@ -169,10 +173,7 @@ class amp:
             ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).shape
             paddle.Size([2, 2])
         """
-        from paddle_jax._core.base import dtype as dtypes
-        from paddle_jax.amp import auto_cast
-
-        return auto_cast(enable=enabled, dtype=dtypes.convert(dtype).np.name)
+        return amp._auto_cast(enable=enabled, dtype=dtypes.convert(dtype).np.name)
 
 
 amp.autocast_mode = amp

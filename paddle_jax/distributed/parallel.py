@@ -8,6 +8,7 @@ import jax
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.process_group import schedulers, startup_barrier
 from paddle_jax._core.process_group.group_flags import is_single_controller
+from paddle_jax._core.process_group.messages import Channel
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import create_group, default_group
 from paddle_jax.distributed.data_parallel import same_everywhere
@@ -52,8 +53,6 @@ def init_parallel_env(nccl_config=None):
             "was set, or a process that the launcher started has started this one; "
             "set the variables before the first tensor, in each process"
         )
-    from paddle_jax._core.process_group.messages import Channel
-
     Groups.channel = Groups.channel or Channel(
         found.rank, found.coordinator or startup_barrier.coordinator_address()
     )

@@ -291,3 +291,6 @@ def _product(shape):
     for n in shape:
         total *= n
     return total
+
+
+Transform._chain_class = ChainTransform

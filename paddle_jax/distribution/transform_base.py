@@ -32,6 +32,9 @@ class Transform:
     """
 
     _type = Type.INJECTION
+    # the classes of the results of calls; the modules of these classes fill them in
+    _chain_class: type
+    _distribution_class: type
 
     def __init__(self):
         super().__init__()
@@ -48,12 +51,10 @@ class Transform:
             input: Tensor, Distribution or Transform.
         """
         if isinstance(input, Distribution):
-            from paddle_jax.distribution.transformed_distribution import TransformedDistribution
-
-            return TransformedDistribution(input, [self])
-        from paddle_jax.distribution.combined_transforms import ChainTransform
-
-        return ChainTransform([self, input]) if isinstance(input, Transform) else self.forward(input)
+            return self._distribution_class(input, [self])
+        if isinstance(input, Transform):
+            return self._chain_class([self, input])
+        return self.forward(input)
 
     def forward(self, x):
         """The transformed values.

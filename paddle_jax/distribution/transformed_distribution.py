@@ -69,3 +69,6 @@ class TransformedDistribution(Distribution):
             )
             value = x
         return total + sum_rightmost(self._base.log_prob(value), rank - len(self._base.event_shape))
+
+
+Transform._distribution_class = TransformedDistribution

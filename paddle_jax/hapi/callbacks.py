@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+from paddle_jax.distributed.auto_parallel.engine import Engine
 from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.hapi.callback import Callback
 from paddle_jax.hapi.progressbar import ProgressBar
@@ -366,6 +367,9 @@ class LRScheduler(Callback):
         if self.by_step:
             self._step()
 
+
+# Engine is below this module, which it may not import
+Engine._config_callbacks = staticmethod(config_callbacks)
 
 __all__ = [
     "Callback",

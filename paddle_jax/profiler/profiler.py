@@ -18,6 +18,7 @@ from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.profiler_statistic import SortedKeys, _build_table
 from paddle_jax.profiler.recording import Recording, Rows, profiler_event, range_of
 from paddle_jax.profiler.result import ProfilerResult
+from paddle_jax.profiler.timeline import write
 from paddle_jax.profiler.timer import benchmark
 
 __all__ = []
@@ -376,8 +377,6 @@ class Profiler:
         if self.profiler_result is None:
             return
         if format == "json":
-            from paddle_jax.profiler.timeline import write
-
             write(self.profiler_result, pathlib.Path(path).with_suffix(".html"))
         self.profiler_result.save(path, format)
 

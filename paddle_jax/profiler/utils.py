@@ -5,6 +5,7 @@ import functools as ft
 import threading
 import time
 
+from paddle_jax.device import other_names
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.recording import Recording, range_of
 from paddle_jax.profiler.result import read
@@ -87,3 +88,6 @@ def load_profiler_result(filename):
         ['range']
     """
     return read(filename)
+
+
+other_names.nvtx._event_class = RecordEvent

@@ -8,6 +8,7 @@ import random
 import threading
 
 from paddle_jax.io import DataLoader
+from paddle_jax.reader.processes import ReaderDataset, as_it_is
 
 __all__ = []
 
@@ -236,8 +237,6 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
         )
 
     def merged():
-        from paddle_jax.reader.processes import ReaderDataset, as_it_is
-
         ahead = max(1, queue_size // len(readers))
         loader = DataLoader(
             ReaderDataset(readers, use_pipe),

@@ -142,11 +142,6 @@ class SparseTensor(Tensor):
         """All elements, zeros included, as a NumPy array."""
         return self.to_dense().numpy()
 
-    def __matmul__(self, other):
-        from paddle_jax.sparse.binary import matmul
-
-        return matmul(self, other)
-
     def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
         raise NotImplementedError

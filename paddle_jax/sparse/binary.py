@@ -6,7 +6,8 @@ import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax.sparse.base import SparseTensor
-from paddle_jax.sparse.pattern import coordinates, flat, joined, like, need_exact, need_sparse
+from paddle_jax.sparse.coordinates import coordinates, flat, joined
+from paddle_jax.sparse.pattern import like, need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather, gather_nd
@@ -278,3 +279,11 @@ def masked_matmul(x, y, mask, name=None):
         )
     rows, cols = (to_tensor(p) for p in coordinates(mask))
     return with_values(mask, (gather(x, rows) * gather(y.t(), cols)).sum(-1))
+
+
+def _matmul_operator(self, other):
+    return matmul(self, other)
+
+
+_matmul_operator.__name__, _matmul_operator.__qualname__ = "__matmul__", "SparseTensor.__matmul__"
+SparseTensor.__matmul__ = _matmul_operator

@@ -5,6 +5,7 @@ import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
+from paddle_jax.sparse.coordinates import coordinates, host_integers
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.manipulation import unsqueeze
@@ -73,20 +74,10 @@ class SparseCooTensor(SparseTensor):
         """Itself."""
         return self
 
-    def to_sparse_csr(self):
-        """The same by rows; equal coordinates are added up.
-
-        Raises:
-            ValueError: the Tensor has not two or three axes, all with coordinates.
-        """
-        from paddle_jax.sparse.pattern import by_rows, coordinates, joined
-
-        if self.ndim not in (2, 3) or self.dense_dim():
-            raise ValueError(
-                f"to_sparse_csr: got shape {list(self.shape)}, {self.sparse_dim()} axes with "
-                "coordinates; all of two or three need them"
-            )
-        return by_rows(*joined(coordinates(self), self._values, self.shape), self.shape, self._indices.dtype)
+    def _host_coordinates(self, name):
+        """See `sparse.coordinates.coordinates`."""
+        places = host_integers(self._indices, name)
+        return places if places.ndim == 2 else places.reshape(-1, 1)
 
     def detach(self):
         """The same without gradients."""
@@ -156,8 +147,6 @@ def coalesce(x, name=None):
     """
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"coalesce: x: got {type(x).__name__}; give a SparseCooTensor")
-    from paddle_jax.sparse.pattern import coordinates
-
     kept, place = np.unique(
         coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1, return_inverse=True
     )

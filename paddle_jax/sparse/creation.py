@@ -5,8 +5,8 @@ import numpy as np
 from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import sparse_coo_tensor as sparse_coo_tensor
+from paddle_jax.sparse.csr import by_rows
 from paddle_jax.sparse.csr import sparse_csr_tensor as sparse_csr_tensor
-from paddle_jax.sparse.pattern import by_rows
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather_nd
 

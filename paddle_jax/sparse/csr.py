@@ -1,8 +1,11 @@
 """A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
 
+import numpy as np
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.coo import SparseCooTensor
+from paddle_jax.sparse.coordinates import coordinates, host_integers, joined
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 
@@ -57,8 +60,6 @@ class SparseCsrTensor(SparseTensor):
         Args:
             sparse_dim: number of axes, those of this Tensor.
         """
-        from paddle_jax.sparse.pattern import coordinates
-
         if sparse_dim != self.ndim:
             raise ValueError(
                 f"to_sparse_coo: sparse_dim: got {sparse_dim}; "
@@ -71,6 +72,16 @@ class SparseCsrTensor(SparseTensor):
     def to_sparse_csr(self):
         """Itself."""
         return self
+
+    def _host_coordinates(self, name):
+        """See `sparse.coordinates.coordinates`."""
+        starts, columns = host_integers(self._crows, name), host_integers(self._cols, name)
+        rows = self.shape[-2]
+        counts = np.diff(starts.reshape(-1, rows + 1), axis=1).reshape(-1)
+        row = np.repeat(np.arange(len(counts)), counts)
+        if self.ndim == 2:
+            return np.stack([row, columns])
+        return np.stack([row // rows, row % rows, columns])
 
     def to_dense(self):
         """All elements, zeros included, as a Tensor."""
@@ -131,3 +142,32 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
         values = values.detach()
         values.stop_gradient = stop_gradient
     return SparseCsrTensor(crows, cols, values, shape)
+
+
+def by_rows(places, values, shape, kind="int64"):
+    """A SparseCsrTensor from sorted coordinates."""
+    rows = shape[-2]
+    batches = shape[0] if len(shape) == 3 else 1
+    row = places[0] if len(shape) == 2 else places[0] * rows + places[1]
+    counts = np.bincount(row, minlength=batches * rows).reshape(batches, rows)
+    starts = np.concatenate([np.zeros((batches, 1), np.int64), np.cumsum(counts, 1)], 1).reshape(-1)
+    return SparseCsrTensor(to_tensor(starts).astype(kind), to_tensor(places[-1]).astype(kind), values, shape)
+
+
+def _coo_to_csr(self):
+    """The same by rows; equal coordinates are added up.
+
+    Raises:
+        ValueError: the Tensor has not two or three axes, all with coordinates.
+    """
+    if self.ndim not in (2, 3) or self.dense_dim():
+        raise ValueError(
+            f"to_sparse_csr: got shape {list(self.shape)}, {self.sparse_dim()} axes with "
+            "coordinates; all of two or three need them"
+        )
+    return by_rows(*joined(coordinates(self), self._values, self.shape), self.shape, self._indices.dtype)
+
+
+# attached here, since its result is a class of this module
+_coo_to_csr.__name__, _coo_to_csr.__qualname__ = "to_sparse_csr", "SparseCooTensor.to_sparse_csr"
+SparseCooTensor.to_sparse_csr = _coo_to_csr

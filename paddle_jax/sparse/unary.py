@@ -5,8 +5,9 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import coalesce as coalesce
+from paddle_jax.sparse.coordinates import coordinates, joined
 from paddle_jax.sparse.csr import SparseCsrTensor
-from paddle_jax.sparse.pattern import coordinates, joined, like, need_sparse
+from paddle_jax.sparse.pattern import like, need_sparse
 from paddle_jax.tensor import logic, math, ops
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather

@@ -5,6 +5,8 @@ import importlib.util
 from paddle_jax.audio.backends import backend, soundfile_backend, wave_backend
 
 _BACKENDS = {"soundfile": soundfile_backend, "wave_backend": wave_backend}
+# the modules whose `info`, `load` and `save` are those of the chosen backend; paddle_jax.audio adds itself
+_FRONTS = [backend]
 
 __all__ = ["get_current_backend", "list_available_backends", "set_backend"]
 
@@ -28,9 +30,8 @@ def get_current_backend():
         >>> paddle.audio.backends.get_current_backend()
         'wave_backend'
     """
-    from paddle_jax import audio
-
-    return next((name for name, module in _BACKENDS.items() if audio.load is module.load), "wave_backend")
+    load = _FRONTS[-1].load
+    return next((name for name, module in _BACKENDS.items() if load is module.load), "wave_backend")
 
 
 def set_backend(backend_name):
@@ -51,8 +52,11 @@ def set_backend(backend_name):
         raise NotImplementedError(
             f"set_backend: backend_name: got {backend_name!r}; available are {available}"
         )
-    from paddle_jax import audio
-
     for name in ("info", "load", "save"):
-        for module in (backend, audio):
+        for module in _FRONTS:
             setattr(module, name, getattr(_BACKENDS[backend_name], name))
+
+
+def _load_file(path):
+    """What `paddle.audio.load` returns: (sound, sample rate)."""
+    return _FRONTS[-1].load(path)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from paddle_jax.audio.backends.init_backend import _load_file
 from paddle_jax.audio.features import MFCC, LogMelSpectrogram, MelSpectrogram, Spectrogram
 from paddle_jax.dataset import common
 from paddle_jax.io import Dataset
@@ -56,9 +57,7 @@ class AudioClassificationDataset(Dataset):
         )
 
     def __getitem__(self, idx):
-        from paddle_jax import audio  # its load is that of the backend that is set
-
-        sound, self.sample_rate = audio.load(self.files[idx])
+        sound, self.sample_rate = _load_file(self.files[idx])
         sound = sound.squeeze(0) if sound.ndim == 2 else sound
         layer = feat_funcs[self.feat_type]
         if layer is not None:

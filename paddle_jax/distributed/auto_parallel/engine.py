@@ -1,6 +1,8 @@
 """`Engine`: training, evaluation and prediction of a model on the devices of a mesh, by one object."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +51,8 @@ class Engine:
         >>> history["loss"][1] < history["loss"][0]
         True
     """
+
+    _config_callbacks: Callable[..., Any]  # paddle_jax.hapi.callbacks fills it in
 
     def __init__(self, model=None, loss=None, optimizer=None, metrics=None, cluster=None, strategy=None):
         metrics = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
@@ -111,12 +115,10 @@ class Engine:
         Raises:
             RuntimeError: there is no loss or no optimizer.
         """
-        from paddle_jax.hapi.callbacks import config_callbacks
-
         self.to_mode("train")
         batches = self.dataloader(train_data, batch_size, drop_last=True, collate_fn=collate_fn)
         steps = steps_per_epoch or _length(train_data, batch_size)
-        chosen = config_callbacks(
+        chosen = self._config_callbacks(
             callbacks,
             model=self,
             batch_size=batch_size,
@@ -211,14 +213,12 @@ class Engine:
         )
 
     def _whole(self, mode, data, split, batch_size, steps, log_freq, collate_fn, callbacks, verbose):
-        from paddle_jax.hapi.callbacks import config_callbacks
-
         self.to_mode(mode)
         batches, count = (
             self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn),
             steps or _length(data, batch_size),
         )
-        chosen = config_callbacks(
+        chosen = self._config_callbacks(
             callbacks,
             model=self,
             batch_size=batch_size,

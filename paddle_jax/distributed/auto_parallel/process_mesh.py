@@ -9,6 +9,7 @@ from jax.sharding import Mesh
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax.distributed.communication.mesh_groups import group_along
 from paddle_jax.distributed.parallel import get_rank
 
 
@@ -161,8 +162,6 @@ class ProcessMesh:
             AssertionError: `init_parallel_env` was not called. ValueError: there is no such dimension, or
                 none is named and there are several.
         """
-        from paddle_jax.distributed.communication.mesh_groups import group_along
-
         return group_along(self, dim_name)
 
     def get_rank_by_dim_and_process_id(self, dim, process_id):

@@ -1,4 +1,4 @@
-"""`load_state_dict`."""
+"""`load_state_dict` and `load_merged_state_dict`."""
 
 import zlib
 from pathlib import Path
@@ -13,6 +13,7 @@ from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.save_state_dict import wait
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
+from paddle_jax.tensor.creation import zeros
 
 
 def load_state_dict(
@@ -78,6 +79,37 @@ def load_state_dict(
         found.append((tensor_of(tensor), _read(Path(path), name, saved[name], tensor, checked)))
     for tensor, array in found:
         tensor._rebind(array)
+
+
+def load_merged_state_dict(
+    path, prefix=None, unique_id=None, offload=False, aoa_config=None, safetensors=False
+):
+    """Loads all Tensors of a checkpoint that `save_state_dict` has written, each whole on one device.
+
+    Args:
+        path: str, the folder.
+        prefix: str, only names that begin with it.
+        unique_id: int, the number of the checkpoint. Default: the last.
+        offload, safetensors: accepted for compatibility.
+        aoa_config: only None.
+    Returns:
+        dict of Tensors.
+    Raises:
+        FileNotFoundError, ValueError: as `load_state_dict`.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2]), "n": {"b": paddle.zeros([1])}}, folder)
+        >>> sorted(paddle.distributed.load_merged_state_dict(folder))
+        ['n.b', 'w']
+    """
+    wait()
+    saved = {
+        name: entry for name, entry in described(path, unique_id).items() if name.startswith(prefix or "")
+    }
+    state = {name: zeros(entry["shape"], entry["dtype"]) for name, entry in saved.items()}
+    load_state_dict(state, path, unique_id=unique_id, aoa_config=aoa_config)
+    return state
 
 
 def _read(folder, name, entry, tensor, checked):

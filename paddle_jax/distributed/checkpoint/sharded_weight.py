@@ -6,7 +6,6 @@ import numpy as np
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.nn.layer.registrations import Registered
-from paddle_jax.tensor.creation import zeros
 
 
 class ShardedWeight:
@@ -128,41 +127,6 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
             shape = tuple(tensor.shape)
             found[key] = ShardedWeight(key, tensor, shape, shape, (0,) * len(shape))
     return found
-
-
-def load_merged_state_dict(
-    path, prefix=None, unique_id=None, offload=False, aoa_config=None, safetensors=False
-):
-    """Loads all Tensors of a checkpoint that `save_state_dict` has written, each whole on one device.
-
-    Args:
-        path: str, the folder.
-        prefix: str, only names that begin with it.
-        unique_id: int, the number of the checkpoint. Default: the last.
-        offload, safetensors: accepted for compatibility.
-        aoa_config: only None.
-    Returns:
-        dict of Tensors.
-    Raises:
-        FileNotFoundError, ValueError: as `load_state_dict`.
-    Example:
-        >>> import tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2]), "n": {"b": paddle.zeros([1])}}, folder)
-        >>> sorted(paddle.distributed.load_merged_state_dict(folder))
-        ['n.b', 'w']
-    """
-    from paddle_jax.distributed.checkpoint.load_state_dict import load_state_dict
-    from paddle_jax.distributed.checkpoint.metadata import described
-    from paddle_jax.distributed.checkpoint.save_state_dict import wait
-
-    wait()
-    saved = {
-        name: entry for name, entry in described(path, unique_id).items() if name.startswith(prefix or "")
-    }
-    state = {name: zeros(entry["shape"], entry["dtype"]) for name, entry in saved.items()}
-    load_state_dict(state, path, unique_id=unique_id, aoa_config=aoa_config)
-    return state
 
 
 def whole_shape(value):

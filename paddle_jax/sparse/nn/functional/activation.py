@@ -4,8 +4,9 @@ import numpy as np
 
 from paddle_jax.geometric.pooling import pooled
 from paddle_jax.nn.functional import activation as dense
+from paddle_jax.sparse.coordinates import coordinates, flat
 from paddle_jax.sparse.csr import SparseCsrTensor
-from paddle_jax.sparse.pattern import coordinates, flat, need_exact, need_sparse
+from paddle_jax.sparse.pattern import need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather

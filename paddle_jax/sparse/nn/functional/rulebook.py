@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_jax.sparse.pattern import coordinates
+from paddle_jax.sparse.coordinates import coordinates
 
 _TABLE = 1 << 26  # cells up to which numbers are looked up in a table; beyond it they are sorted
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from paddle_jax.sparse.binary import matmul
-from paddle_jax.sparse.csr import SparseCsrTensor
+from paddle_jax.sparse.coordinates import coordinates
+from paddle_jax.sparse.csr import SparseCsrTensor, by_rows
 from paddle_jax.sparse.nn.functional.activation import softmax
-from paddle_jax.sparse.pattern import by_rows, coordinates
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather_nd
 
