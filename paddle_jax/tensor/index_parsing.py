@@ -3,6 +3,7 @@ is refused here."""
 
 import functools as ft
 import numbers
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -364,15 +365,19 @@ def _add_recorded_mask(found, mask, axis, shape):
     return mask.ndim
 
 
+class Joining:
+    """The operation that joins starts which are Tensors; `tensor.joining`, which is above, fills it in."""
+
+    stack: Callable[..., Tensor]
+
+
 def starts_of(found):
     """Where integers and slices of an index start, as one int32 operand, int64 for long axes."""
     dtype = found.dtype
     if has_lengths(found.starts):
         return local.ctx.frame.tensor_of(list(found.starts), dtype)
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
-        from paddle_jax.tensor.joining import stack
-
-        return stack(
+        return Joining.stack(
             [
                 s.astype(dtype.name) if isinstance(s, Tensor) else wrap(jnp.asarray(s, dtype))
                 for s in found.starts

@@ -11,6 +11,7 @@ from paddle_jax._core.lazy.lengths import extreme, has_lengths
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import instead, ints, one_axis
+from paddle_jax.tensor.index_parsing import Joining
 from paddle_jax.tensor.indexing import link_rows
 from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.reorder import atleast_1d, atleast_2d, atleast_3d
@@ -113,6 +114,9 @@ def stack(x, axis=0, name=None):
     _nonempty("stack", x)
     _same_dtype("stack", x)
     return jnp.stack(x, one_axis("stack", axis, x[0].ndim + 1))
+
+
+Joining.stack = stack
 
 
 @known_as(code="shapes:split_at")

@@ -30,9 +30,10 @@ def _trained(place):
 
 
 def _steps(place):
-    from paddle_jax import jit, nn, optimizer
-    from paddle_jax.device import device
-    from paddle_jax.tensor.random import randn
+    # these packages import `utils`, and only a check needs them
+    from paddle_jax import jit, nn, optimizer  # lazy: import time
+    from paddle_jax.device import device  # lazy: import time
+    from paddle_jax.tensor.random import randn  # lazy: import time
 
     with device(place):
         net = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 1))

@@ -27,7 +27,7 @@ def __getattr__(name):
         return find_cuda_home()
     if name == "BuildExtension":
         _need_setuptools()
-        from paddle_jax.utils.cpp_extension.build import BuildExtension
+        from paddle_jax.utils.cpp_extension.build import BuildExtension  # lazy: setuptools is optional
 
         return BuildExtension
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -130,7 +130,7 @@ def setup(**attr):
     _need_setuptools()
     import setuptools
 
-    from paddle_jax.utils.cpp_extension.build import BuildExtension
+    from paddle_jax.utils.cpp_extension.build import BuildExtension  # lazy: setuptools is optional
 
     modules = attr.get("ext_modules")
     modules = list(modules) if isinstance(modules, list | tuple) else [modules]
