@@ -243,13 +243,11 @@ def _compiled(static, args, kwargs, ops, layouts):
     with swapped_attributes(local.ctx.frame, executor=_named(ops, layouts)):
         program, inputs = static._capture(args, kwargs)
     tensors = program._tensors(inputs)
-    operands, numbers = [_operand(t) for t in tensors], [get() for get in program.getters]
-    donated = () if program.differentiable else tuple(program.donated)
-    return (
-        tensors,
-        operands,
-        jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile(),
-    )
+    operands = [_operand(t) for t in tensors]
+    numbers = [get() for get in program.numbers.getters]
+    donated = () if program.differentiable else tuple(program.direct.donated)
+    function = jax.jit(program._call_captured, donate_argnums=donated)
+    return tensors, operands, function.lower(*operands, *numbers).compile()
 
 
 def _operand(tensor):
