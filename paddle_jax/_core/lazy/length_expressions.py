@@ -348,15 +348,16 @@ def _bounds_of_sum(node: tuple) -> Bounds:
 
 
 def _bounds_of_choice(kind: str, one: Bounds, other: Bounds) -> Bounds:
-    lows = [one[0], other[0]]
-    highs = [one[1], other[1]]
+    known_lows = [low for low in (one[0], other[0]) if low is not None]
+    known_highs = [high for high in (one[1], other[1]) if high is not None]
+    # the bounds that hold for either of the two
+    low = min(known_lows) if len(known_lows) == 2 else None
+    high = max(known_highs) if len(known_highs) == 2 else None
     if kind == "min":
-        known = [high for high in highs if high is not None]
-        return None if None in lows else min(lows), min(known) if known else None
+        return low, min(known_highs, default=None)
     if kind == "max":
-        known = [low for low in lows if low is not None]
-        return max(known) if known else None, None if None in highs else max(highs)
-    return None if None in lows else min(lows), None if None in highs else max(highs)
+        return max(known_lows, default=None), high
+    return low, high
 
 
 # values -----------------------------------------------------------------------------------------------------

@@ -323,10 +323,11 @@ def select(answer: Any, yes: Any, no: Any) -> Any:
     if not isinstance(answer, LengthBool):
         return yes if answer else no
     choices = zip(answer.pair, values_of(yes), values_of(no), strict=True)
-    pair = tuple([a if one else b for one, a, b in choices])
+    first, second = [a if one else b for one, a, b in choices]
     if isinstance(yes, float) or isinstance(no, float):
-        pair = tuple(map(float, pair))
-    return number(pair, ex.select(answer.node, expression_of(yes), expression_of(no)))
+        first = float(first)
+        second = float(second)
+    return number((first, second), ex.select(answer.node, expression_of(yes), expression_of(no)))
 
 
 def _and(self: Any, other: Any) -> Any:

@@ -29,7 +29,7 @@ def _measure_counts() -> tuple[int, int]:
 _IN_LIST, _IN_SLOT = _measure_counts()
 
 
-def is_unreferenced(leaves: list, index: int, holders: int = 0) -> bool:
+def is_unreferenced(leaves: Sequence[Any], index: int, holders: int = 0) -> bool:
     """Whether nobody but the segment holds a leaf and its array.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, compute_dtype, rule
 
 # Multiplications up to which OpenBLAS uses one thread. On a busy machine waiting for the second one costs
 # milliseconds: a product of 512 x 512 matrices took 1.6 ms at best and 70 ms in the median, in parts of this
@@ -56,9 +56,9 @@ def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
 def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
     a, b, shape, dtype = ins[0].shape, ins[1].shape, outs[0].shape, outs[0].dtype
-    inner = wide(dtype)
+    inner = compute_dtype(dtype)
     for operand in ins[:2]:
-        inner = np.result_type(inner, wide(operand.dtype)) if dtype.kind in "fVc" else inner
+        inner = np.result_type(inner, compute_dtype(operand.dtype)) if dtype.kind in "fVc" else inner
     left_free = [k for k in range(len(a)) if k not in left and k not in left_batch]
     right_free = [k for k in range(len(b)) if k not in right and k not in right_batch]
     a_order, b_order = (*left_batch, *left_free, *left), (*right_batch, *right, *right_free)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.numpy_backend.contraction import stacked_matmul
-from paddle_jax._core.numpy_backend.layout import placed
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
+from paddle_jax._core.numpy_backend.layout import padding_slices
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, compute_dtype, rule
 
 _WINDOWS = 1 << 23  # bytes of windows at a time
 _LARGEST = 1 << 27  # bytes of windows of one example
@@ -21,7 +21,7 @@ _LARGEST = 1 << 27  # bytes of windows of one example
 def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
     dims, groups = params["dimension_numbers"], params["feature_group_count"]
     dtype = outs[0].dtype
-    inner = wide(dtype)
+    inner = compute_dtype(dtype)
     if dtype.kind not in "fVc":
         raise Refusal("convolution of integers is compiled")
     strides, padding = params["window_strides"], params["padding"]
@@ -59,7 +59,7 @@ def _padded(x: np.ndarray, padding: Sequence[Any], spread: Any) -> Any:
     """x [n, c, ...] with its elements `spread` apart and zeros around; negative padding cuts off."""
     if all(p == (0, 0) for p in map(tuple, padding)) and all(s == 1 for s in spread):
         return x
-    shape, target, source = placed(x.shape, [(0, 0), (0, 0), *padding], [1, 1, *spread])
+    shape, target, source = padding_slices(x.shape, [(0, 0), (0, 0), *padding], [1, 1, *spread])
     y = np.zeros(shape, x.dtype)
     y[target] = x[source]
     return y
@@ -108,34 +108,40 @@ def _product(
 
 
 class _Taps:
-    """The elements of a kernel and what each meets. Images are [n, groups, channels, ...] here, weights
-    [groups, rows, channels, elements], results [n, groups, rows, positions].
+    """The elements of a convolution's kernel, and the part of the image that each meets.
 
-    places: for each element, in order, the slices of the padded image that it meets. single: whether products
-    of numbers do for products of matrices.
+    Images are [n, groups, channels, ...] here, weights [groups, rows, channels, elements], results
+    [n, groups, rows, positions].
+
+    Attributes:
+        slices: for each element, in order, the slices of the padded image that it meets.
+        is_elementwise: bool, whether products of numbers suffice in place of products of matrices.
     """
 
     def __init__(self, params: Params, ins: Avals, out: Any) -> None:
-        plan, shapes = params["plan"], params["shapes"]
+        plan = params["plan"]
+        shapes = params["shapes"]
         (n, c, *self.sizes), (o, i, *self.window) = shapes.x, shapes.weight
         if out.dtype.kind not in "fVc" or any(p < 0 for pair in plan.pads for p in pair):
             raise Refusal("a convolution of integers, or with padding that cuts off, is compiled")
-        self.plan, self.dtype, self.inner, self.shape = plan, out.dtype, wide(out.dtype), out.shape
-        groups, self.elements = plan.groups, math.prod(self.window)
-        self.image, self.result, self.weight = (
-            (n, groups, i),
-            (n, groups, o // groups),
-            (groups, o // groups, i),
-        )
-        self.single = i == 1
-        if c * self.elements * math.prod(plan.out) * self.inner.itemsize > _LARGEST:
+        self.plan = plan
+        self.dtype = out.dtype
+        self.compute_dtype = compute_dtype(out.dtype)
+        self.shape = out.shape
+        groups = plan.groups
+        self.elements = math.prod(self.window)
+        self.image = n, groups, i
+        self.result = n, groups, o // groups
+        self.weight = groups, o // groups, i
+        self.is_elementwise = i == 1
+        if c * self.elements * math.prod(plan.out) * self.compute_dtype.itemsize > _LARGEST:
             raise Refusal(
                 "a convolution that needs more than 128 MB for the windows of one example is compiled"
             )
         self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
         self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
         spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
-        self.places = [
+        self.slices = [
             tuple(
                 slice(k * d, k * d + span, s)
                 for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True)
@@ -143,37 +149,37 @@ class _Taps:
             for at in np.ndindex(*self.window)
         ]
 
-    def widened(self, x: np.ndarray) -> Any:
-        return x.astype(self.inner, copy=False)
+    def widen(self, x: np.ndarray) -> Any:
+        return x.astype(self.compute_dtype, copy=False)
 
     def images(self, x: np.ndarray) -> Any:
         """x with its padding."""
-        x = self.widened(x)
+        x = self.widen(x)
         if any(map(any, self.plan.pads)):
             padded = np.zeros((*x.shape[:2], *self.padded), x.dtype)
             padded[(..., *self.inside)] = x
             x = padded
         return x.reshape(*self.image, *self.padded)
 
-    def met(self, image: np.ndarray) -> Any:
-        """What each element meets: [n, groups, channels, positions]."""
-        return (image[(..., *place)].reshape(*self.image, -1) for place in self.places)
+    def per_element(self, image: np.ndarray) -> Any:
+        """The part of the image that each element of the kernel meets: [n, groups, channels, positions]."""
+        return (image[(..., *place)].reshape(*self.image, -1) for place in self.slices)
 
     def windows(self, image: np.ndarray) -> Any:
-        """What all meet: [groups, channels, elements, n, positions]."""
+        """The parts of the image that all elements meet: [groups, channels, elements, n, positions]."""
         n, groups, channels = self.image
         out = np.empty((groups, channels, self.elements, n, math.prod(self.plan.out)), image.dtype)
-        for k, x in enumerate(self.met(image)):
+        for k, x in enumerate(self.per_element(image)):
             out[:, :, k] = x.transpose(1, 2, 0, 3)
         return out
 
     def weights(self, w: np.ndarray) -> Any:
-        return self.widened(w).reshape(*self.weight, -1)
+        return self.widen(w).reshape(*self.weight, -1)
 
     def results(self, g: np.ndarray) -> Any:
-        return self.widened(g).reshape(*self.result, -1)
+        return self.widen(g).reshape(*self.result, -1)
 
-    def done(self, x: np.ndarray) -> Any:
+    def finish(self, x: np.ndarray) -> Any:
         return x.reshape(self.shape).astype(self.dtype, copy=False)
 
 
@@ -184,25 +190,25 @@ def _result(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def by_elements(x: np.ndarray, w: np.ndarray) -> Any:
         w, y = taps.weights(w), 0
-        for k, met in enumerate(taps.met(taps.images(x))):
-            y = y + met * w[:, :, 0, k, None]
-        return taps.done(y)
+        for k, part in enumerate(taps.per_element(taps.images(x))):
+            y = y + part * w[:, :, 0, k, None]
+        return taps.finish(y)
 
     def by_windows(x: np.ndarray, w: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, taps.weight[2] * taps.elements, -1)
         y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
-        return taps.done(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
+        return taps.finish(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
 
-    return by_elements if taps.single else by_windows
+    return by_elements if taps.is_elementwise else by_windows
 
 
 @rule("convolution_image")
 def _image(params: Params, ins: Avals, outs: Avals) -> Run:
     taps = _Taps(params, ins, outs[0])
 
-    def met(g: np.ndarray, w: np.ndarray) -> Any:
-        """What each element adds up to what it meets."""
-        if taps.single and taps.weight[1] == 1:
+    def contributions(g: np.ndarray, w: np.ndarray) -> Any:
+        """The contribution of each element of the kernel to the image."""
+        if taps.is_elementwise and taps.weight[1] == 1:
             return (g * w[:, :, 0, k, None] for k in range(taps.elements))
         transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, taps.weight[1])
         products = stacked_matmul(transposed, g).reshape(*taps.image[:2], taps.elements, taps.weight[2], -1)
@@ -211,9 +217,9 @@ def _image(params: Params, ins: Avals, outs: Avals) -> Run:
     def run(g: np.ndarray, w: np.ndarray) -> Any:
         g = taps.results(g)
         image = np.zeros((*taps.image, *taps.padded), g.dtype)
-        for place, part in zip(taps.places, met(g, taps.weights(w)), strict=True):
+        for place, part in zip(taps.slices, contributions(g, taps.weights(w)), strict=True):
             image[(..., *place)] += part.reshape(*taps.image, *taps.plan.out)
-        return taps.done(image[(..., *taps.inside)])
+        return taps.finish(image[(..., *taps.inside)])
 
     return run
 
@@ -225,13 +231,13 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def by_elements(g: np.ndarray, x: np.ndarray) -> Any:
         g = taps.results(g)
-        return taps.done(
-            np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1)
+        return taps.finish(
+            np.stack([np.einsum("ngrp,ngcp->gr", g, part) for part in taps.per_element(taps.images(x))], -1)
         )
 
     def by_windows(g: np.ndarray, x: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
-        return taps.done(stacked_matmul(rows, columns.swapaxes(1, 2)))
+        return taps.finish(stacked_matmul(rows, columns.swapaxes(1, 2)))
 
-    return by_elements if taps.single else by_windows
+    return by_elements if taps.is_elementwise else by_windows

@@ -14,11 +14,11 @@ from paddle_jax._core.numpy_backend.rules import (
     Params,
     Refusal,
     Run,
-    always,
-    in_wide,
+    compute_dtype,
+    define_rule,
+    in_compute_dtype,
     rule,
     size_of,
-    wide,
 )
 
 _LARGE = 1 << 15  # elements
@@ -60,7 +60,7 @@ ELEMENTARY = {
     "sqrt": np.sqrt,
 }
 for _name, _ufunc in PLAIN.items():
-    always(_ufunc, _name)
+    define_rule(_ufunc, _name)
 
 
 def _elementary(name: str, ufunc: Any) -> None:
@@ -68,7 +68,7 @@ def _elementary(name: str, ufunc: Any) -> None:
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         if outs[0].dtype.kind == "c":
             return complex_function(name, ufunc, outs[0].dtype)
-        return in_wide(ufunc, ins, outs[0])
+        return in_compute_dtype(ufunc, ins, outs[0])
 
 
 for _name, _ufunc in ELEMENTARY.items():
@@ -93,7 +93,7 @@ def _identity(params: Params, ins: Avals, outs: Avals) -> Run:
     return (lambda x: (x,)) if multiple else (lambda x: x)
 
 
-always(lambda *operands: operands, "optimization_barrier")
+define_rule(lambda *operands: operands, "optimization_barrier")
 
 
 @rule("mul")
@@ -184,18 +184,18 @@ def _sign(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("rsqrt")
 def _rsqrt(params: Params, ins: Avals, outs: Avals) -> Run:
-    one = np.ones((), wide(outs[0].dtype))
+    one = np.ones((), compute_dtype(outs[0].dtype))
     if outs[0].dtype.kind == "c":
         return complex_function("rsqrt", lambda x: 1 / np.sqrt(x), outs[0].dtype)
-    return in_wide(lambda x: one / np.sqrt(x), ins, outs[0])
+    return in_compute_dtype(lambda x: one / np.sqrt(x), ins, outs[0])
 
 
 @rule("logistic")
 def _logistic(params: Params, ins: Avals, outs: Avals) -> Run:
     if outs[0].dtype == np.float16:  # XLA rounds each step, and exp(-x) overflows
         return lambda x: np.float16(1) / (np.float16(1) + np.exp(-x))
-    one = np.ones((), wide(outs[0].dtype))
-    return in_wide(lambda x: one / (one + np.exp(-x)), ins, outs[0])
+    one = np.ones((), compute_dtype(outs[0].dtype))
+    return in_compute_dtype(lambda x: one / (one + np.exp(-x)), ins, outs[0])
 
 
 @rule("integer_pow")
@@ -205,7 +205,7 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
         return lambda x: x * x
     if y == 0:
         return lambda x: np.ones(outs[0].shape, dtype)
-    one = np.ones((), wide(outs[0].dtype))
+    one = np.ones((), compute_dtype(outs[0].dtype))
 
     def power(x: np.ndarray) -> Any:
         product, n = None, abs(y)
@@ -217,7 +217,7 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
                 x = x * x
         return one / product if y < 0 else product
 
-    return in_wide(power, ins, outs[0])
+    return in_compute_dtype(power, ins, outs[0])
 
 
 @rule("pow")
@@ -229,7 +229,7 @@ def _pow(params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal("pow of complex numbers is compiled")  # infinities and zeros differ
     if ins[1].dtype.kind in "iu":
         return lambda x, y: np.power(x.astype(np.float64), y).astype(dtype)
-    return in_wide(np.power, ins, outs[0])
+    return in_compute_dtype(np.power, ins, outs[0])
 
 
 @rule("round")
@@ -247,10 +247,10 @@ def _round(params: Params, ins: Avals, outs: Avals) -> Run:
     return away_from_zero
 
 
-always(lambda low, x, high: np.minimum(np.maximum(x, low), high), "clamp")
+define_rule(lambda low, x, high: np.minimum(np.maximum(x, low), high), "clamp")
 
 
-always(lambda x, y: np.where(x == y, y, np.nextafter(x, y)), "nextafter")
+define_rule(lambda x, y: np.where(x == y, y, np.nextafter(x, y)), "nextafter")
 
 
 def _blend(dtype: np.dtype) -> Any:
@@ -302,5 +302,5 @@ def _div(params: Params, ins: Avals, outs: Avals) -> Run:
 def _rem(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind in "fV":
-        return in_wide(np.fmod, ins, outs[0])
+        return in_compute_dtype(np.fmod, ins, outs[0])
     return lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, dtype.type(1), y)))

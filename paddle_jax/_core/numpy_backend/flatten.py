@@ -73,7 +73,7 @@ class Flat:
 
 def flatten(closed: Any) -> Flat:
     """The equations of a closed jaxpr that its results need."""
-    jaxpr, consts = opened(closed)
+    jaxpr, consts = open_jaxpr(closed)
     if jaxpr.effects:
         raise Refusal(f"effects: {', '.join(sorted(map(str, jaxpr.effects)))}")
     flat = Flat()
@@ -85,7 +85,7 @@ def flatten(closed: Any) -> Flat:
     return flat
 
 
-def opened(closed: Any) -> tuple[Any, Any]:
+def open_jaxpr(closed: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) of a jaxpr, closed or not."""
     inner = getattr(closed, "jaxpr", None)
     return (closed, ()) if inner is None or not hasattr(closed, "consts") else (inner, closed.consts)
@@ -121,7 +121,7 @@ def _callee(equation: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) that a call runs; a call whose parameters do not match its operands is refused."""
     for name in INNER:
         if name in equation.params:
-            jaxpr, consts = opened(equation.params[name])
+            jaxpr, consts = open_jaxpr(equation.params[name])
             if (
                 len(jaxpr.invars) == len(equation.invars)
                 and len(jaxpr.outvars) == len(equation.outvars)
@@ -148,7 +148,7 @@ def _expanded(equation: Any) -> tuple[Any, Any]:
         raise Refusal(f"primitive '{equation.primitive.name}': {type(error).__name__}: {error}") from error
     if [v.aval.str_short() for v in closed.jaxpr.outvars] != [v.aval.str_short() for v in equation.outvars]:
         raise Refusal(f"primitive '{equation.primitive.name}': what it stands for has other results")
-    return opened(closed)
+    return open_jaxpr(closed)
 
 
 def _solver(equation: Any, ins: list[int]) -> tuple[Any, Any, list[int]]:
@@ -157,7 +157,7 @@ def _solver(equation: Any, ins: list[int]) -> tuple[Any, Any, list[int]]:
     jaxprs, lengths = equation.params["jaxprs"], equation.params["const_lengths"]
     start = lengths.matvec + lengths.vecmat
     total = start + lengths.solve + lengths.transpose_solve
-    return *opened(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]
+    return *open_jaxpr(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]
 
 
 class MaskedProduct:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.numpy_backend.reductions import monoid_of
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, compute_dtype, rule
 
 
 class Windows:
@@ -175,7 +175,7 @@ def _scatter(name: str, ufunc: Any) -> None:
         order = [k for k in range(len(ins[2].shape)) if k not in dims.update_window_dims] + list(
             dims.update_window_dims
         )
-        inner = wide(dtype) if ufunc is not None else dtype
+        inner = compute_dtype(dtype) if ufunc is not None else dtype
 
         def scatter(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> Any:
             where, inside = windows.find(indices)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, always, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, define_rule, rule
 
-always(np.bitwise_and, "and")  # of booleans too
-always(np.bitwise_or, "or")
-always(np.bitwise_xor, "xor")
-always(np.invert, "not")
+define_rule(np.bitwise_and, "and")  # of booleans too
+define_rule(np.bitwise_or, "or")
+define_rule(np.bitwise_xor, "xor")
+define_rule(np.invert, "not")
 
 
 def quotient(dtype: np.dtype) -> Any:

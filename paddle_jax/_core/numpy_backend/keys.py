@@ -21,7 +21,7 @@ class Physical:
             self.shape, self.dtype = (*aval.shape, 2), np.dtype(np.uint32)
 
 
-def laid_out(name: str, params: Params, ins: Avals, outs: Avals) -> Any:
+def as_word_equation(name: str, params: Params, ins: Avals, outs: Avals) -> Any:
     """(params, ins, outs) of an equation on keys, as one on words."""
     rank, params = len(ins[0].shape), dict(params)
     if name == "slice":

@@ -99,7 +99,7 @@ def _slice(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda x: x[where]
 
 
-def placed(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:
+def padding_slices(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:
     """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative
     padding cutting off: the new one's [target] are the old one's [source]."""
     extents, target, source = [], [], []
@@ -117,7 +117,7 @@ def placed(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:
 @rule("pad")
 def _pad(params: Params, ins: Avals, outs: Avals) -> Run:
     config, dtype = params["padding_config"], outs[0].dtype
-    shape, target, source = placed(
+    shape, target, source = padding_slices(
         ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config]
     )
 

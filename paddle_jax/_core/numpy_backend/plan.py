@@ -9,7 +9,7 @@ import numpy as np
 
 from paddle_jax._core.numpy_backend import cost as costs
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
-from paddle_jax._core.numpy_backend.keys import laid_out
+from paddle_jax._core.numpy_backend.keys import as_word_equation
 from paddle_jax._core.numpy_backend.rules import RULES, Avals, Params, Refusal, Run, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
@@ -158,7 +158,7 @@ def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal(f"primitive '{name}' has no rule")
     avals = [aval for aval in (*ins, *outs) if hasattr(aval, "dtype")]
     if name not in _KEYS and any(not isinstance(aval.dtype, np.dtype) for aval in avals):
-        params, ins, outs = laid_out(name, params, ins, outs)  # random keys
+        params, ins, outs = as_word_equation(name, params, ins, outs)  # random keys
     try:
         return build(params, ins, outs)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, always, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, define_rule, rule
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -90,7 +90,7 @@ def _check(aval: Any) -> None:
         raise Refusal("random numbers of another generator than JAX's default are compiled")
 
 
-always(lambda x: x, "random_wrap", "random_unwrap")
+define_rule(lambda x: x, "random_wrap", "random_unwrap")
 
 
 def _words(key: Any, rank: int = 0) -> Any:

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, size_of, wide
+from paddle_jax._core.numpy_backend.rules import (
+    Avals,
+    Params,
+    Refusal,
+    Run,
+    compute_dtype,
+    rule,
+    size_of,
+)
 
 _FEW = 16  # terms that are added one after the other
 MONOIDS = {
@@ -73,7 +81,7 @@ def _accumulating(name: str, ufunc: Any) -> None:
         if not axes:
             return lambda x: x
         inexact = ufunc is np.add and dtype.kind in "fVc"
-        reduce, inner = _pairwise(ins[0].shape, axes) if inexact else ufunc.reduce, wide(dtype)
+        reduce, inner = _pairwise(ins[0].shape, axes) if inexact else ufunc.reduce, compute_dtype(dtype)
         if inner != dtype:
             return lambda x: np.asarray(reduce(x.astype(inner), axes)).astype(dtype)
         return lambda x: reduce(x, axes, dtype)
@@ -137,7 +145,7 @@ def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
     if ufunc is None or len(outs) != 1:
         raise Refusal("reduce with a function of one's own is compiled")
     dtype = outs[0].dtype
-    inner = wide(dtype)
+    inner = compute_dtype(dtype)
     combine = _pairwise(ins[0].shape, axes) if ufunc is np.add and dtype.kind in "fVc" else ufunc.reduce
 
     def reduce(x: np.ndarray, start: Any) -> Any:
@@ -156,7 +164,7 @@ def _running(name: str, ufunc: Any) -> None:
         if ufunc is np.logaddexp and dtype.kind not in "fV":
             raise Refusal(f"{name} of {dtype} is compiled")
         backwards = (slice(None),) * axis + (slice(None, None, -1),)
-        accumulate, inner = ufunc.accumulate, wide(dtype)
+        accumulate, inner = ufunc.accumulate, compute_dtype(dtype)
         if ufunc in (np.add, np.multiply) and inner.char in "fF":
             # one term after the other: the error grows with their number
             inner = np.result_type(inner, np.float64)

@@ -35,7 +35,7 @@ def rule(*names: str) -> Callable[[Callable[..., Run]], Callable[..., Run]]:
     return register
 
 
-def always(run: Run, *names: str) -> None:
+def define_rule(run: Run, *names: str) -> None:
     """Registers one function that does not depend on parameters."""
     rule(*names)(lambda params, ins, outs: run)
 
@@ -45,13 +45,13 @@ def is_low(dtype: np.dtype) -> bool:
     return dtype.kind == "V" or dtype == np.float16
 
 
-def wide(dtype: np.dtype) -> np.dtype:
+def compute_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype in which XLA's CPU compiler computes: float32 for the small floating types, else
     the dtype itself."""
     return np.dtype(np.float32) if is_low(dtype) else dtype
 
 
-def in_wide(run: Run, ins: Avals, out: Any) -> Run:
+def in_compute_dtype(run: Run, ins: Avals, out: Any) -> Run:
     """`run` on operands widened to float32 where their type is small, the result rounded once."""
     if not is_low(out.dtype) and not any(is_low(a.dtype) for a in ins):
         return run

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, always, is_low, rule
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, define_rule, is_low, rule
 
 
 def _keys(x: np.ndarray) -> Any:
@@ -59,6 +59,6 @@ def _total(x: np.ndarray) -> Any:
     return np.where(bits < 0, bits ^ np.iinfo(signed).max, bits)
 
 
-always(lambda x, y: _total(x) < _total(y), "lt_to")
-always(lambda x, y: _total(x) <= _total(y), "le_to")
-always(lambda x, y: _total(x) == _total(y), "eq_to")
+define_rule(lambda x, y: _total(x) < _total(y), "lt_to")
+define_rule(lambda x, y: _total(x) <= _total(y), "le_to")
+define_rule(lambda x, y: _total(x) == _total(y), "eq_to")

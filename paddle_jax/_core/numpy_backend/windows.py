@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.layout import placed
+from paddle_jax._core.numpy_backend.layout import padding_slices
 from paddle_jax._core.numpy_backend.reductions import monoid_of, neutral
-from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule, wide
+from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, compute_dtype, rule
 
 _SMALL = 64  # elements of a window
 
 
 def _spread(x: np.ndarray, fill: Any, padding: Sequence[Any], dilation: Sequence[int]) -> Any:
     """x with its elements `dilation` apart and `fill` between and around; negative padding cuts off."""
-    shape, target, source = placed(x.shape, padding, dilation)
+    shape, target, source = padding_slices(x.shape, padding, dilation)
     y = np.full(shape, fill, x.dtype)
     y[target] = x[source]
     return y
@@ -40,7 +40,7 @@ def windows(
 
 def _reducer(ufunc: Any, start: Any, params: Params, out: Any) -> Any:
     window, rank, dtype = params["window_dimensions"], len(out.shape), out.dtype
-    inner = wide(dtype)
+    inner = compute_dtype(dtype)
     options = [
         tuple(params[name]) for name in ("window_strides", "padding", "base_dilation", "window_dilation")
     ]
@@ -113,7 +113,7 @@ def _select_and_scatter_add(params: Params, ins: Avals, outs: Avals) -> Run:
     out, source, dtype = outs[0].shape, ins[0].shape, outs[0].dtype
     fill = -np.inf if name == "ge" else np.inf
     positions = np.arange(math.prod(out)).reshape(out)
-    ones, inner = (1,) * len(out), wide(outs[0].dtype)
+    ones, inner = (1,) * len(out), compute_dtype(outs[0].dtype)
 
     def scatter(updates: np.ndarray, x: np.ndarray) -> Any:
         if 0 in source or 0 in out:

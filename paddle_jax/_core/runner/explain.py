@@ -46,10 +46,8 @@ def _agree(ops: Iterable[tuple], old_ops: Iterable[tuple], of_kernel: Callable[[
 def _attribute_reason(ops: Iterable[tuple], same_names: list[CompiledSegment]) -> str:
     if not same_names:
         return "a sequence of ops not met before"
-    for entry, old_entry in zip(ops, same_names[-1].key[0], strict=True):
-        if entry[0].kernel is not old_entry[0].kernel:
-            break
-    signature, old = entry[0], old_entry[0]
+    pairs = zip(ops, same_names[-1].key[0], strict=True)
+    signature, old = next((a[0], b[0]) for a, b in pairs if a[0].kernel is not b[0].kernel)
     return f"an attribute of {signature.kernel.name} differs ({signature.user_line}; before: {old.user_line})"
 
 
