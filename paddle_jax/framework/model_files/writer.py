@@ -1,19 +1,28 @@
 """From a recording to a PIR program and its parameters."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length
+from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
+from paddle_jax._program.length_constants import Filled, Ramp
+from paddle_jax._program.merged_recordings import Recording, Step
 from paddle_jax.framework.model_files import decompositions  # noqa: F401  registers ExportRules
-from paddle_jax.framework.model_files.builder import Builder
+from paddle_jax.framework.model_files.builder import Builder, Value
 from paddle_jax.framework.model_files.writing import apply
 
+Kind = tuple[str, list]  # (dtype, shape) of a value
 
-def write(recording, names):
+
+def write(recording: Recording, names: Sequence[str]) -> tuple[bytes, dict[str, np.ndarray], list[str]]:
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of a recording.
 
     Args:
@@ -22,206 +31,240 @@ def write(recording, names):
     Raises:
         NotWritable: an operation has no form in PIR.
     """
-    w, values = Builder(), {}
+    w = Builder()
+    values: dict[Symbol, Value] = {}
     for symbol, name in zip(recording.inputs, names, strict=True):
         values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])
-    with _resolving(w, recording, values):
-        for step in recording.steps:
-            _write_step(w, recording, values, step)
-        for at, symbol in enumerate(recording.outputs):
-            w.fetch(_operand(w, recording, values, symbol), at)
+    writer = _BlockWriter(w, recording, values)
+    with writer.resolving():
+        writer.write_steps(recording.steps)
+        for index, symbol in enumerate(recording.outputs):
+            w.fetch(writer.operand(symbol), index)
     return w.document(), w.arrays, sorted(w.extension_names)
 
 
-@contextlib.contextmanager
-def _resolving(w, recording, values):
-    """In the block leaves of expressions are the Values of these Symbols. What is cached for a block stays
-    there."""
-    outer, cache = w.resolve, dict(w.cache)
+class _BlockWriter:
+    """Writes the steps of the program, or of a block of it.
 
-    def resolve(number):
-        symbol = recording.numbered[number]
-        if symbol not in values and symbol not in recording.tensors:
+    Attributes:
+        w: Builder.
+        recording: Recording.
+        values: dict from Symbols to their Values in this block.
+    """
+
+    def __init__(self, w: Builder, recording: Recording, values: dict[Symbol, Value]) -> None:
+        self.w = w
+        self.recording = recording
+        self.values = values
+
+    def inner(self, symbols: Sequence[Symbol] = (), values: Sequence[Value] = ()) -> _BlockWriter:
+        """The writer of a block inside this one, whose inputs have these Values."""
+        known = self.values | dict(zip(symbols, values, strict=True))
+        return _BlockWriter(self.w, self.recording, known)
+
+    @contextlib.contextmanager
+    def resolving(self) -> Iterator[None]:
+        """In the block leaves of expressions are the Values of this writer. What is cached for a block stays
+        there."""
+        w = self.w
+        resolve_before = w.resolve
+        likely_before = w.likely
+        cache_before = dict(w.cache)
+        w.resolve = self._resolve
+        w.likely = self._likely
+        try:
+            yield
+        finally:
+            w.resolve = resolve_before
+            w.likely = likely_before
+            w.cache = cache_before
+
+    def _is_known(self, symbol: Symbol) -> bool:
+        return symbol in self.values or symbol in self.recording.tensors
+
+    def _resolve(self, number: int) -> Value:
+        """The Value of a numbered Symbol."""
+        symbol = self.recording.numbered[number]
+        if not self._is_known(symbol):
             raise NotWritable("a length of a result that is not known before it is computed")
-        return _operand(w, recording, values, symbol)
+        return self.operand(symbol)
 
-    def likely(number):
-        symbol = recording.numbered[number]
-        is_made = symbol in values or symbol in recording.tensors
-        return None if is_made else recording.likely.get(number)
+    def _likely(self, number: int) -> Any:
+        """Likely lengths of a numbered Symbol that has no Value yet, or None."""
+        is_known = self._is_known(self.recording.numbered[number])
+        return None if is_known else self.recording.likely.get(number)
 
-    before = w.likely
-    w.resolve, w.likely = resolve, likely
-    try:
-        yield
-    finally:
-        w.resolve, w.likely, w.cache = outer, before, cache
+    # steps --------------------------------------------------------------------------------------------------
 
+    def write_steps(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            try:
+                self._write_step(step)
+            except NotWritable as error:
+                error.location = error.location or step.location
+                raise
 
-def _write_step(w, recording, values, step):
-    try:
-        _written(w, recording, values, step)
-    except NotWritable as error:
-        error.location = error.location or step.location
-        raise
-
-
-def _written(w, recording, values, step):
-    out = [(symbol.dtype.name, recording.shapes[symbol]) for symbol in step.outputs]
-    if step.blocks:
-        found = (_write_cond if step.name == "cond" else _write_while)(w, recording, values, step, out)
-    elif step.op is None:
-        if step.inputs or len(out) != 1:
-            raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
-        found = [_filled(w, step.kernel, out[0])]
-    else:
-        found = apply(w, step.op, step.attrs, _operands(w, recording, values, step), out)
-    for symbol, value in zip(step.outputs, found, strict=False):
-        values[symbol] = value
-
-
-def _flag(w, value):
-    """A condition as a 0-D tensor."""
-    return value if value.shape == [] else w.op("reshape", [value, w.ints([])], ("bool", []))
-
-
-def _ends(w, recording, values, symbols, kinds):
-    """The results of a block in the types the operation gives. What is not made in the block is copied:
-    Paddle computes in place on results."""
-    found = [_operand(w, recording, values, symbol) for symbol in symbols]
-    made, done = {out["%"] for op in w.ops for out in op["O"]}, []
-    for value, (dtype, _) in zip(found, kinds, strict=True):
-        new = value.number not in made or value in done
-        done.append(
-            w.op("cast", [value], (dtype, value.shape), dtype=dtype)
-            if value.dtype != dtype
-            else w.op("assign", [value], value.type)
-            if new
-            else value
-        )
-    return done
-
-
-def _write_cond(w, recording, values, step, out):
-    test, regions = _flag(w, _operand(w, recording, values, step.inputs[0])), []
-    for _, steps, results in step.blocks:
-        inner = dict(values)
-        with w.block() as region, _resolving(w, recording, inner):
-            for one in steps:
-                _write_step(w, recording, inner, one)
-            w.yields(_ends(w, recording, inner, results, out))
-        regions.append(region)
-    return w.control_flow("if", [test], regions, out)
-
-
-def _write_while(w, recording, values, step, out):
-    (carried, tests, (answer,)), (taken, steps, results) = step.blocks
-    starts = [
-        w.op("assign", [v], v.type)
-        for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]
-    ]
-
-    def tested(env):
-        with _resolving(w, recording, env):
-            for one in tests:
-                _write_step(w, recording, env, one)
-            return _flag(w, _operand(w, recording, env, answer))
-
-    first = tested(values | dict(zip(carried, starts, strict=True)))
-    with w.block(out) as region:
-        inner = values | dict(zip(taken, region.args, strict=True))
-        with _resolving(w, recording, inner):
-            for one in steps:
-                _write_step(w, recording, inner, one)
-            new = _ends(w, recording, inner, results, out)
-        w.yields([tested(values | dict(zip(carried, new, strict=True))), *new])
-    return w.control_flow("while", [first, *starts], [region], out)
-
-
-def _filled(w, kernel, kind):
-    """A kernel without operands: an array of one number, or known numbers."""
-    dtype, shape = kind
-    array = np.asarray(kernel.fn())
-    if not any(isinstance(n, Length) for n in shape):
-        return w.constant(array)
-    if array.size and (array == array.flat[0]).all():
-        return w.op("full_with_tensor", [w.full(array.flat[0], dtype), w.ints(shape)], kind, dtype=dtype)
-    raise NotWritable(f"{kernel.name} makes numbers that depend on lengths of the inputs")
-
-
-def _operands(w, recording, values, step):
-    rest, found = iter(step.inputs), []
-    for name, count in zip(step.op.tensors, step.layout, strict=True):
-        if count == -1:
-            found.append(None)
-        elif count == -2:
-            found.append(_one(w, recording, values, next(rest), raw=name == "starts"))
+    def _write_step(self, step: Step) -> None:
+        kinds = [(symbol.dtype.name, self.recording.shapes[symbol]) for symbol in step.outputs]
+        if step.blocks:
+            write_blocks = self._write_cond if step.name == "cond" else self._write_while
+            results = write_blocks(step, kinds)
+        elif step.op is None:
+            if step.inputs or len(kinds) != 1:
+                raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
+            results = [self._constant_of(step.kernel, kinds[0])]
         else:
-            found.append([_one(w, recording, values, next(rest)) for _ in range(count)])
-    return found
+            results = apply(self.w, step.op, step.attrs, self._operands(step), kinds)
+        for symbol, value in zip(step.outputs, results, strict=False):
+            self.values[symbol] = value
+
+    def _flag(self, value: Value) -> Value:
+        """A condition as a 0-D tensor."""
+        return value if value.shape == [] else self.w.op("reshape", [value, self.w.ints([])], ("bool", []))
+
+    def _block_results(self, symbols: Sequence[Symbol], kinds: Sequence[Kind]) -> list[Value]:
+        """The results of a block in the types the operation gives. What is not made in the block is copied:
+        Paddle computes in place on results."""
+        w = self.w
+        values = [self.operand(symbol) for symbol in symbols]
+        block_numbers = {out["%"] for op in w.ops for out in op["O"]}
+        results: list[Value] = []
+        for value, (dtype, _) in zip(values, kinds, strict=True):
+            if value.dtype != dtype:
+                results.append(w.op("cast", [value], (dtype, value.shape), dtype=dtype))
+            elif value.number not in block_numbers or value in results:
+                results.append(w.op("assign", [value], value.type))
+            else:
+                results.append(value)
+        return results
+
+    def _write_cond(self, step: Step, kinds: Sequence[Kind]) -> list[Value]:
+        test = self._flag(self.operand(step.inputs[0]))
+        regions = []
+        for _, steps, results in step.blocks:
+            inner = self.inner()
+            with self.w.block() as region, inner.resolving():
+                inner.write_steps(steps)
+                self.w.yields(inner._block_results(results, kinds))
+            regions.append(region)
+        return self.w.control_flow("if", [test], regions, kinds)
+
+    def _write_while(self, step: Step, kinds: Sequence[Kind]) -> list[Value]:
+        (test_inputs, test_steps, (answer,)), (body_inputs, body_steps, body_results) = step.blocks
+        w = self.w
+        state = [self.operand(symbol) for symbol in step.inputs[: len(test_inputs)]]
+        starts = [w.op("assign", [value], value.type) for value in state]
+
+        def test_of(values: Sequence[Value]) -> Value:
+            inner = self.inner(test_inputs, values)
+            with inner.resolving():
+                inner.write_steps(test_steps)
+                return inner._flag(inner.operand(answer))
+
+        first = test_of(starts)
+        with w.block(kinds) as region:
+            inner = self.inner(body_inputs, region.args)
+            with inner.resolving():
+                inner.write_steps(body_steps)
+                new = inner._block_results(body_results, kinds)
+            w.yields([test_of(new), *new])
+        return w.control_flow("while", [first, *starts], [region], kinds)
+
+    def _constant_of(self, kernel: Any, kind: Kind) -> Value:
+        """A kernel without operands: an array of one number, or known numbers."""
+        dtype, shape = kind
+        w = self.w
+        array = np.asarray(kernel.fn())
+        if not any(isinstance(n, Length) for n in shape):
+            return w.constant(array)
+        if array.size and (array == array.flat[0]).all():
+            return w.op("full_with_tensor", [w.full(array.flat[0], dtype), w.ints(shape)], kind, dtype=dtype)
+        raise NotWritable(f"{kernel.name} makes numbers that depend on lengths of the inputs")
+
+    # operands -----------------------------------------------------------------------------------------------
+
+    def _operands(self, step: Step) -> list[Any]:
+        """The operands of an op: Values, lists of Values, and None."""
+        rest = iter(step.inputs)
+        operands: list[Any] = []
+        for name, count in zip(step.op.tensors, step.layout, strict=True):
+            if count == -1:
+                operands.append(None)
+            elif count == -2:
+                symbol = next(rest)
+                operands.append(self._numbers_or_value(symbol) if name == "starts" else self.operand(symbol))
+            else:
+                operands.append([self.operand(next(rest)) for _ in range(count)])
+        return operands
+
+    def _numbers_or_value(self, symbol: Symbol) -> Any:
+        """The numbers of a constant; of another operand its Value."""
+        if symbol not in self.recording.tensors:
+            return self.operand(symbol)
+        constant = self.recording.tensors[symbol]
+        if has_lengths(constant):
+            return _flat(constant)
+        return np.asarray(_array(constant)).ravel().tolist()
+
+    def operand(self, symbol: Symbol) -> Value:
+        """The Value of a Symbol; that of a constant is made on first use."""
+        value = self.values.get(symbol)
+        if value is None:
+            value = self._constant(symbol)
+            self.values[symbol] = value
+        return value
+
+    def _constant(self, symbol: Symbol) -> Value:
+        constant = self.recording.tensors[symbol]
+        kind = (symbol.dtype.name, self.recording.shapes[symbol])
+        w = self.w
+        if isinstance(constant, list | tuple) or is_length(constant):
+            return self._numbers(constant, kind)
+        if isinstance(constant, Filled):
+            operands = [w.number(constant.number, kind[0], (1,)), w.ints(constant.shape)]
+            return w.op("full_with_tensor", operands, kind, dtype=kind[0])
+        if isinstance(constant, Ramp):
+            return self._ramp(constant, kind)
+        if isinstance(constant, Tensor) and (constant.persistable or id(constant) in self.recording.stored):
+            if id(constant) not in w.stored:
+                value = w.parameter(constant.name, _array(constant), not constant.stop_gradient)
+                w.stored[id(constant)] = constant, value
+            return w.stored[id(constant)][1]
+        return w.constant(_array(constant))
+
+    def _numbers(self, numbers: Any, kind: Kind) -> Value:
+        """A tensor of numbers of which some depend on lengths."""
+        w = self.w
+        dtype, shape = kind
+        items = [w.number(n, dtype) for n in _flat(numbers)]
+        if not shape:
+            return items[0]
+        vector = w.op("stack", [w.combine(items)], (dtype, [len(items)]), axis=0)
+        return w.op("reshape", [vector, w.ints(shape)], kind) if len(shape) > 1 else vector
+
+    def _ramp(self, ramp: Ramp, kind: Kind) -> Value:
+        """start, start + step, ...: counted from 0, then scaled."""
+        w = self.w
+        length = ramp.shape[0]
+        zero = w.full(0, "int64", ())
+        one = w.full(1, "int64", ())
+        count = w.op("arange", [zero, w.length(length), one], ("int64", [length]), dtype="int64")
+        if kind[0] != "int64":
+            count = w.op("cast", [count], kind, dtype=kind[0])
+        if (ramp.start, ramp.step) == (0, 1):
+            return count
+        return w.op("scale", [count, w.full(ramp.step)], kind, bias=ramp.start)
 
 
-def _one(w, recording, values, symbol, raw=False):
-    """An operand as a Value; with `raw` the numbers of a constant."""
-    if raw and symbol in recording.tensors:
-        known = recording.tensors[symbol]
-        return _flat(known) if has_lengths(known) else np.asarray(_array(known)).ravel().tolist()
-    return _operand(w, recording, values, symbol)
+def _array(constant: Any) -> np.ndarray:
+    return to_numpy(to_array(constant._raw if isinstance(constant, Tensor) else constant))
 
 
-def _array(known):
-    return to_numpy(to_array(known._raw if isinstance(known, Tensor) else known))
-
-
-def _operand(w, recording, values, symbol):
-    found = values.get(symbol)
-    if found is None:
-        found = values[symbol] = _made(w, recording, symbol)
-    return found
-
-
-def _made(w, recording, symbol):
-    known, kind = recording.tensors[symbol], (symbol.dtype.name, recording.shapes[symbol])
-    if isinstance(known, list | tuple) or is_length(known):
-        return _numbers(w, known, kind)
-    if hasattr(known, "number"):
-        return w.op(
-            "full_with_tensor",
-            [w.number(known.number, kind[0], (1,)), w.ints(known.shape)],
-            kind,
-            dtype=kind[0],
-        )
-    if hasattr(known, "step"):
-        return _ramp(w, known, kind)
-    if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):
-        if id(known) not in w.stored:
-            w.stored[id(known)] = known, w.parameter(known.name, _array(known), not known.stop_gradient)
-        return w.stored[id(known)][1]
-    return w.constant(_array(known))
-
-
-def _numbers(w, known, kind):
-    """A tensor of numbers of which some depend on lengths."""
-    items = [w.number(n, kind[0]) for n in _flat(known)]
-    if not kind[1]:
-        return items[0]
-    joined = w.op("stack", [w.combine(items)], (kind[0], [len(items)]), axis=0)
-    return w.op("reshape", [joined, w.ints(kind[1])], kind) if len(kind[1]) > 1 else joined
-
-
-def _flat(numbers):
+def _flat(numbers: Any) -> list:
+    """The numbers in nested lists, one after the other."""
     if not isinstance(numbers, list | tuple):
         return [numbers]
     return [n for item in numbers for n in _flat(item)]
 
 
-def _ramp(w, known, kind):
-    """start, start + step, ...: counted from 0, then scaled."""
-    length = known.shape[0]
-    zero, one = w.full(0, "int64", ()), w.full(1, "int64", ())
-    found = w.op("arange", [zero, w.length(length), one], ("int64", [length]), dtype="int64")
-    if kind[0] != "int64":
-        found = w.op("cast", [found], kind, dtype=kind[0])
-    if (known.start, known.step) == (0, 1):
-        return found
-    return w.op("scale", [found, w.full(known.step)], kind, bias=known.start)
+__all__ = ["write"]
