@@ -68,6 +68,13 @@ def test_other_calls():
         )
 
 
+def test_a_first_call_that_differs_and_comes_late():
+    """The error can be caught on both sides, whichever sees the difference first."""
+    for process in pairs.run("failing.py", "late", seconds=60):
+        assert process.code == 0 and "caught MismatchError" in process.out, process.err
+        assert "over" in process.out
+
+
 def test_a_message_that_is_never_sent():
     zero, one, _ = ended("message")
     assert zero.code == 1 and one.code != 0

@@ -33,6 +33,7 @@ _POLL_SECONDS = 0.25
 _LINGER_SECONDS = 3.0
 # [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
 CallState = list
+_ANSWER_SECONDS = 5.0  # how long the error of two different calls may be on its way
 _NO_CALL = (None, "", True, 0.0, [])
 
 
@@ -50,9 +51,10 @@ class PendingCall:
         ranks: the processes that take part.
         timeout: float, seconds.
         since: float, time of its begin.
+        different_since: float, when another process was first seen in a different call, or None.
     """
 
-    __slots__ = ("group", "number", "ranks", "since", "timeout", "what")
+    __slots__ = ("different_since", "group", "number", "ranks", "since", "timeout", "what")
 
     def __init__(self, group: str, number: int, what: str, ranks: Sequence[int], timeout: float) -> None:
         self.group = group
@@ -61,6 +63,7 @@ class PendingCall:
         self.ranks = ranks
         self.timeout = timeout
         self.since = time.monotonic()
+        self.different_since: float | None = None
 
 
 class _State:
@@ -213,10 +216,25 @@ def _reason_to_give_up(call: PendingCall, seconds: float) -> str | None:
     """The reason why a call that has waited some seconds will not end; None without one."""
     if seconds <= _PUBLISH_SECONDS:
         return None
-    reason = failure_among(call.ranks) or _different_call(call)
+    reason = failure_among(call.ranks) or _lasting_difference(call)
     if reason is None and seconds > call.timeout:
         reason = _timeout_report(call)
     return reason
+
+
+def _lasting_difference(call: PendingCall) -> str | None:
+    """As `_different_call`, once the difference has lasted.
+
+    The exchange sees it too, and raises an error that the program can catch: that answer is on its way.
+    """
+    reason = _different_call(call)
+    if reason is None:
+        call.different_since = None
+        return None
+    now = time.monotonic()
+    if call.different_since is None:
+        call.different_since = now
+    return reason if now - call.different_since > _ANSWER_SECONDS else None
 
 
 def _different_call(call: PendingCall) -> str | None:

@@ -12,6 +12,12 @@ dist = paddle.distributed
 what = sys.argv[1]
 dist.init_parallel_env()
 rank, x = dist.get_rank(), paddle.ones([4])
+if what == "late":
+    time.sleep(3 * rank)
+    try:
+        dist.all_reduce(paddle.ones([4 + rank]))
+    except RuntimeError as error:
+        print("caught", type(error).__name__, flush=True)
 dist.all_reduce(x)
 print("restart", os.environ.get("PADDLE_RESTART_COUNT"), "sum", x.tolist(), flush=True)
 if what == "raise" and rank == 1:
