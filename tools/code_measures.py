@@ -80,17 +80,19 @@ def main(folder):
         for name, count in measures(path.read_text(encoding="utf-8")).items():
             total[name] = total.get(name, 0) + count
     groups["all"] = {name: sum(group[name] for group in groups.values()) for name in groups["(top)"]}
-    print(
-        f"{'':28}{'lines':>8}{'tokens':>9}{'tok/line':>9}{'if-expr':>9}{'tuples':>8}{'comments':>9}{'typed':>7}"
-    )
+    columns = ("tok/line", "if-expr", "tuples %", "comments", "typed %")
+    print(f"{'':28}{'lines':>8}{'tokens':>9}" + "".join(f"{name:>9}" for name in columns))
     for name, group in groups.items():
         code = max(group["code lines"], 1)
-        print(
-            f"{name:28}{group['lines']:8}{group['tokens']:9}{group['tokens'] / code:9.1f}"
-            f"{1000 * group['conditional expressions'] / code:9.1f}"
-            f"{100 * group['of tuples'] / max(group['assignments'], 1):7.1f}%"
-            f"{100 * group['comments'] / code:9.1f}{100 * group['annotated'] / max(group['functions'], 1):6.0f}%"
+        shares = (
+            group["tokens"] / code,
+            1000 * group["conditional expressions"] / code,
+            100 * group["of tuples"] / max(group["assignments"], 1),
+            100 * group["comments"] / code,
+            100 * group["annotated"] / max(group["functions"], 1),
         )
+        counts = f"{group['lines']:8}{group['tokens']:9}"
+        print(f"{name:28}{counts}" + "".join(f"{share:9.1f}" for share in shares))
 
 
 if __name__ == "__main__":
