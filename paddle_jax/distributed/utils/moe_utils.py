@@ -3,6 +3,7 @@
 import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.autograd import PyLayer
@@ -75,12 +76,12 @@ class _Exchange(PyLayer):
         ctx.group = group
         ctx.forth = forth
         move = scattered if forth else gathered
-        return wrap(put(move(np.asarray(x._value), counts, group)))
+        return wrap(put(move(to_numpy(x._value), counts, group)))
 
     @staticmethod
     def backward(ctx, grad):
         move = gathered if ctx.forth else scattered
-        return wrap(put(move(np.asarray(grad._value), ctx.counts, ctx.group)))
+        return wrap(put(move(to_numpy(grad._value), ctx.counts, ctx.group)))
 
 
 def _moved(call, x, local_count, global_count, group, forth):

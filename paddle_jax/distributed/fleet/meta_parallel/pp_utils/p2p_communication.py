@@ -14,6 +14,7 @@ import numpy as np
 
 from paddle_jax._core.base.dtype import convert
 from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import Group
@@ -39,7 +40,7 @@ def packed(value: Any) -> np.ndarray:
 def _described(value, arrays):
     """What JSON says of a nest; the arrays in it are added to a list."""
     if isinstance(value, Tensor):
-        array = np.asarray(value._value)
+        array = to_numpy(value._value)
         arrays.append(array)
         return {
             "dtype": array.dtype.name,

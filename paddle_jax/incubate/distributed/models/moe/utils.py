@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax.tensor.creation import full_like, to_tensor
 from paddle_jax.tensor.manipulation import cast, reshape
 from paddle_jax.tensor.search import where
@@ -22,7 +23,7 @@ def limited(numbers, experts, capacity, group=None):
     taken = cast(marks(flat, experts), "int64")
     place = (taken.cumsum(0) * taken).sum(-1)
     if group is not None and group.nranks > 1:
-        counts = np.asarray(group.process_group.all_gather(np.asarray(taken.sum(0)._value)))
+        counts = np.asarray(group.process_group.all_gather(to_numpy(taken.sum(0)._value)))
         before = to_tensor(counts[: group.rank].sum(0))
         place = place + (before * taken).sum(-1)
     return reshape(where(place <= capacity, flat, full_like(flat, -1)), numbers.shape)
