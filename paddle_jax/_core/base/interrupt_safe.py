@@ -310,7 +310,7 @@ class InterruptSafeCall:
         lock: RLock, held during a first call.
         used: int, number of programs compiled in the process at the last call; -1 where it holds none.
         instances: WeakSet of all objects of the class.
-        wrapper: function around `function`; MultiDevice.waited once values are on devices that need it.
+        wrapper: function around `function`; MultiDevice.block_if_needed once a mesh of CPU devices is in use.
     """
 
     instances: weakref.WeakSet = weakref.WeakSet()

@@ -60,4 +60,4 @@ def constrain(array: Any, layout: NamedSharding | None) -> Any:
 
 def put(array: Any, layout: NamedSharding | None) -> Any:
     """An array in a layout, outside of programs."""
-    return array if layout is None else MultiDevice.waited(jax.device_put)(array, layout)
+    return array if layout is None else MultiDevice.block_if_needed(jax.device_put)(array, layout)

@@ -244,9 +244,9 @@ def _jax_mesh(shape, ids, names):
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
     if len(ids) > 1:
-        MultiDevice.used = True
+        MultiDevice.in_use = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
-            MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.waited)
+            MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.block_if_needed)
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 
