@@ -37,7 +37,7 @@ from paddle_jax._program.custom_gradient import record_layer
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.parameters import declare_parameter
-from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.program import Program, default_main_program, default_startup_program
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.shape_inference import Inferred, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
@@ -213,6 +213,23 @@ class Recorder(Frame):
         if self.fixed_program is not None:
             return None  # a function of dynamic mode is recorded: its Parameters hold arrays
         return declare_parameter(self.program, shape, dtype, name, trainable, fill)
+
+    def copy_parameter(self, parameter: Any) -> Any:
+        """Another Parameter with a name of its own and the same initialisation, for `copy.deepcopy`."""
+        initializers = default_startup_program().initializers
+        if parameter.name not in initializers:
+            raise RuntimeError(
+                f"deepcopy: {parameter.name}: the startup program does not initialize it; "
+                "copy the layer below the program_guard in which it was made"
+            )
+        return declare_parameter(
+            self.program,
+            tuple(parameter.shape),
+            parameter.dtype.np,
+            unique_name.generate(parameter.name),
+            not parameter.stop_gradient,
+            initializers[parameter.name],
+        )
 
     # values -------------------------------------------------------------------------------------------------
 

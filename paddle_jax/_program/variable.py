@@ -275,7 +275,7 @@ class ParameterVariable(PersistentVariable, Parameter):
         recorder = local.ctx.frame
         if not recorder.recording:
             raise TypeError("deepcopy of a Parameter of a static program outside paddle.enable_static()")
-        memo[id(self)] = found = recorder.like(self)
+        memo[id(self)] = found = recorder.copy_parameter(self)
         found.optimize_attr = copy.copy(self.optimize_attr)
         return found
 

@@ -1,6 +1,7 @@
 """Averages, metrics, printing, names, devices, descriptions of inputs, settings; and what the inventory
 says of signatures."""
 
+import copy
 import inspect
 import sys
 
@@ -205,3 +206,25 @@ def test_signatures(entries):  # noqa: F811
             want = entry["sig"].replace("(self, ", "(").replace("(self)", "()")
             problems += [f"{name}{got}, the real one is {want}"] if got != want else []
     assert problems == []
+
+
+def test_a_copied_layer_has_parameters_of_its_own(paddle):
+    paddle.enable_static()
+    try:
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            first = paddle.nn.Linear(2, 3)
+            second = copy.deepcopy(first)
+            x = paddle.static.data("x", [None, 2])
+            loss = (first(x) * second(x)).sum()
+            paddle.optimizer.SGD(0.1).minimize(loss)
+            assert first.weight.name != second.weight.name and second.weight.shape == [2, 3]
+            executor = paddle.static.Executor()
+            executor.run(startup)
+            feed = {"x": np.ones((1, 2), "float32")}
+            losses = [float(executor.run(main, feed=feed, fetch_list=[loss])[0]) for _ in range(3)]
+            weights = [executor.run(main, feed=feed, fetch_list=[one.weight])[0] for one in (first, second)]
+        assert losses[0] > losses[1] > losses[2]
+        assert abs(weights[0] - weights[1]).max() > 1e-3
+    finally:
+        paddle.disable_static()
