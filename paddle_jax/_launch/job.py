@@ -75,8 +75,15 @@ class _Job:
             print(line, file=sys.stderr, flush=True)
 
     def run(self):
-        """Runs the processes, again if they fail and may be; returns the exit status."""
+        """Meets the other machines and runs the processes; returns the exit status."""
         self.meeting = self._meet()
+        try:
+            return self._run_processes()
+        finally:
+            self.meeting.close()
+
+    def _run_processes(self):
+        """Runs the processes, again if they fail and may be; returns the exit status."""
         again = self.given.max_restart if self.given.elastic_level >= 1 and self.given.most == 1 else 0
         for restart in range(again + 1):
             code = self._once(restart)

@@ -53,12 +53,20 @@ class Meeting(NamedTuple):
         nodes: how many machines there are.
         endpoints: "host:port" of all processes, in the order of their ranks.
         coordinator: "host:port" where the processes connect.
+        server: the server of the store where this launcher keeps it, else None. It stays open while the job
+            runs, so that a launcher that comes too late hears it at once.
     """
 
     rank: int
     nodes: int
     endpoints: list[str]
     coordinator: str
+    server: Any = None
+
+    def close(self) -> None:
+        """Closes the store."""
+        if self.server is not None:
+            _close(self.server)
 
 
 class Place(NamedTuple):
@@ -290,16 +298,21 @@ def meet(place: Place, described: dict[str, Any], say) -> Meeting:
         described = described | {"rank": 0}
     try:
         answer = _request_answer(place, described, say)
+        if "error" in answer:
+            if server is not None:
+                _linger(server.store)
+            raise RendezvousError(answer["error"])
+    except BaseException:
         if server is not None:
-            _linger(server.store)
-    finally:
-        if server is not None:
-            server.shutdown()
-            server.server_close()
-    if "error" in answer:
-        raise RendezvousError(answer["error"])
+            _close(server)
+        raise
     rank = answer["ranks"][f"{described['host']} {described['pid']}"]
-    return Meeting(rank, answer["nodes"], answer["endpoints"], answer["coordinator"])
+    return Meeting(rank, answer["nodes"], answer["endpoints"], answer["coordinator"], server)
+
+
+def _close(server):
+    server.shutdown()
+    server.server_close()
 
 
 def _request_answer(place, described, say):

@@ -78,8 +78,8 @@ def _by_executor(prefix):
         finally:
             paddle.disable_static()
 
-    program.loaded.kernels.clear()  # that of the recording
-    return call, program.loaded
+    program.file_runner.kernels.clear()  # that of the recording
+    return call, program.file_runner
 
 
 WAYS = {
@@ -143,14 +143,14 @@ def test_a_changed_program_no_longer_runs_as_its_file_says(model):
     try:
         executor = paddle.static.Executor(paddle.CPUPlace())
         program, feeds, fetches = paddle.static.load_inference_model(model[1], executor)
-        assert program.loaded is not None
+        assert program.file_runner is not None
         with paddle.static.program_guard(program):
             doubled = fetches[0] * 2
         x = np.ones((1, 3, 4, 2), "float32")
         one, two = executor.run(program, feed={feeds[0]: x}, fetch_list=[fetches[0], doubled])
         np.testing.assert_allclose(two, one * 2, rtol=1e-6)
         program.changed()
-        assert program.loaded is None
+        assert program.file_runner is None
         again = executor.run(program, feed={feeds[0]: x}, fetch_list=fetches)[0]
         np.testing.assert_allclose(again, one, rtol=1e-6)
     finally:
