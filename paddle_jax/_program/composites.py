@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -107,7 +106,7 @@ class OpaqueCall:
             self.layout = map_tensors(out, lambda _: _Slot())
         return tuple(map(jnp.asarray, values))
 
-    def _arguments(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
+    def _arguments(self, tensors: Sequence[Tensor]) -> Any:
         """The arguments of the call with other Tensors."""
         rest = iter(tensors)
         return map_tensors((self.args, self.kwargs), lambda _: next(rest))
@@ -128,13 +127,13 @@ class _Slot:
     """Stands for a Tensor in what a function returned."""
 
 
-def without_recording(amp: Any = None) -> contextlib.AbstractContextManager:
+def without_recording(amp: Any = None) -> Any:
     """Inside the block operations run on traced arrays, or at once, and are not recorded. amp: the policy of
     mixed precision that they were recorded in."""
     return swapped_attributes(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
 
 
-def eager_mode() -> contextlib.AbstractContextManager:
+def eager_mode() -> Any:
     """Inside the block operations run as in eager mode, in a segment of their own."""
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None

@@ -84,7 +84,7 @@ def record_with_gradient(
 
 def _backward_block(
     where: str, backward_fn: Callable[..., Any], results: Sequence[Leaf], input_count: int
-) -> Block:
+) -> Block | None:
     """The block of the backward function, for results of the forward part."""
     backward = Region(backward_fn, results)
     count = len([x for x in flatten(backward.value)[0] if x is not None])

@@ -35,7 +35,7 @@ def put_on(array: np.ndarray, device: Any) -> jax.Array:
     return put_uncommitted(array, target)
 
 
-def put_uncommitted(array: np.ndarray | jax.Array, device: jax.Device) -> jax.Array:
+def put_uncommitted(array: np.ndarray | jax.Array, device: Any) -> jax.Array:
     """The array on one device, uncommitted: JAX may use it with arrays on other devices.
 
     JAX copies a NumPy array that it cannot take over in a thread of its own, and then computes with it in the

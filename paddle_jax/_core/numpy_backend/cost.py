@@ -127,7 +127,7 @@ def _product(dtype: np.dtype) -> Any:
     return (4.0 if dtype.kind == "c" else 1.0) * max(dtype.itemsize / 4, 1)
 
 
-def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
+def _dot_general(params: Params, ins: Avals, outs: Avals) -> float:
     (left, _), _ = params["dimension_numbers"]
     flops = 2 * size_of(outs[0]) * math.prod(ins[0].shape[k] for k in left)
     return (
@@ -136,7 +136,7 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     )
 
 
-def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
+def _convolution(params: Params, ins: Avals, outs: Avals) -> float:
     dims = params["dimension_numbers"]
     window = math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
     places = size_of(outs[0]) // max(outs[0].shape[dims.out_spec[1]], 1)
@@ -146,7 +146,7 @@ def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
     )
 
 
-def _by_taps(params: Params, ins: Avals, outs: Avals) -> Run:
+def _by_taps(params: Params, ins: Avals, outs: Avals) -> float:
     shapes, dtype = params["shapes"], outs[0].dtype
     window = math.prod(shapes.weight[2:])
     met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
@@ -154,38 +154,38 @@ def _by_taps(params: Params, ins: Avals, outs: Avals) -> Run:
     return each + 2 * math.prod(shapes.out) * shapes.weight[1] * window / (0.5 * FLOPS) * _product(dtype)
 
 
-def _polynomial(params: Params, ins: Avals, outs: Avals) -> Run:
+def _polynomial(params: Params, ins: Avals, outs: Avals) -> float:
     return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * _weight(outs[0].dtype))
 
 
-def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
+def _sort(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(map(size_of, ins))
     return 1e-9 * n * (10 * math.log2(max(n, 2)) + 10 * len(ins))
 
 
-def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
+def _gather(params: Params, ins: Avals, outs: Avals) -> float:
     return 1e-9 * (15 * math.prod(ins[1].shape[:-1]) + 0.7 * size_of(outs[0]))
 
 
-def _scatter(params: Params, ins: Avals, outs: Avals) -> Run:
+def _scatter(params: Params, ins: Avals, outs: Avals) -> float:
     return 1e-9 * (20 * math.prod(ins[1].shape[:-1]) + 5 * size_of(ins[2]) + 0.5 * size_of(ins[0]))
 
 
-def _windows(params: Params, ins: Avals, outs: Avals) -> Run:
+def _windows(params: Params, ins: Avals, outs: Avals) -> float:
     return 1e-9 * size_of(outs[0]) * math.prod(params["window_dimensions"]) * 2
 
 
-def _integer_division(params: Params, ins: Avals, outs: Avals) -> Run:
+def _integer_division(params: Params, ins: Avals, outs: Avals) -> float:
     return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else _weight(outs[0].dtype))
 
 
-def _factorisation(params: Params, ins: Avals, outs: Avals) -> Run:
+def _factorisation(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(ins[0].shape[-2:], default=1)
     matrices = size_of(ins[0]) // max(math.prod(ins[0].shape[-2:]), 1)
     return matrices * (1e-5 + 20 * n**3 / FLOPS * _product(outs[0].dtype))
 
 
-def _fft(params: Params, ins: Avals, outs: Avals) -> Run:
+def _fft(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(size_of(ins[0]), size_of(outs[0]))
     return 1e-9 * n * math.log2(max(n, 2))
 

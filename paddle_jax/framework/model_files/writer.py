@@ -118,7 +118,7 @@ class _BlockWriter:
         for symbol, value in zip(step.outputs, results, strict=False):
             self.values[symbol] = value
 
-    def _flag(self, value: Value) -> Value:
+    def _flag(self, value: Value) -> Any:
         """A condition as a 0-D tensor."""
         return value if value.shape == [] else self.w.op("reshape", [value, self.w.ints([])], ("bool", []))
 
@@ -170,7 +170,7 @@ class _BlockWriter:
             w.yields([test_of(new), *new])
         return w.control_flow("while", [first, *starts], [region], kinds)
 
-    def _constant_of(self, kernel: Any, kind: Kind) -> Value:
+    def _constant_of(self, kernel: Any, kind: Kind) -> Any:
         """A kernel without operands: an array of one number, or known numbers."""
         dtype, shape = kind
         w = self.w
@@ -214,7 +214,7 @@ class _BlockWriter:
             self.values[symbol] = value
         return value
 
-    def _constant(self, symbol: Symbol) -> Value:
+    def _constant(self, symbol: Symbol) -> Any:
         constant = self.recording.tensors[symbol]
         kind = (symbol.dtype.name, self.recording.shapes[symbol])
         w = self.w
@@ -232,7 +232,7 @@ class _BlockWriter:
             return w.stored[id(constant)][1]
         return w.constant(_array(constant))
 
-    def _numbers(self, numbers: Any, kind: Kind) -> Value:
+    def _numbers(self, numbers: Any, kind: Kind) -> Any:
         """A tensor of numbers of which some depend on lengths."""
         w = self.w
         dtype, shape = kind
@@ -242,7 +242,7 @@ class _BlockWriter:
         vector = w.op("stack", [w.combine(items)], (dtype, [len(items)]), axis=0)
         return w.op("reshape", [vector, w.ints(shape)], kind) if len(shape) > 1 else vector
 
-    def _ramp(self, ramp: Ramp, kind: Kind) -> Value:
+    def _ramp(self, ramp: Ramp, kind: Kind) -> Any:
         """start, start + step, ...: counted from 0, then scaled."""
         w = self.w
         length = ramp.shape[0]

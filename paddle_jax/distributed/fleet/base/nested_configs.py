@@ -132,8 +132,6 @@ class NestedConfig:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NestedConfig) and self._values == other._values
 
-    __hash__ = None
-
     def __copy__(self):
         return copy.deepcopy(self)
 

@@ -60,7 +60,7 @@ class _Batched(MetaParallelBase):
 
     def forward_backward_pipeline(
         self, data: Any, scaler: Any = None, return_micro_batch_loss: bool = False
-    ) -> Tensor | list[Tensor]:
+    ) -> Any:
         """Computes the gradients of the mean loss of the micro-batches, and returns it.
 
         Args:
@@ -87,7 +87,7 @@ class _Batched(MetaParallelBase):
         scaler: Any = None,
         loss_fn_idx: int = 0,
         return_micro_batch_loss: bool = False,
-    ) -> Tensor | list[Tensor]:
+    ) -> Any:
         """One training step.
 
         Args:
@@ -275,7 +275,7 @@ class PipelineParallel(_Batched):
 
     def forward_backward_pipeline(
         self, data: Any, scaler: Any = None, return_micro_batch_loss: bool = False
-    ) -> Tensor | list[Tensor]:
+    ) -> Any:
         if self._messages is None:
             return super().forward_backward_pipeline(data, scaler, return_micro_batch_loss)
         self.scaler = scaler

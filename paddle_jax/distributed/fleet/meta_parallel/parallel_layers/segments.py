@@ -76,7 +76,7 @@ class SegmentLayers:
         return bounds
 
     def _listed_bounds(self):
-        bounds = list(self.method)
+        bounds: list[Any] = list(self.method)
         if bounds[0] != 0 or not all(isinstance(b, int) and 0 <= b <= self.num_items for b in bounds):
             raise CheckError(
                 f"SegmentLayers: method: got {bounds}; it must begin with 0, and no bound may be above "

@@ -142,7 +142,7 @@ class MoELayer(Layer):
         rows = self._by_expert(rows, received.numpy().reshape(self.world_size, -1).sum(0))
         rows = global_gather(rows, sent, received, self.group)
         shares = gather(reshape(value, [-1, 1]), to_tensor(order))
-        return scatter_nd_add(zeros_like(x), tokens.unsqueeze(1), rows * shares)
+        return scatter_nd_add(zeros_like(x), tokens.unsqueeze(1), shares * rows)
 
     def _by_expert(self, rows, counts):
         """Rows in the order of experts, each part computed by its own."""
