@@ -144,7 +144,7 @@ def test_workers_that_are_not_wanted_any_more_say_nothing(tmp_path):
         from paddle_jax.io.dataloader.process import ProcessWorker
         def interrupted(*args):
             raise KeyboardInterrupt
-        for name in ("settle", "give"):
+        for name in ("wait_until_set_up", "give"):
             whole = getattr(ProcessWorker, name)
             setattr(ProcessWorker, name, interrupted)
             try:

@@ -173,7 +173,9 @@ def test_writing(oracle, case, data):
     )
     got = write(paddle_jax, array, items, value, weights)
     agree(got, (written.reshape(shape), np.where(owner < 0, weights.ravel(), 0).reshape(shape), to_value))
-    if trusted(items):
+    # the real Paddle refuses the gradient of a value [1, 1] that is written to [1, 2]
+    refused = value.ndim > 1 and value.size == 1 and 1 in positions.shape
+    if trusted(items) and not refused:
         agree(got[:2], write(oracle, array, items, value, weights)[:2])
 
 
