@@ -116,6 +116,7 @@ def all_imports(modules):
     found = {}
     for module, path in modules.items():
         text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
         tree = ast.parse(text)
         at_import = {id(node) for node in toplevel_imports(tree)}
         checking = {id(node) for node in type_checking_imports(tree)}
@@ -123,7 +124,7 @@ def all_imports(modules):
             if not isinstance(node, ast.Import | ast.ImportFrom) or id(node) in checking:
                 continue
             lazy = id(node) not in at_import
-            reason = has_reason(text.splitlines(), node)
+            reason = has_reason(lines, node)
             for imported in targets(node, module, path.name == "__init__.py", modules):
                 if imported == module:
                     continue

@@ -1,4 +1,4 @@
-"""Ports of this machine."""
+"""Ports and the address of this machine."""
 
 import socket
 
@@ -24,3 +24,12 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def own_address(endpoint: str) -> str:
+    """The address of this machine on the network over which it reaches an endpoint, "host:port"."""
+    host, _, port = endpoint.rpartition(":")
+    family, kind, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as probe:  # it sends nothing
+        probe.connect(address)
+        return probe.getsockname()[0]

@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paddle_jax._launch.ports import free_ports
+from paddle_jax._launch.ports import free_ports, own_address
 from paddle_jax.version import full_version
 
 _RETRY = 0.2  # seconds between two tries to reach the store
@@ -120,22 +120,13 @@ def _digest(script):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else str(script)
 
 
-def own_address(master: str) -> str:
-    """The address of this machine on the network over which it reaches the master."""
-    host, _, port = master.rpartition(":")
-    family, kind, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family, kind) as probe:  # nothing is sent
-        probe.connect(address)
-        return probe.getsockname()[0]
-
-
 class _Store:
     """The launchers that have come, and the answer to all of them.
 
     Attributes:
         place: Place.
         arrived: descriptions, in the order of arrival.
-        answer: what all are told, once it is known.
+        answer: the reply to all of them, once it is known.
         changed: notified at each change.
         started: when the store was opened.
         answered: how many have got the answer.
@@ -152,11 +143,8 @@ class _Store:
     def join(self, described: dict[str, Any]) -> None:
         """Takes a launcher in, or refuses the whole job."""
         with self.changed:
-            if any(self._key(one) == self._key(described) for one in self.arrived):
-                return  # it asks again
-            if self.answer is not None:
-                described["late"] = True
-                return
+            if self._has_arrived(described) or self.answer is not None:
+                return  # it asks again, or comes too late
             self.arrived.append(described)
             problem = self._problem(described)
             if problem is not None:
@@ -165,9 +153,9 @@ class _Store:
                 self._agree()
             self.changed.notify_all()
 
-    @staticmethod
-    def _key(described):
-        return described["host"], described["pid"]
+    def _has_arrived(self, described):
+        key = described["host"], described["pid"]
+        return any((one["host"], one["pid"]) == key for one in self.arrived)
 
     def _problem(self, new):
         """Why a launcher does not fit to those that have come."""
@@ -208,17 +196,20 @@ class _Store:
         free = iter(rank for rank in range(count) if rank not in given)
         return [one["rank"] if one["rank"] >= 0 else next(free) for one in self.arrived]
 
-    def wait_for_answer(self) -> dict[str, Any]:
-        """The answer, or how many have come."""
+    def wait_for_answer(self, described: dict[str, Any]) -> dict[str, Any]:
+        """The answer for a launcher, or which ones have come."""
         with self.changed:
             if self.answer is None:
                 self.changed.wait(_RETRY)
             if self.answer is None:
                 self._give_up_waiting()
-            if self.answer is not None:
+            if self.answer is None:
+                return {"waiting": [_who(one) for one in self.arrived]}
+            if self._has_arrived(described):
                 self.answered += 1
-                return self.answer
-            return {"waiting": [_who(one) for one in self.arrived]}
+            elif "error" not in self.answer:
+                return {"error": f"{self.place.most} machines have come already; this one is too many"}
+            return self.answer
 
     def _give_up_waiting(self):
         """Begins with fewer machines when enough have come, or ends when the time is over."""
@@ -250,9 +241,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             described = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), 1 << 16)))
             store.join(described)
-            answer = store.wait_for_answer()
-            if described.get("late") and "error" not in answer:
-                answer = {"error": f"{store.place.most} machines have come already; this one is too many"}
+            answer = store.wait_for_answer(described)
         except (KeyError, TypeError, ValueError) as error:
             answer = {"error": f"the question was not understood: {error!r}"}
         data = json.dumps(answer).encode()

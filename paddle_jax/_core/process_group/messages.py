@@ -27,6 +27,7 @@ import numpy as np
 from paddle_jax._core.base.dtype import convert
 from paddle_jax._core.base.sockets import receive_exactly
 from paddle_jax._core.process_group import failure_detector, startup_barrier
+from paddle_jax._launch.ports import own_address
 
 _HEADER_SIZE = struct.Struct("!I")
 _CHUNK_BYTES = 1 << 20  # handed to the socket at once
@@ -72,7 +73,7 @@ class Channel:
         self.closed: set[int] = set()
         self.news = threading.Condition()
         self.store = startup_barrier.store()
-        self.listener = socket.create_server((_own_address(coordinator), 0))
+        self.listener = socket.create_server((own_address(coordinator), 0))
         host, port = self.listener.getsockname()[:2]
         if rank == 0:
             self.store.key_value_set("paddle/token", secrets.token_hex(16), allow_overwrite=True)
@@ -235,15 +236,6 @@ class Channel:
             with self.news:
                 self.closed.add(rank)
                 self.news.notify_all()
-
-
-def _own_address(coordinator: str) -> str:
-    """The address of this machine on the network over which it reaches the coordinator."""
-    host, _, port = coordinator.rpartition(":")
-    family = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family[0], socket.SOCK_DGRAM) as probe:  # it sends nothing
-        probe.connect(family[4])
-        return probe.getsockname()[0]
 
 
 def _write(connection: socket.socket, header: dict[str, Any], data: memoryview | bytes) -> None:

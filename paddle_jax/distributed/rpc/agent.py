@@ -8,7 +8,6 @@ import concurrent.futures
 import contextlib
 import hmac
 import json
-import socket
 import threading
 import time
 import warnings
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paddle_jax._core.base import launch_variables
+from paddle_jax._launch.ports import own_address
 from paddle_jax.distributed.rpc import serialization
 
 _THREADS = 16
@@ -212,7 +212,7 @@ class Agent:
             state = _Master(size)
             methods = {"Join": state.join, "Leave": state.leave}
             self._master_server, _ = _server(token, master, methods, {"Watch": state.detect_exit})
-        host, _, port = (own or f"{_own_host(master)}:0").rpartition(":")
+        host, _, port = (own or f"{own_address(master)}:0").rpartition(":")
         self._server, bound = _server(token, f"{host}:{port}", {"Call": self._answer})
         self.info = WorkerInfo(name, rank, host, bound)
         self._master = self._channel(master)
@@ -321,15 +321,6 @@ def _as_exception(error, called, info, timeout):
     if error.code() == grpc.StatusCode.UNAVAILABLE:
         return RuntimeError(f"rpc: {where}: the process has gone, or cannot be reached: {error.details()}")
     return RuntimeError(f"rpc: {where}: {error.details()}")
-
-
-def _own_host(master):
-    """The address of this machine on the network over which it reaches the master."""
-    host, _, port = master.rpartition(":")
-    family, kind, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family, kind) as probe:  # nothing is sent
-        probe.connect(address)
-        return probe.getsockname()[0]
 
 
 def _patience():

@@ -12,6 +12,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from paddle_jax.io.dataloader.exchange import by_value
+
 _COUNT = struct.Struct("!I")
 _LENGTH = struct.Struct("!Q")
 
@@ -47,21 +49,12 @@ def _pickled(value, buffers):
         return pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     except (pickle.PicklingError, AttributeError, TypeError):
         buffers.clear()
-        cloudpickle = _cloudpickle()
+        cloudpickle = by_value()
         if cloudpickle is None:
             raise
     stream = io.BytesIO()
     cloudpickle.Pickler(stream, protocol=5, buffer_callback=buffers.append).dump(value)
     return stream.getvalue()
-
-
-def _cloudpickle():
-    """The module that pickles functions without a name, or None where it is not installed."""
-    try:
-        import cloudpickle
-    except ImportError:
-        return None
-    return cloudpickle
 
 
 def loaded(data: bytes) -> Any:

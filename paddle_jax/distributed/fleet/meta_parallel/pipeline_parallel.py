@@ -3,6 +3,7 @@
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.python_state import tensors_in
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp.auto_cast import auto_cast
@@ -420,19 +421,8 @@ class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
         return schedules.forward_then_backward(self._sizes(), self.stage_id)
 
 
-def _tensors(value):
-    """The Tensors in a nest, in order."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        return [tensor for one in value.values() for tensor in _tensors(one)]
-    if isinstance(value, tuple | list):
-        return [tensor for one in value for tensor in _tensors(one)]
-    return []
-
-
 def _wanting_gradients(value):
-    return [tensor for tensor in _tensors(value) if not tensor.stop_gradient]
+    return [tensor for tensor in tensors_in(value) if not tensor.stop_gradient]
 
 
 def _backward_from(output, gradients):

@@ -33,8 +33,8 @@ def packed(value: Any) -> np.ndarray:
     arrays = []
     head = {"value": _described(value, arrays)}
     text = json.dumps(head).encode()
-    pieces = [_HEAD.pack(len(text)), text, *(array.tobytes() for array in arrays)]
-    return np.frombuffer(b"".join(pieces), np.uint8)
+    elements = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays]
+    return np.concatenate([np.frombuffer(_HEAD.pack(len(text)) + text, np.uint8), *elements])
 
 
 def _described(value, arrays):

@@ -1,8 +1,6 @@
 """One factor for the gradients of a model with experts."""
 
-import jax.numpy as jnp
-
-from paddle_jax.distributed.sharding.optimizers import summed
+from paddle_jax.distributed.sharding.optimizers import _squares, summed
 from paddle_jax.nn import clip
 
 
@@ -79,10 +77,6 @@ class _OverProcesses(ClipGradForMOEByGlobalNorm):
         for _, gradient in chosen:
             gradient._rebind(gradient._value * scale.astype(gradient._value.dtype))
         return pairs
-
-
-def _squares(arrays):
-    return sum((clip.square_sum(array) for array in arrays), jnp.zeros([], jnp.float32))
 
 
 ClipGradByGlobalNorm = ClipGradForMOEByGlobalNorm  # Paddle has both names here
