@@ -384,7 +384,8 @@ class CompiledRun:
             raise self._as_memory_error(error) from None
         return [to_numpy(v) for v in out]
 
-    def _told(self, error):
+    def _as_memory_error(self, error: Exception) -> Exception:
+        """The error to raise for one of XLA: with what takes memory, where it ran out."""
         return as_out_of_memory(error, "Executor.run", (), self._memory_details())
 
     def _memory_details(self) -> Iterator[str]:
