@@ -90,5 +90,5 @@ def inherited(own: dict[str, str]) -> tuple[dict[str, str], list[str]]:
             removed.append(name)
         else:
             kept[name] = value
-    # PADDLE_RANK and kin are options of this launcher, not of another job
+    # PADDLE_RANK and the like are options of this launcher, not of another job
     return kept | own, sorted(name for name in removed if name not in DEFAULTS)

@@ -34,13 +34,13 @@ def main(engine, record, factor, script, *args):
         except Difference as found:
             difference = str(found)
         finally:
-            told = {
+            report = {
                 "difference": difference,
                 "calls": listener.calls,
                 "last": listener.last,
                 "without": sorted(WITHOUT),
             }
-            pathlib.Path(record + ".json").write_text(json.dumps(told))
+            pathlib.Path(record + ".json").write_text(json.dumps(report))
 
 
 def _run(listener, script, args):

@@ -149,7 +149,7 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
 
 
 def _variables(count, devices, options):
-    """What each process is told in its environment, as dicts; None takes a variable away."""
+    """The variables of each process, as dicts; None takes a variable away."""
     with ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count + 1)]
         for probe in probes:

@@ -161,7 +161,7 @@ class ProfilerResult:
     def _trace_event(self, event):
         start = (event.start_ns - self.span[0]) / 1000
         args = {"start_time": f"{start:.3f} us", "end_time": f"{start + event.duration / 1000:.3f} us"}
-        told = {
+        details = {
             "how": event.how,
             "where": event.where,
             "detail": event.detail,
@@ -169,7 +169,7 @@ class ProfilerResult:
             "input_dtypes": [d for _, d in event.shapes],
             "result_bytes": event.bytes,
         }
-        args.update({key: value for key, value in told.items() if value})
+        args.update({key: value for key, value in details.items() if value})
         if event.how == PROGRAM:
             args["operations"] = event.count
         return {

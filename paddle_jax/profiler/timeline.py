@@ -97,7 +97,7 @@ def page(result):
 
 def _shape(event, x, y, width):
     colour = _COLOURS.get(event.how) or _COLOURS.get(event.type, "#bbb")
-    told = " ".join(
+    tooltip = " ".join(
         part
         for part in (
             event.name,
@@ -116,5 +116,5 @@ def _shape(event, x, y, width):
     )
     return (
         f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_ROW - 2}" '
-        f'fill="{colour}"><title>{html.escape(told)}</title></rect>{label}'
+        f'fill="{colour}"><title>{html.escape(tooltip)}</title></rect>{label}'
     )

@@ -541,10 +541,10 @@ def _called(made, values):
             return made.fn(*values.values())
         return made.call(tuple([values[n] for n in made.tensors]), tuple([values[n] for n in made.attrs]))
     except CAUGHT as error:
-        told = translate_call_error(made, error, values)
-        if told is error:
+        translated = translate_call_error(made, error, values)
+        if translated is error:
             raise
-        raise told from told.__cause__ or cause_for(told, error)
+        raise translated from translated.__cause__ or cause_for(translated, error)
 
 
 def _first(made, operands, attrs, key):

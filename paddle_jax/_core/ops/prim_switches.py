@@ -1,5 +1,5 @@
 """Paddle's switches for building gradients from primitive operations. JAX always does, so they are kept and
-told, and change nothing."""
+answered, and change nothing."""
 
 
 class Prim:

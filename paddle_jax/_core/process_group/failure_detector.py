@@ -267,7 +267,7 @@ def _timeout_report(call: PendingCall) -> str:
         elif rank == _State.rank:
             doing = "has made no call"
         else:
-            doing = "has told of no call (it tells once a second)"
+            doing = "has published no call (it publishes once a second)"
         lines.append(f"\n  rank {rank} {doing}")
     return (
         f"not all ranks came within {call.timeout:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "

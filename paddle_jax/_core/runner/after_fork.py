@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import jax
 from jax._src import (
-    # JAX has no public way to ask whether a backend runs, or to be told before it compiles
+    # JAX has no public way to ask whether a backend runs, or to be called before it compiles
     compiler,
     xla_bridge,
 )

@@ -101,7 +101,7 @@ def explain(reset=False):
     """Says what deferred execution did: what was compiled, how long it took, why, and why something was not.
 
     Args:
-        reset: bool, start counting anew afterwards.
+        reset: bool, start counting at zero afterwards.
     Returns:
         An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the
         dict `refusals` and the list `events`.

@@ -205,7 +205,7 @@ def _add_grad_changes(run: Capture, changes: list[Change], arrays: list[Any]) ->
             tensor,
             len(new),
             to=to,
-            anew=now is not grad and grad is not None,
+            is_new_object=now is not grad and grad is not None,
             stop_gradient=now is not None and now.stop_gradient,
         )
         changes.append(change)

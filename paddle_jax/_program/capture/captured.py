@@ -79,7 +79,7 @@ class Change:
         steps: for a value: the versions that it goes on by.
         shares: for a value: whether its views change with it.
         to: for a gradient: "none", "zero", "array" or "rows" (then their marks follow).
-        anew: for a gradient: whether it is another object afterwards.
+        is_new_object: for a gradient: whether it is another object afterwards.
         key: for an attribute: (index of the store, name).
         rebuild: for an attribute: function that makes its value.
         gone: for an attribute: whether it is removed.
@@ -87,7 +87,7 @@ class Change:
     """
 
     __slots__ = (
-        "anew",
+        "is_new_object",
         "checks",
         "count",
         "flows",
@@ -102,7 +102,7 @@ class Change:
         "to",
     )
 
-    anew: bool
+    is_new_object: bool
     checks: list[tuple[int, Any, Any]]
     gone: bool
     key: tuple[int, Any]

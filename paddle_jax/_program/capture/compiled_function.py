@@ -192,7 +192,7 @@ class CompiledFunction:
                 keeps_flag = change.kind == "value" and change.stop_gradient is self.stop_gradients[target]
                 if keeps_flag and not change.flows:
                     self.value_updates.append((target, result, change.steps))
-                elif change.kind == "grad" and change.to == "zero" and not change.anew:
+                elif change.kind == "grad" and change.to == "zero" and not change.is_new_object:
                     self.zero_grads.append((target, change))
                 else:
                     self.other_updates.append((target, result, change))

@@ -73,7 +73,7 @@ def set_grad(tensor: Tensor, change: Change, raw: Any = None, used_rows: Any = N
         return
     if change.to == "zero":
         raw = constant(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
-    if grad is None or change.anew:
+    if grad is None or change.is_new_object:
         tensor._grad = wrap(raw, change.stop_gradient)
     elif grad._raw is not raw:
         grad._raw = raw

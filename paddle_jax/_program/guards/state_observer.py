@@ -180,7 +180,7 @@ class StateObserver(CallObserver):
         self, value: Any, store: Any = None, key: Any = None, table: ReadTable | None = None
     ) -> Any:
         """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up
-        anew at each call."""
+        again at each call."""
         if table is not None and not (isinstance(value, Tensor) and self.has_slot(value, store, key)):
             table.add(store, key, value)
         self._mark_outer(value)

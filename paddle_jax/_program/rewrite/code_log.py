@@ -34,7 +34,7 @@ def set_code_level(level=100, also_to_stdout=False):
 
 
 def set_verbosity(level=0, also_to_stdout=False):
-    """Says how much is told about conversion. From 5 on the converted code is shown as by `set_code_level`;
+    """Sets how much is logged about conversion. From 5 on the converted code is shown as by `set_code_level`;
     below nothing is.
 
     Args:

@@ -83,7 +83,7 @@ def class_name_of(function):
 
 
 def wrap_in_factory(node, name, function, parameters):
-    """A module with a changed form of a function's node, which is made anew of some objects, in a scope with
+    """A module with a changed form of a function's node, which is made again of some objects, in a scope with
     the variables of its closure."""
     if isinstance(node, ast.Lambda):
         node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)

@@ -328,8 +328,8 @@ class _Rewriting(ast.NodeTransformer):
         return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
 
     def _imported(self, node, names, level):
-        told = self._read("read_import", ast.Constant(tuple(names)), ast.Constant(level), like=node)
-        return [node, ast.copy_location(ast.Expr(told), node)]
+        read = self._read("read_import", ast.Constant(tuple(names)), ast.Constant(level), like=node)
+        return [node, ast.copy_location(ast.Expr(read), node)]
 
     def _refused(self, node):
         raise Unobservable(f"`{type(node).__name__}` inside the function")

@@ -164,7 +164,7 @@ def get_group(id=0):
 
 def destroy_process_group(group=None):
     """Forgets a group, or all of them. The processes stay connected until they end, so that groups
-    can be made anew.
+    can be made again.
 
     Args:
         group: Group. Default None: all.

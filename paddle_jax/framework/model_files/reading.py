@@ -36,10 +36,10 @@ def reader(op):
     parameters, spread = list(public.signature.parameters), _spread(public)
     ours = [one for one in known.attributes if one.parameter in public.attrs]
     flags = [one for one in ours if one.kind == "none"]
-    settled = {one.parameter for one in flags}  # a flag says whether they are None
+    decided_by_flag = {one.parameter for one in flags}  # a flag says whether they are None
 
     def value_of(one, value):
-        return value if one.parameter in settled else one.from_file(value)
+        return value if one.parameter in decided_by_flag else one.from_file(value)
 
     def rule(attrs, *operands):
         args, named = [as_tensor(value) for value in operands], {}

@@ -74,7 +74,7 @@ class RoleMakerBase:
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):
-    """What the launcher has told this process in its environment.
+    """What the variables of the launcher say of this process.
 
     Args:
         is_collective: True for processes that all do the same. False, for programs with parameter servers,
