@@ -46,7 +46,7 @@ class Call:
         called = kernel if attrs is None else (*kernel.declaration[:2], repr(_marked(attrs, self.nodes)))
         self.key = called, tuple(pattern), tuple(dtypes)
 
-    def found(self) -> Any:
+    def result_lengths(self) -> Any:
         """For each result its lengths as expressions of the numbers of Lengths; None where JAX cannot trace
         the kernel for open lengths."""
         if self.key not in _known:
@@ -58,7 +58,7 @@ class Call:
         return _known[self.key]
 
     def _said(self) -> Any:
-        """As `found` for operations whose attributes say it."""
+        """As `result_lengths` for operations whose attributes say it."""
         made = self.kernel.declaration
         if made is None:
             return None
@@ -86,9 +86,10 @@ class Call:
         return found
 
     def lengths(self, avals: list) -> Any:
-        """As `found`, as expressions of the lengths of operands; None where they do not give the results.
+        """As `result_lengths`, by the lengths of operands; None where they do not give the results.
+
         avals: list of pairs, for both values of Lengths."""
-        found = self.found()
+        found = self.result_lengths()
         if found is None or not all(
             self._gives(found, which, [pair[which] for pair in avals]) for which in (0, 1)
         ):
@@ -116,7 +117,7 @@ class Call:
 
     def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
         """Takes in what the kernel gives, where the expressions say the same."""
-        found = self.found()
+        found = self.result_lengths()
         if found is None or any(n is None for shape in found for n in shape):
             return
         if all(
@@ -129,7 +130,7 @@ class Call:
     def second(self, outs: tuple) -> Any:
         """The avals for the second values of Lengths, where each length of a result is one of an operand, or
         fixed; else None. outs: the avals for the first values."""
-        found = self.found()
+        found = self.result_lengths()
         if found is None or not all(
             isinstance(n, int) or n is not None and n[0] == "open" for shape in found for n in shape
         ):
@@ -150,7 +151,7 @@ class Call:
         )
 
     def _values(self, which: int) -> list:
-        return [tuple([self._value(n, which) for n in shape]) for shape in self.found()]
+        return [tuple([self._value(n, which) for n in shape]) for shape in self.result_lengths()]
 
     def _value(self, node: Any, which: int) -> Any:
         """What an expression of the numbers of Lengths has for their first or second values."""

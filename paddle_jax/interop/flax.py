@@ -68,7 +68,7 @@ class FlaxLayer(Layer):
         key = (self.training, tree, at, fixed)
         entry = self._kernels.get(key)
         if entry is None:
-            entry = self._kernels[key] = self._made(self.training, tree, at, fixed)
+            entry = self._kernels[key] = self._new_kernel(self.training, tree, at, fixed)
         kernel, made = entry
         own = [getattr(self, name) for name in self._names]
         operands = [x if isinstance(x, Tensor) else wrap(x) for x in (leaves[i] for i in at)]
@@ -79,7 +79,7 @@ class FlaxLayer(Layer):
             tensor._rebind(new._raw)
         return jax.tree.unflatten(made["tree"], out[: made["results"]])
 
-    def _made(self, training, tree, at, fixed):
+    def _new_kernel(self, training, tree, at, fixed):
         from flax import nnx
 
         graph, params, rest = self._modes[training]

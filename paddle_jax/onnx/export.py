@@ -119,7 +119,7 @@ def _run_block(g, block, env, kinds):
     return []
 
 
-def _part(g, block, env, kinds, inputs, types):
+def _subgraph(g, block, env, kinds, inputs, types):
     """A block as a graph of its own; constants are those of the whole model."""
     outer, g.nodes = g.nodes, []
     ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
@@ -132,7 +132,7 @@ def _part(g, block, env, kinds, inputs, types):
 
 
 def _if(g, op, operands, env, kinds):
-    then, other = (_part(g, block, env, kinds, [], op.types) for block in op.blocks)
+    then, other = (_subgraph(g, block, env, kinds, [], op.types) for block in op.blocks)
     return g.node("If", operands, len(op.outputs), then_branch=then, else_branch=other)
 
 
@@ -148,7 +148,7 @@ def _loop(g, op, operands, env, kinds):
         env | dict(zip(body.args, names, strict=True)),
         kinds | dict(zip(body.args, op.types, strict=True)),
     )
-    part = _part(g, body, *inside, inputs, [flag, *op.types])
+    part = _subgraph(g, body, *inside, inputs, [flag, *op.types])
     return g.node("Loop", [None, *operands], len(op.outputs), body=part)
 
 

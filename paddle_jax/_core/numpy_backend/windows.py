@@ -16,7 +16,7 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, co
 _SMALL = 64  # elements of a window
 
 
-def _spread(x: np.ndarray, fill: Any, padding: Sequence[Any], dilation: Sequence[int]) -> Any:
+def _dilate_and_pad(x: np.ndarray, fill: Any, padding: Sequence[Any], dilation: Sequence[int]) -> Any:
     """x with its elements `dilation` apart and `fill` between and around; negative padding cuts off."""
     shape, target, source = padding_slices(x.shape, padding, dilation)
     y = np.full(shape, fill, x.dtype)
@@ -47,7 +47,9 @@ def _reducer(ufunc: Any, start: Any, params: Params, out: Any) -> Any:
     strides, padding, spread, dilation = options
 
     def reduce(x: np.ndarray, first: Any = start) -> Any:
-        x = _spread(np.asarray(x).astype(inner, copy=False), np.asarray(first).astype(inner), padding, spread)
+        x = _dilate_and_pad(
+            np.asarray(x).astype(inner, copy=False), np.asarray(first).astype(inner), padding, spread
+        )
         if 0 in out.shape:
             return np.zeros(out.shape, dtype)
         y = _by_offset(ufunc, x, out.shape, window, strides, dilation)
@@ -118,8 +120,10 @@ def _select_and_scatter_add(params: Params, ins: Avals, outs: Avals) -> Run:
     def scatter(updates: np.ndarray, x: np.ndarray) -> Any:
         if 0 in source or 0 in out:
             return np.zeros(out, dtype)
-        values = windows(_spread(x, fill, padding, ones), source, window, strides, ones).reshape(*source, -1)
-        where = windows(_spread(positions, -1, padding, ones), source, window, strides, ones).reshape(
+        values = windows(_dilate_and_pad(x, fill, padding, ones), source, window, strides, ones).reshape(
+            *source, -1
+        )
+        where = windows(_dilate_and_pad(positions, -1, padding, ones), source, window, strides, ones).reshape(
             *source, -1
         )
         values = np.where(where < 0, fill, values)

@@ -185,7 +185,7 @@ def _put(room, place, value, due):
     return room.at[place].set(jnp.where(due, value, room[place]))
 
 
-def _at(rooms, top):
+def _saved_state(rooms, top):
     """The state at a place of the stack."""
     return tuple(room[jnp.maximum(top, 0)] for room in rooms)
 
@@ -230,12 +230,12 @@ def _reversed(loop, fixed, saved, cts):
         # going back: continue from the last saved state
         goal = jnp.where(ahead, goal, goal - 1)
         top = jnp.where(~ahead & (where[jnp.maximum(top, 0)] > goal), top - 1, top)
-        now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, _at(rooms, top), strict=True))
+        now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, _saved_state(rooms, top), strict=True))
         at = jnp.where(ahead, at, where[jnp.maximum(top, 0)])
         return goal, at, now, top, where, rooms, cts, sums
 
     sums = tuple(jnp.zeros(x.shape, x.dtype) for x in _chosen(loop.read, fixed))
     top = used - 1
-    start = n - 1, where[jnp.maximum(top, 0)], _at(rooms, top), top, where, rooms, tuple(cts), sums
+    start = n - 1, where[jnp.maximum(top, 0)], _saved_state(rooms, top), top, where, rooms, tuple(cts), sums
     end = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
     return end[6], end[7]

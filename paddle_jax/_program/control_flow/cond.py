@@ -140,7 +140,7 @@ def select(
         return _select_without(index, codes, raised)
     watched = _changed_tensors(regions)
     for k, region in enumerate(regions):
-        if not region.watch(watched):
+        if not region.can_return(watched):
             regions[k] = Region(codes[k], watched=watched, roots=roots_of_codes[k])
     generator._offset = start + max(region.drawn for region in regions)
     joined = BranchJoin(len(regions), explicit)

@@ -379,7 +379,7 @@ class Region:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
         return results
 
-    def watch(self, tensors: Sequence[Tensor]) -> bool:
+    def can_return(self, tensors: Sequence[Tensor]) -> bool:
         """Whether the last values of Tensors from outside are among the results, or can still become such."""
         missing = [tensor for tensor in tensors if id(tensor) not in self.changes]
         if missing and self.block is None:

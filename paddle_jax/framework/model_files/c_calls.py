@@ -115,7 +115,9 @@ def _function(name, results, arguments, rule):
         attrs = types.SimpleNamespace(
             **{one: _attribute(kind, value) for (one, kind, _), value in zip(arguments, values, strict=True)}
         )
-        return _given(rule(attrs, *operands), results, {k: values[place] for k, place in written.items()})
+        return _as_results(
+            rule(attrs, *operands), results, {k: values[place] for k, place in written.items()}
+        )
 
     call.__name__, call.__qualname__, call.__module__ = name, name, f"{Paths.root}.base.libpaddle.pir.ops"
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -210,7 +212,7 @@ def _attribute(kind, value):
     return list(value) if isinstance(value, tuple) else value
 
 
-def _given(found, results, written):
+def _as_results(found, results, written):
     """The results of a rule as the C++ function gives them."""
     if results[0] != "l":
         count = int(results.rstrip("i"))

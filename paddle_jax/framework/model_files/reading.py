@@ -33,7 +33,7 @@ def reader(op):
     known = parse_record(op.record.pir)
     twin = OPS.get(op.name)  # the public function checks what the op behind it does not
     public = twin if twin is not None and twin.home == op.home else op
-    parameters, spread = list(public.signature.parameters), _spread(public)
+    parameters, spread = list(public.signature.parameters), _variadic_parameter(public)
     ours = [one for one in known.attributes if one.parameter in public.attrs]
     flags = [one for one in ours if one.kind == "none"]
     decided_by_flag = {one.parameter for one in flags}  # a flag says whether they are None
@@ -50,7 +50,9 @@ def reader(op):
                 for one, value in pairs
                 if one.parameter in parameters
             }
-        named |= {one.parameter: value_of(one, _given(attrs, one)) for one in ours if one.kind != "none"}
+        named |= {
+            one.parameter: value_of(one, _attribute_value(attrs, one)) for one in ours if one.kind != "none"
+        }
         named |= {one.parameter: None for one in flags if getattr(attrs, one.name)}
         if spread:
             args = [*(named.pop(one) for one in parameters[: parameters.index(spread)]), *named.pop(spread)]
@@ -67,7 +69,7 @@ def reader(op):
     return rule
 
 
-def _given(attrs, one):
+def _attribute_value(attrs, one):
     """An attribute as it stands in a file; older ones may lack what has a default."""
     return getattr(attrs, one.name) if one.default is None else getattr(attrs, one.name, one.default)
 
@@ -75,7 +77,7 @@ def _given(attrs, one):
 _OPERANDS = {"": as_tensor, "out": as_tensor, "ints": as_numbers, "size": as_numbers}
 
 
-def _spread(op):
+def _variadic_parameter(op):
     """The parameter that takes any number of Tensors, if there is one."""
     return next(
         (name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL), None

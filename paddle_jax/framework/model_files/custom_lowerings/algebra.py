@@ -322,7 +322,7 @@ def _einsum(a, operands):
     terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
     if len(set(result)) < len(result):
         return None
-    xs = [_spread(x, term, terms, operands, dots) for x, term in zip(operands, terms, strict=True)]
+    xs = [_broadcast_dots(x, term, terms, operands, dots) for x, term in zip(operands, terms, strict=True)]
     for i, term in enumerate(terms):
         xs[i], terms[i] = _without_repeats(xs[i], term)
     while len(xs) > 2:
@@ -334,7 +334,7 @@ def _einsum(a, operands):
     return None if equation == a.equation else public_einsum(equation, *xs)
 
 
-def _spread(x, term, terms, operands, dots):
+def _broadcast_dots(x, term, terms, operands, dots):
     """x with the lengths that the axes behind dots have in other operands."""
     shape = list(x.shape)
     for axis, label in enumerate(term):

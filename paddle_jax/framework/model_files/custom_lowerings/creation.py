@@ -89,7 +89,7 @@ def _binomial(w, a, out, count, share):
     return w.op("binomial", both, out[0])
 
 
-def _kept(w, shape, p):
+def _keep_mask(w, shape, p):
     """Whether each element is kept."""
     drawn = w.op(
         "uniform",
@@ -111,14 +111,14 @@ def _drop(w, a, out, x):
         ]
     shape = [n if axis in a.axes else 1 for axis, n in enumerate(x.shape)]
     x = scaled(w, x, 1 / (1 - a.p)) if a.upscale else x
-    return w.op("multiply", [x, cast(w, _kept(w, shape, a.p), x.dtype)], x.type)
+    return w.op("multiply", [x, cast(w, _keep_mask(w, shape, a.p), x.dtype)], x.type)
 
 
 def _alpha_drop(w, a, out, x):
     if a.p == 1:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     shape = [*x.shape[:2], *[1] * (x.ndim - 2)] if a.per_feature else x.shape
-    kept = _kept(w, shape, a.p)
+    kept = _keep_mask(w, shape, a.p)
     if not same_shape(shape, x.shape):
         kept = w.op("expand", [kept, w.ints(x.shape)], ("bool", x.shape))
     dropped = w.op("full_like", [x, w.full(_ALPHA_DROPPED)], x.type, dtype=x.dtype)

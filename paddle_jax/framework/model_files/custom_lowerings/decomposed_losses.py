@@ -238,15 +238,15 @@ def _clusters(a, x, label, weight, bias, tails):
     logs = P.log_softmax(logs if bias is None else logs + bias, -1)
     few = a.cutoffs[0]
 
-    def own(table, place, count):
+    def pick(table, place, count):
         place = P.clip(place, 0, count - 1)
         return P.squeeze(P.take_along_axis(table, P.unsqueeze(place, 1), 1), 1)
 
-    found = own(logs, label, few)
+    found = pick(logs, label, few)
     for k, (first, end) in enumerate(zip(a.cutoffs, a.cutoffs[1:], strict=False)):
         inner = P.log_softmax(P.matmul(P.matmul(x, tails[2 * k]), tails[2 * k + 1]), -1)
         is_here = P.logical_and(label >= first, label < end)
-        found = P.where(is_here, own(inner, label - first, end - first) + logs[:, few + k], found)
+        found = P.where(is_here, pick(inner, label - first, end - first) + logs[:, few + k], found)
     return found, -P.mean(found)
 
 

@@ -48,13 +48,13 @@ def _quantile(a, x):
 def _between(rows, at, interpolation):
     """Values of sorted rows at fractional places."""
 
-    def taken(place):
+    def elements_at(place):
         return P.take_along_axis(rows, P.cast(place, "int64"), -1)
 
     low, high = P.floor(at), P.ceil(at)
     if interpolation in ("lower", "higher", "nearest"):
-        return taken({"lower": low, "higher": high}.get(interpolation, P.round(at)))
-    first, second = taken(low), taken(high)
+        return elements_at({"lower": low, "higher": high}.get(interpolation, P.round(at)))
+    first, second = elements_at(low), elements_at(high)
     if interpolation == "midpoint":
         return (first + second) / 2
     return P.lerp(first, second, P.cast(at - low, rows.dtype))
