@@ -130,6 +130,9 @@ class Lowered:
     def compile(self):
         self.threads.append(threading.get_ident())
 
+    def clear_cache(self):
+        """It stays among the compiled functions of the process, which may have to make room."""
+
     def __call__(self, x):
         self.called.append(threading.get_ident())
         return [x + 1]

@@ -4,8 +4,13 @@ import ast
 import pathlib
 import re
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FILE = ROOT / "docs" / "architecture.md"
+if not FILE.is_file():
+    pytest.skip("the documentation is not part of the wheel", allow_module_level=True)
+PAGE = FILE.read_text(encoding="utf-8")
 
 
 def defined(file):
