@@ -1,5 +1,6 @@
 """`to_static` and what goes with it."""
 
+import functools as ft
 import inspect
 
 from paddle_jax._program.input_spec import InputSpec
@@ -65,28 +66,30 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
     if backend not in _BACKENDS:
         raise ValueError(f"to_static: backend: got {backend!r}; allowed are 'CINN' and None")
     full_graph = bool(kwargs.get("full_graph", False))
+    if function is None:
+        return ft.partial(_compiled, input_spec=input_spec, full_graph=full_graph)
+    return _compiled(function, input_spec, full_graph)
 
-    def compiled(callee):
-        if isinstance(callee, StaticFunction):
-            return callee if input_spec is None else _with_input_spec(callee, input_spec, full_graph)
-        if isinstance(callee, Layer):
-            forward = callee.forward
-            if not isinstance(forward, StaticFunction):
-                object.__setattr__(callee, "forward", StaticFunction(forward, input_spec, full_graph))
-            elif input_spec is not None:
-                object.__setattr__(callee, "forward", _with_input_spec(forward, input_spec, full_graph))
-            return callee
-        if isinstance(callee, staticmethod | classmethod):
-            return type(callee)(compiled(callee.__func__))
-        if not callable(callee):
-            raise TypeError(
-                f"to_static: function: got {type(callee).__name__}; it must be a function, "
-                "a method or a Layer"
-            )
-        code = callee if inspect.isroutine(callee) else callee.__call__
-        return StaticFunction(code, input_spec, full_graph)
 
-    return compiled if function is None else compiled(function)
+def _compiled(callee, input_spec, full_graph):
+    """The StaticFunction of what `to_static` is given; a Layer gets it as its `forward`."""
+    if isinstance(callee, StaticFunction):
+        return callee if input_spec is None else _with_input_spec(callee, input_spec, full_graph)
+    if isinstance(callee, Layer):
+        forward = callee.forward
+        if not isinstance(forward, StaticFunction):
+            object.__setattr__(callee, "forward", StaticFunction(forward, input_spec, full_graph))
+        elif input_spec is not None:
+            object.__setattr__(callee, "forward", _with_input_spec(forward, input_spec, full_graph))
+        return callee
+    if isinstance(callee, staticmethod | classmethod):
+        return type(callee)(_compiled(callee.__func__, input_spec, full_graph))
+    if not callable(callee):
+        raise TypeError(
+            f"to_static: function: got {type(callee).__name__}; it must be a function, a method or a Layer"
+        )
+    code = callee if inspect.isroutine(callee) else callee.__call__
+    return StaticFunction(code, input_spec, full_graph)
 
 
 def _with_input_spec(compiled, input_spec, full_graph):

@@ -281,6 +281,17 @@ class StaticFunction:
                 why = why or str(stale)
             except NotFinite:
                 return self.dygraph_function(*args, **kwargs)
+        return self._without_program(key, programs, args, kwargs, why)
+
+    def _without_program(self, key, programs, args, kwargs, why):
+        """A call for which no compiled program holds.
+
+        Args:
+            key: the signature of the call.
+            programs: list of the programs for it, whose guards do not hold, or None for a new signature.
+            args, kwargs: the arguments.
+            why: the first guard that does not hold, or None.
+        """
         if programs is None:
             new_shapes = self._shapes_beside(key)
             if new_shapes is not None and new_shapes.runs_op_by_op(key):

@@ -82,19 +82,11 @@ def save(layer, path, input_spec=None, **configs):
     if isinstance(layer, TranslatedLayer):
         contents = _translated(layer, prefix)
     else:
-        contents, foreign = {}, set()
-        for name, function in _functions(layer, configs.get("skip_forward", False)).items():
-            base = prefix if name == "forward" else f"{prefix}.{name}"
-            document, arrays, own = encode(
-                function, *((input_spec, layer, chosen) if name == "forward" else (None, layer))
-            )
-            contents[base + ".json"] = document
-            if arrays:
-                contents[base + ".pdiparams"] = parameters.encode(arrays)
-            foreign |= set(own)
-        if foreign:
+        functions = _functions(layer, configs.get("skip_forward", False))
+        contents, extensions = _encoded(functions, prefix, input_spec, layer, chosen)
+        if extensions:
             warnings.warn(
-                f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; "
+                f"jit.save: {', '.join(sorted(extensions))}: not operations of Paddle; "
                 f"only paddle_jax can load {prefix}.json",
                 stacklevel=2,
             )
@@ -103,6 +95,34 @@ def save(layer, path, input_spec=None, **configs):
         stored = name.removesuffix(".json") + ".pdiparams"
         if stored not in contents:  # what an earlier model left there would be taken for this one's
             Path(stored).unlink(missing_ok=True)
+
+
+def _encoded(functions, prefix, input_spec, layer, chosen):
+    """The files of some functions.
+
+    Args:
+        functions: {method: function}.
+        prefix: path and prefix of the files.
+        input_spec: InputSpecs of `forward`, or None.
+        layer: the Layer or function that is saved.
+        chosen: numbers of the results of `forward` that are saved, or None for all.
+    Returns:
+        ({path: bytes}, set of the names of operations that are not Paddle's).
+    """
+    contents = {}
+    extensions = set()
+    for name, function in functions.items():
+        if name == "forward":
+            base = prefix
+            document, arrays, names = encode(function, input_spec, layer, chosen)
+        else:
+            base = f"{prefix}.{name}"
+            document, arrays, names = encode(function, None, layer)
+        contents[base + ".json"] = document
+        if arrays:
+            contents[base + ".pdiparams"] = parameters.encode(arrays)
+        extensions.update(names)
+    return contents, extensions
 
 
 def _functions(layer, skip_forward):

@@ -7,6 +7,7 @@ import functools as ft
 import math
 import operator
 import types
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class IdentityKey:
         return id(self.value)
 
 
-def same_value(a, b):
+def same_value(a: Any, b: Any) -> bool:
     """Whether two values are the same to code that reads them: the same object, equal numbers and
     texts, tuples of such."""
     if a is b:
@@ -54,13 +55,25 @@ def same_value(a, b):
     if kind is not type(b):
         return False
     if kind is float:  # before SCALARS, which has it
-        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
+        return _same_float(a, b)
     if kind in SCALARS:
-        return a == b or a != a and b != b
+        return a == b or a != a and b != b  # the second half is about NaN in complex numbers
     if kind is tuple or kind is list:
         return len(a) == len(b) and all(map(same_value, a, b))
     if kind is dict:
         return a.keys() == b.keys() and all([same_value(value, b[key]) for key, value in a.items()])
+    return _same_bound_or_numpy_value(kind, a, b)
+
+
+def _same_float(a: float, b: float) -> bool:
+    """Whether two floats are the same to code: zeros have a sign, and NaN is the same as NaN."""
+    if a == b:
+        return math.copysign(1, a) == math.copysign(1, b)
+    return a != a and b != b
+
+
+def _same_bound_or_numpy_value(kind: type, a: Any, b: Any) -> bool:
+    """`same_value` for the rarer types: a bound method or a NumPy scalar is a new object at each read."""
     if kind is frozenset:
         return a == b
     if kind is types.MethodType:

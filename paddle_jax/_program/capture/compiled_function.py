@@ -255,18 +255,22 @@ class CompiledFunction:
             stop_gradients = list(map(_STOP_GRADIENT, tensors))
         except (KeyError, IndexError, AttributeError):
             raise GuardFailure("a Tensor that the function uses is gone") from None
-        if self.has_plain_stores or self.version != LayerVersion.count:
-            self._check_distinct(tensors)
         if stop_gradients != self.stop_gradients:
             index = list(map(operator.ne, stop_gradients, self.stop_gradients)).index(True)
             raise GuardFailure(f"stop_gradient of {tensors[index].name} is {stop_gradients[index]}")
+        self._check_operands(tensors)
+        return tensors
+
+    def _check_operands(self, tensors: list[Tensor]) -> None:
+        """Checks the guards about operands that were found."""
+        if self.has_plain_stores or self.version != LayerVersion.count:
+            self._check_distinct(tensors)
         if self.host_reads:
             self._check_host_reads(tensors)
         if self.shared:
             self._check_views(tensors)
         if self.expected_grads:
             self._check_grads(tensors)
-        return tensors
 
     def _check_inputs(self, inputs: list[Tensor]) -> None:
         """Checks that the same inputs as before are Tensors that the function uses itself."""
@@ -346,13 +350,9 @@ class CompiledFunction:
             out = self._run_on_tape(tensors)
             raws = [result._raw for result in out]
         else:
-            if self.precheck is not None:
-                self.precheck(tensors)
             out = raws = self._run_direct(tensors)
             if local.ctx.frame.executor is not None:
-                checks = CapturedChecks.of(captured)
-                if checks is not None:
-                    raise_if_failed(raws[-1], checks.checks)  # now, as after each operation
+                self._raise_failed_checks(raws)
         results = []
         for (stop, flows, operand), value, raw in zip(captured.results, out, raws, strict=False):
             if operand is not None:
@@ -384,6 +384,8 @@ class CompiledFunction:
 
     def _run_direct(self, tensors: list[Tensor]) -> list[Any]:
         """Runs it without the tape; returns its results as arrays."""
+        if self.precheck is not None:
+            self.precheck(tensors)
         direct = self.direct
         if direct.pack is None:
             return direct.run(None, tensors)
@@ -395,6 +397,12 @@ class CompiledFunction:
             return self.direct.run(None, tensors)
         with direct.pack.lock:
             return direct.run(flat, tensors, members)
+
+    def _raise_failed_checks(self, raws: list[Any]) -> None:
+        """Raises what the values have shown now, as each operation does under FLAGS_check_nan_inf."""
+        checks = CapturedChecks.of(self.captured)
+        if checks is not None:
+            raise_if_failed(raws[-1], checks.checks)
 
     def _apply_updates(self, tensors: list[Tensor], out: list[Any], raws: list[Any]) -> None:
         """Stores the other changes of a call, when the Tensors have their new values."""

@@ -146,9 +146,7 @@ class ClosureScan:
         if type(value) in SCALARS:
             return
         if isinstance(value, set | collections.deque):
-            if len(value) <= _MAX_ITEMS and id(value) not in self.seen:
-                self.seen.add(id(value))
-                self.objects.append(value)
+            self._add_collection(value)
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
             self.generators.append(value)
         elif isinstance(value, Tensor) and not value.is_sparse():  # a sparse one is an object made of several
@@ -162,6 +160,12 @@ class ClosureScan:
             self._add_owner(value)
         elif depth and not isinstance(value, types.BuiltinFunctionType):
             self._scan_inside(value, depth - 1)
+
+    def _add_collection(self, collection: set | collections.deque) -> None:
+        """Remembers a set or deque, whose items no call can look up."""
+        if len(collection) <= _MAX_ITEMS and id(collection) not in self.seen:
+            self.seen.add(id(collection))
+            self.objects.append(collection)
 
     def _add_owner(self, owner: type | types.ModuleType) -> None:
         """Remembers a class or module of the user, whose members the code may name."""

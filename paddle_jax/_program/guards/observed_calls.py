@@ -377,6 +377,10 @@ class CallObserver:
             return function, args, named
         if args and function in (len, iter):
             return self._prepare_protocol(function, args, named)
+        return self._prepare_other_builtin(function, args, named)
+
+    def _prepare_other_builtin(self, function: Any, args: Args, named: Named) -> Prepared:
+        """A builtin without a rule of its own: a method, or a function that reads its arguments alone."""
         owner = getattr(function, "__self__", None)
         if owner is not None and not isinstance(owner, types.ModuleType):
             return self._prepare_method(function, owner, args, named)

@@ -330,7 +330,7 @@ class StateObserver(CallObserver):
         is_created = id(owner) in self.created
         own = getattr(owner, "__dict__", None)
         is_own = own is not None and name in own
-        if isinstance(owner, ModuleBase) and id(owner) in self.guarded_layers and not is_own:
+        if not is_own and isinstance(owner, ModuleBase) and id(owner) in self.guarded_layers:
             for store in stores_of(owner):  # PackageGuards compare them when an attribute of a Layer was set
                 if name in store:
                     return self.read_value(store[name], store, name)
@@ -345,9 +345,23 @@ class StateObserver(CallObserver):
         computed = self._computed_attribute(owner, kind, name, member, own)
         if computed is not MISSING:
             return computed
+        if is_created:
+            return getattr(owner, name)
+        return self._outside_attribute(owner, kind, name, member, own)
+
+    def _outside_attribute(self, owner: Any, kind: type, name: str, member: Any, own: dict | None) -> Any:
+        """An attribute of an object from outside, which is stored in the object or in its class.
+
+        Args:
+            owner: the object.
+            kind: its class.
+            name: of the attribute.
+            member: what the class has under the name, MISSING for nothing.
+            own: the `__dict__` of the object, or None.
+        """
         # a slot, a property and the like, which come before the attributes of the object itself
         is_data_descriptor = hasattr(type(member), "__set__")
-        if own is not None and not is_created and not is_data_descriptor:
+        if own is not None and not is_data_descriptor:
             self._guard_instance_attribute(owner, name)
         try:
             value = getattr(owner, name)
@@ -355,8 +369,6 @@ class StateObserver(CallObserver):
             if own is None:
                 self.guards.attributes.add(owner, name, MISSING)
             raise
-        if is_created:
-            return value
         if (own is None or is_data_descriptor) and not callable(value):
             if self.is_user_code(kind) or isinstance(value, PLAIN):
                 self.guards.attributes.add(owner, name, value)
@@ -538,7 +550,7 @@ class StateObserver(CallObserver):
             self._guard_array(value)
             for part in value.flat if value.dtype.kind == "O" else ():
                 self.read_content(part, objects, depth + 1)
-        elif isinstance(value, tuple | frozenset):
+        elif isinstance(value, tuple | frozenset):  # the parts may change, the container cannot
             for part in value:
                 self.read_content(part, objects, depth + 1)
         elif isinstance(value, _CONTAINERS):
@@ -548,19 +560,25 @@ class StateObserver(CallObserver):
             self.guards.guard_content(value, lambda: bytes(value), f"a {type(value).__name__}")
         elif isinstance(value, type(os.environ)):
             self.guards.guard_content(value, lambda: dict(value), "the environment")
-        elif self._is_settings_object(value) or isinstance(value, argparse.Namespace):
-            self._read_members(value.__dict__, id(value) in self.created, objects, depth)
-        elif objects and (
-            isinstance(value, types.SimpleNamespace)
-            or self.is_user_code(type(value))
-            and not isinstance(value, ModuleBase)
-        ):
-            self._read_object(value, objects, depth)
-        elif id(value) not in self.created and not self._is_constant(value):
-            self.mark_unguarded(
-                f"it looks into a {type(value).__module__}.{type(value).__name__} from outside"
-            )
+        else:
+            self._read_object_content(value, objects, depth)
         return value
+
+    def _read_object_content(self, owner: Any, objects: bool, depth: int) -> None:
+        """Guards the content of an object that is no container. The arguments are those of read_content."""
+        kind = type(owner)
+        if self._is_settings_object(owner) or isinstance(owner, argparse.Namespace):
+            self._read_members(owner.__dict__, id(owner) in self.created, objects, depth)
+        elif objects and self._has_readable_attributes(owner):
+            self._read_object(owner, objects, depth)
+        elif id(owner) not in self.created and not self._is_constant(owner):
+            self.mark_unguarded(f"it looks into a {kind.__module__}.{kind.__name__} from outside")
+
+    def _has_readable_attributes(self, owner: Any) -> bool:
+        """Whether the attributes of an object are its content. Those of a Layer have guards of their own."""
+        if isinstance(owner, types.SimpleNamespace):
+            return True
+        return self.is_user_code(type(owner)) and not isinstance(owner, ModuleBase)
 
     def _read_object(self, owner: Any, objects: bool, depth: int) -> None:
         """The attributes of an object of the user's, and those that its classes have for it."""

@@ -3,6 +3,7 @@ computes stays the same."""
 
 import ast
 import copy
+from typing import Any
 
 OBSERVER = "observer__"  # the name of the observer in rewritten code
 _SCOPES = (
@@ -63,43 +64,57 @@ def rewrite_reads(node, free, owner=None):
     return _Rewriting(set(free), owner).top(copy.deepcopy(node))
 
 
-def bound_names(node):
-    """The names that are local to a function, lambda or comprehension."""
-    bound, outside = set(), set()
+def bound_names(node: ast.AST) -> set[str]:
+    """The names that are local to a function, class, lambda or comprehension."""
+    bound: set[str] = set()
+    declared_outside: set[str] = set()  # by `global` and `nonlocal`
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         bound.update(arg.arg for arg in _parameters(node))
-    work = (
-        list(node.body)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        else [node.body]
-        if isinstance(node, ast.Lambda)
-        else [g.target for g in node.generators]
-    )
+    work = _binding_parts(node)
     while work:
         inner = work.pop()
-        if isinstance(inner, ast.Name):
-            if not isinstance(inner.ctx, ast.Load):
-                bound.add(inner.id)
-        elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.add(inner.name)
-            work += inner.decorator_list
-            continue
-        elif isinstance(inner, ast.Global | ast.Nonlocal):
-            outside.update(inner.names)
-        elif isinstance(inner, ast.Import | ast.ImportFrom):
-            bound.update([(alias.asname or alias.name).partition(".")[0] for alias in inner.names])
-        elif isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
-            bound.add(inner.name)
-        elif isinstance(inner, ast.MatchMapping) and inner.rest:
-            bound.add(inner.rest)
-        if isinstance(inner, _SCOPES):
-            work += [n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)]
-            continue
-        work += ast.iter_child_nodes(inner)
-    return bound - outside
+        bound.update(_names_bound_by(inner))
+        if isinstance(inner, ast.Global | ast.Nonlocal):
+            declared_outside.update(inner.names)
+        work += _parts_in_same_scope(inner)
+    return bound - declared_outside
 
 
-def _parameters(node):
+def _binding_parts(node: Any) -> list[ast.AST]:
+    """The parts of a function, class, lambda or comprehension that may bind names in its scope."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return list(node.body)
+    if isinstance(node, ast.Lambda):
+        return [node.body]
+    return [generator.target for generator in node.generators]
+
+
+def _names_bound_by(node: ast.AST) -> list[str]:
+    """The names that one node binds, without the nodes inside it."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    name = None
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        name = node.name
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        name = node.name
+    elif isinstance(node, ast.MatchMapping):
+        name = node.rest
+    return [] if name is None else [name]
+
+
+def _parts_in_same_scope(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that belong to the scope in which the node stands."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return list(node.decorator_list)
+    if isinstance(node, _SCOPES):  # `:=` in a comprehension binds in the scope around it
+        return [part.target for part in ast.walk(node) if isinstance(part, ast.NamedExpr)]
+    return list(ast.iter_child_nodes(node))
+
+
+def _parameters(node: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     return [arg for arg in ast.iter_child_nodes(node.args) if isinstance(arg, ast.arg)]
 
 
