@@ -8,10 +8,10 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import constant
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
-from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of, put_in_layout
+from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
-from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
+from paddle_jax.distributed.auto_parallel.reshard import move, reshard_tensor
 from paddle_jax.distributed.auto_parallel.weights import UNCUT
 from paddle_jax.optimizer.optimizer import Optimizer
 
@@ -161,8 +161,7 @@ def _prepared(stage, param):
                 param, UNCUT, layout_of(param) or DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
             )
         where = layout if stage.cuts_parameters else DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
-        param._rebind(put_in_layout(param._raw, where))
-        param._dist = where
+        move(param, where)
     if stage.cuts_gradients and not param.stop_gradient:
         param.register_hook(lambda grad: reshard_tensor(grad, layout))
 

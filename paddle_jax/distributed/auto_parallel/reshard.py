@@ -55,6 +55,12 @@ def reshard_tensor(tensor, layout):
     return out
 
 
+def move(tensor, layout):
+    """Brings a leaf, such as a Parameter, into another layout in place."""
+    tensor._rebind(put_in_layout(tensor._raw, layout))
+    tensor._dist = layout
+
+
 def copy_of(tensor, layout, like):
     """A Tensor of the class and with the attributes of another, a leaf in another layout."""
     made = like.__new__(like)

@@ -73,6 +73,11 @@ class Group:
         """Whether this process belongs to it, and there are others."""
         return self._rank >= 0 and self.nranks >= 2
 
+    def is_alone(self):
+        """Whether it has this process only, which drives several devices: collectives give back what they
+        get."""
+        return self._wire is not None and self.nranks == 1
+
     def get_group_rank(self, rank):
         """The place in the group of a process of the program; -1 where this process does not
         belong to the group.
@@ -142,7 +147,7 @@ def member(group):
         RuntimeError: there is no group of all processes.
     """
     group = default_group() if group is None else group
-    return group if group.is_member() else None
+    return group if group.is_member() or group.is_alone() else None
 
 
 def get_group(id=0):
@@ -239,4 +244,6 @@ def create_group(number, ranks, timeout, name):
     here = jax.process_index() if startup_barrier.is_connected() else 0
     if len(ranks) > 1 and here in ranks:
         return Group(ranks.index(here), number, ranks, ProcessGroup(number, ranks, timeout), name)
+    if Groups.alone is not None and ranks == [here]:
+        return Group(0, number, ranks, Groups.alone, name)
     return Group(-1, number, ranks, None, name)

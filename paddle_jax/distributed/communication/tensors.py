@@ -134,7 +134,7 @@ def need_member(call, group):
         RuntimeError: this process does not belong to it.
     """
     group = default_group() if group is None else group
-    if not group.is_member():
+    if not (group.is_member() or group.is_alone()):
         raise RuntimeError(
             f"{call}: The group should not be None and all ranks which invoke this operation "
             "should be the member of this group."

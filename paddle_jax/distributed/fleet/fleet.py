@@ -3,16 +3,25 @@
 import os
 import warnings
 
+import jax
+
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import schedulers
+from paddle_jax._core.process_group.one_process import OneProcess
+from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.amp import GradScaler
-from paddle_jax.distributed.communication.group import barrier, is_initialized
+from paddle_jax.distributed.communication.group import barrier, create_group, is_initialized
 from paddle_jax.distributed.data_parallel import DataParallel
+from paddle_jax.distributed.fleet.base.device_grid import DeviceGrid
 from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.base.role_maker import PaddleCloudRoleMaker, RoleMakerBase
-from paddle_jax.distributed.fleet.base.topology import CommunicateTopology, HybridCommunicateGroup
+from paddle_jax.distributed.fleet.base.topology import (
+    SHORT_NAMES,
+    CommunicateTopology,
+    HybridCommunicateGroup,
+)
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
@@ -23,6 +32,7 @@ from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     PipelineParallelWithInterleaveFthenB,
 )
 from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
+    DeviceParallel,
     SegmentParallel,
     ShardingParallel,
     TensorParallel,
@@ -34,7 +44,6 @@ from paddle_jax.static.variable_files import save_vars
 
 __all__ = ["Fleet"]
 
-_AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
 _STATIC = (
     "amp",
     "recompute",
@@ -86,6 +95,9 @@ class Fleet:
     def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
         """Connects the processes of the program and makes their groups.
 
+        A process without launcher that sees several devices takes them for the degrees: weights lie on the
+        devices in parts, batches are cut by `distributed_model`, and collectives have one process.
+
         Args:
             role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None:
                 PaddleCloudRoleMaker(is_collective).
@@ -96,7 +108,8 @@ class Fleet:
         Returns:
             This object.
         Raises:
-            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter
+            ValueError: role_maker is none; a process alone has fewer devices than the degrees make up.
+                TypeError: strategy is none. NotImplementedError: parameter
                 servers, or several workers that are not collective; cp_degree above 1.
                 AssertionError: the product of the degrees is not the number of processes.
         Example:
@@ -128,11 +141,23 @@ class Fleet:
         if launch_variables.size() > 1:
             init_parallel_env()
         self._role_maker, self._user_defined_strategy = role_maker, strategy
-        self._hcg = Current.hcg = HybridCommunicateGroup(_grid(strategy))
-        if self._hcg.get_model_parallel_world_size() > 1:
-            seed = strategy.tensor_parallel_configs["tensor_init_seed"]
+        topology = _topology(strategy)
+        Current.grid = Groups.alone = None
+        if launch_variables.size() == 1 and topology.world_size() > 1:
+            self._take_devices(topology)
+        else:
+            self._hcg = Current.hcg = HybridCommunicateGroup(topology)
+        seed = strategy.tensor_parallel_configs["tensor_init_seed"]
+        if self._hcg.get_model_parallel_world_size() > 1 or (Current.grid is not None and seed != -1):
             model_parallel_random_seed(None if seed == -1 else seed)
         return self
+
+    def _take_devices(self, topology):
+        """Lays the devices of this process out in a grid; collectives then have one process."""
+        Current.grid = DeviceGrid(topology)
+        Groups.alone = OneProcess()
+        Groups.known[0] = create_group(0, [0], launch_variables.read().timeout, "_default_pg")
+        self._hcg = Current.hcg = HybridCommunicateGroup.of_devices(topology)
 
     def _role(self):
         if self._role_maker is None:
@@ -263,7 +288,8 @@ class Fleet:
             model: Layer.
         Returns:
             DataParallel, TensorParallel, SegmentParallel, ShardingParallel or PipelineParallel round it, as
-            the degrees say; the Layer itself where there is one process and it is no PipelineLayer.
+            the degrees say; DeviceParallel where one process drives several devices; the Layer itself where
+            there is one process with one device, and it is no PipelineLayer.
         Raises:
             AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
         Example:
@@ -275,6 +301,8 @@ class Fleet:
         strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
         if isinstance(model, PipelineLayer):
             return _pipeline(model, self._hcg, strategy)
+        if Current.grid is not None:
+            return DeviceParallel(model, self._hcg, strategy)
         if self.worker_num() <= 1:
             return model
         if mode == ParallelMode.PIPELINE_PARALLEL:
@@ -304,6 +332,9 @@ class Fleet:
         """
         if strategy is not None:
             self._user_defined_strategy = strategy
+        if Current.grid is not None:
+            self._optimizer = Current.grid.shard_states(optimizer)
+            return self._optimizer
         if self.worker_num() <= 1:
             self._optimizer = optimizer
             return optimizer
@@ -355,9 +386,9 @@ def _pipeline(model, hcg, strategy):
     )
 
 
-def _grid(strategy):
+def _topology(strategy):
     """The CommunicateTopology that a strategy asks for."""
-    degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
+    degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
     if degrees["cp"] > 1:
         raise NotImplementedError(
             f"fleet.init: cp_degree: got {degrees['cp']}; there are dp_degree, mp_degree, pp_degree, "
@@ -367,6 +398,13 @@ def _grid(strategy):
         others = 1
         for name, degree in degrees.items():
             others *= degree if name != "dp" else 1
-        degrees["dp"] = max(launch_variables.size() // others, 1)
+        degrees["dp"] = max(_places(others) // others, 1)
     order = strategy.hybrid_parallel_order
-    return CommunicateTopology([_AXES[name] for name in order], [degrees[name] for name in order])
+    return CommunicateTopology([SHORT_NAMES[name] for name in order], [degrees[name] for name in order])
+
+
+def _places(others):
+    """How many processes there are; of a process alone whose strategy asks for several devices, how
+    many it sees."""
+    count = launch_variables.size()
+    return jax.local_device_count() if count == 1 and others > 1 else count

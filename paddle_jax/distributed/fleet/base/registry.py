@@ -2,9 +2,15 @@
 
 
 class Current:
-    """hcg: the HybridCommunicateGroup, or None before `fleet.init`. fleet: the Fleet."""
+    """What `fleet.init` has made last.
 
-    hcg = fleet = None
+    Attributes:
+        hcg: the HybridCommunicateGroup, or None before `fleet.init`.
+        fleet: the Fleet.
+        grid: the DeviceGrid of a process that drives several devices alone, else None.
+    """
+
+    hcg = fleet = grid = None
 
     @classmethod
     def groups(cls):

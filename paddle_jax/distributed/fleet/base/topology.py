@@ -12,7 +12,14 @@ from paddle_jax.distributed.parallel import ParallelMode, get_rank
 __all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
 
 NAMES = ["data", "pipe", "sharding", "sep", "context", "model"]
-_SHORT = {"dp": "data", "mp": "model", "pp": "pipe", "sharding": "sharding", "sep": "sep"}
+SHORT_NAMES = {
+    "dp": "data",
+    "pp": "pipe",
+    "sharding": "sharding",
+    "sep": "sep",
+    "cp": "context",
+    "mp": "model",
+}
 
 
 class CommunicateTopology:
@@ -128,6 +135,7 @@ class HybridCommunicateGroup:
 
     def __init__(self, topology, hybrid_configs=None):
         self._topo, self.global_rank, self.nranks = topology, get_rank(), launch_variables.size()
+        self._degrees = topology
         names = topology.get_hybrid_group_names()
         self._sizes = {name: topology.get_dim(name) for name in names}
         if topology.world_size() != self.nranks:
@@ -142,7 +150,7 @@ class HybridCommunicateGroup:
         self._check = self._create_groups([name for name in names if name != "data"])
         self._fused_groups = {axes: self._fused(axes) for axes in (("data", "sep"), ("pipe", "model"))}
         # the names by which libraries read degrees and groups
-        for short, axis in _SHORT.items():
+        for short, axis in SHORT_NAMES.items():
             setattr(self, f"_{short}_degree", self._sizes.get(axis, 1))
             setattr(self, f"_{short}_comm_group", self._groups.get(axis))
         self.stage_id = self._place.get("pipe", 0)
@@ -173,9 +181,22 @@ class HybridCommunicateGroup:
             (kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1), ParallelMode.DATA_PARALLEL
         )
 
+    @classmethod
+    def of_devices(cls, topology):
+        """The groups of a process that drives all devices of a grid: each has this process only, and
+        `topology()` keeps the degrees.
+
+        Args:
+            topology: CommunicateTopology of the devices.
+        """
+        names = topology.get_hybrid_group_names()
+        groups = cls(CommunicateTopology(names, [1] * len(names)))
+        groups._degrees = topology
+        return groups
+
     def topology(self):
-        """The CommunicateTopology."""
-        return self._topo
+        """The CommunicateTopology: that of the processes, or of the devices of one process."""
+        return self._degrees
 
     def get_global_rank(self):
         """The number of this process."""

@@ -1,8 +1,12 @@
 """What `fleet.distributed_model` makes of a Layer."""
 
+import contextlib
+from typing import Any
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.data_parallel import same_everywhere
+from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.nn import Layer
 
 
@@ -80,3 +84,28 @@ class SegmentParallel(MetaParallelBase):
         hcg: HybridCommunicateGroup.
         strategy: accepted.
     """
+
+
+class DeviceParallel(MetaParallelBase):
+    """A Layer on all devices of this process. Parameters that no layer has cut are copied to the devices of
+    the mesh; rows of what the Layer is called with are cut among data parallel devices. Results are those of
+    one device.
+
+    Args:
+        layers: Layer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """
+
+    def __init__(self, layers: Layer, hcg: Any, strategy: Any = None):
+        super().__init__(layers, hcg, strategy)
+        self._grid = Current.grid
+        self._grid.replicate([*layers.parameters(), *layers.buffers()])
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Calls the Layer within, with rows cut among the devices."""
+        return self._layers(*self._grid.batch(inputs), **self._grid.batch(kwargs))
+
+    def no_sync(self) -> Any:
+        """A context that changes nothing: gradients are those of the whole batch at any time."""
+        return contextlib.nullcontext()

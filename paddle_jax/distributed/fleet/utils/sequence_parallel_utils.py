@@ -39,13 +39,13 @@ def scatter(input):
     """
     group = _group()
     _check("scatter", input, group)
-    return input if group.nranks == 1 else own_part(input, group, 0)
+    return _on_devices(input, 0) if group.nranks == 1 else own_part(input, group, 0)
 
 
 def all_gather(input):
     """The parts of all processes of the model parallel group, one after the other along the first axis."""
     group = _group()
-    return input if group.nranks == 1 else gathered(input, group, 0, "sequence parallel")
+    return _on_devices(input, None) if group.nranks == 1 else gathered(input, group, 0, "sequence parallel")
 
 
 def reduce_scatter(input):
@@ -56,11 +56,15 @@ def reduce_scatter(input):
     """
     group = _group()
     _check("reduce_scatter", input, group)
-    return (
-        input
-        if group.nranks == 1
-        else wrap(group.process_group.reduce_scatter(input._value, collectives.SUM))
-    )
+    if group.nranks == 1:
+        return _on_devices(input, 0)
+    return wrap(group.process_group.reduce_scatter(input._value, collectives.SUM))
+
+
+def _on_devices(input, axis):
+    """Where one process drives several devices, the Tensor with an axis cut along "mp", or whole."""
+    grid = Current.grid
+    return input if grid is None or not input.is_dist() else grid.cut_again(input, axis)
 
 
 def _exchange(name, forward, backward, text):
@@ -161,7 +165,8 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
         super().__init__(
             in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name
         )
-        if not self.is_mp or gather_output:
+        on_devices = Current.grid is not None and Current.grid.degree("mp") > 1
+        if not (self.is_mp or on_devices) or gather_output:
             raise CheckError(
                 f"ColumnSequenceParallelLinear: got gather_output={gather_output} and "
                 f"{self.world_size} processes in the model parallel group; "

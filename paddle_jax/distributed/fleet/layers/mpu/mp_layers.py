@@ -1,5 +1,6 @@
 """Layers whose weights lie on the processes of a group in parts. Each process has a part as its own
-Parameter, of its own shape."""
+Parameter, of its own shape. Where one process drives several devices, a Parameter is whole, and a layout
+says which device has which part."""
 
 import contextlib
 
@@ -41,6 +42,9 @@ class _Divided(Layer):
         made.is_distributed = axis is not None and self.is_mp
         if made.is_distributed:
             made.split_axis = axis
+        if axis is not None and Current.grid is not None:
+            # one process drives all devices: the Parameter is whole, and lies on them in parts
+            Current.grid.cut(made, axis)
         return made
 
     def sharded_state_dict(self, structured_name_prefix=""):

@@ -1,0 +1,155 @@
+"""The devices of one process, in a grid of the degrees of a strategy: `fleet` without a launcher."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
+from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, shard_optimizer
+from paddle_jax.distributed.auto_parallel.placement_type import Placement, Replicate, Shard
+from paddle_jax.distributed.auto_parallel.plans import laid_out
+from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
+from paddle_jax.distributed.auto_parallel.reshard import move, reshard_tensor
+from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.base.topology import NAMES, SHORT_NAMES, CommunicateTopology
+
+__all__ = []
+
+STAGES = "pp"  # the mesh dimension of pipeline stages
+_BATCH = ("dp", "sharding")  # the mesh dimensions along which rows of a batch are cut
+_SEQUENCE = ("sep", "cp")  # those along which its second axis is cut
+_SHORT = {axis: short for short, axis in SHORT_NAMES.items()}
+
+
+class DeviceGrid:
+    """The devices of this process, one for each place in a grid of degrees.
+
+    Values of Tensors are global: a layout only says which device has which part.
+
+    Args:
+        topology: CommunicateTopology of the degrees.
+    Raises:
+        ValueError: this process sees fewer devices.
+
+    Attributes:
+        topology: CommunicateTopology of the degrees.
+        mesh: ProcessMesh with a dimension for each degree above 1, and "dp".
+        stages: how many pipeline stages there are.
+        stage: the stage whose layers are made at the moment.
+    """
+
+    def __init__(self, topology: CommunicateTopology):
+        check_devices(topology)
+        self.topology = topology
+        axes = topology.get_hybrid_group_names()
+        lengths = {_SHORT[axis]: topology.get_dim(axis) for axis in axes}
+        kept = {name: length for name, length in lengths.items() if length > 1 or name == "dp"}
+        ids = np.arange(topology.world_size()).reshape(list(kept.values()))
+        self.mesh = ProcessMesh(ids, list(kept))
+        self.stages = topology.get_dim("pipe")
+        self.stage = 0
+
+    def stage_mesh(self, stage: int) -> ProcessMesh:
+        """The mesh of the devices of a pipeline stage."""
+        return self.mesh if self.stages == 1 else self.mesh.get_mesh_with_dim(STAGES, stage)
+
+    def degree(self, name: str) -> int:
+        """The length of a dimension of the mesh; 1 for one that it does not have."""
+        return self.mesh.get_dim_size(name) if name in self.mesh.dim_names else 1
+
+    @contextlib.contextmanager
+    def making(self, stage: int) -> Iterator[None]:
+        """Layers that are made inside lie on the devices of a stage."""
+        before = self.stage
+        self.stage = stage
+        try:
+            yield
+        finally:
+            self.stage = before
+
+    def cut(self, tensor: Tensor, axis: int, name: str = "mp") -> None:
+        """Cuts a Tensor in place along a dimension of the mesh of the stage that is made."""
+        if self.degree(name) > 1:
+            move(tensor, self._layout({name: axis}, self.stage))
+
+    def cut_again(self, tensor: Tensor, axis: int | None, name: str = "mp") -> Tensor:
+        """A Tensor on a mesh of the grid with an axis cut along one of its dimensions, or with none."""
+        mesh = tensor.process_mesh
+        if name not in mesh.dim_names:
+            return tensor
+        return laid_out(tensor, mesh, Replicate() if axis is None else Shard(axis), name)
+
+    def replicate(self, tensors: list[Tensor], stage: int = 0) -> None:
+        """Gives the devices of a stage copies of Tensors, in place; one that lies on a mesh stays there."""
+        layout = self._layout({}, stage)
+        for tensor in tensors:
+            if not tensor.is_dist():
+                move(tensor, layout)
+
+    def shard_states(self, optimizer: Any) -> Any:
+        """Cuts the states of an optimizer along "sharding"; without that degree they lie as Parameters do."""
+        if self.degree("sharding") == 1:
+            return optimizer
+        return shard_optimizer(optimizer, StatesOfStages("sharding"))
+
+    def batch(self, value: Any, stage: int = 0) -> Any:
+        """A nest of Tensors as the devices of a stage take it: rows are cut along "dp" and "sharding", the
+        second axis along "sep". What does not divide is copied."""
+        if isinstance(value, Tensor):
+            return value if value.is_dist() else reshard_tensor(value, self._batch_layout(value, stage))
+        if isinstance(value, tuple | list) and type(value) in (tuple, list):
+            return type(value)(self.batch(one, stage) for one in value)
+        if type(value) is dict:
+            return {name: self.batch(one, stage) for name, one in value.items()}
+        return value
+
+    def _batch_layout(self, tensor, stage):
+        axes = dict.fromkeys(_BATCH, 0) if tensor.ndim > 0 else {}
+        if tensor.ndim > 1:
+            axes |= dict.fromkeys(_SEQUENCE, 1)
+        return self._layout(axes, stage)
+
+    def _layout(self, axes, stage):
+        """The DistLayout that cuts an axis for some dimensions of the mesh of a stage: {dimension: axis}."""
+        mesh = self.stage_mesh(stage)
+        placements: list[Placement] = [Replicate()] * mesh.ndim
+        for place, name in enumerate(mesh.dim_names):
+            if name in axes:
+                placements[place] = Shard(axes[name])
+        return DistLayout(mesh, placements)
+
+
+class StatesOfStages(ShardingStage1):
+    """ShardingStage1 on the mesh of each Parameter. One that lies on no mesh yet goes to that of the first
+    stage."""
+
+    def layout(self, param: Any) -> DistLayout:
+        """How the states of a Parameter lie."""
+        own = layout_of(param)
+        grid: DeviceGrid = Current.grid
+        self._mesh = grid.stage_mesh(0) if own is None else own.mesh
+        return super().layout(param)
+
+
+def check_devices(topology: CommunicateTopology) -> None:
+    """Refuses degrees that make up more devices than this process sees.
+
+    Raises:
+        ValueError: they do.
+    """
+    wanted = topology.world_size()
+    present = jax.local_device_count()
+    if wanted <= present:
+        return
+    degrees = {_SHORT[name]: topology.get_dim(name) for name in NAMES if topology.get_dim(name) > 1}
+    found = ", ".join(f"{name}_degree {size}" for name, size in degrees.items())
+    raise CheckError(
+        f"fleet.init: strategy: the degrees make up {wanted} devices ({found}), and this process sees "
+        f"{present}; lower them, start {wanted} processes with paddle.distributed.launch, or on a CPU set "
+        f"XLA_FLAGS=--xla_force_host_platform_device_count={wanted} before the start"
+    )
