@@ -131,7 +131,7 @@ class StatesOfStages(ShardingStage1):
     def layout(self, param: Any) -> DistLayout:
         """How the states of a Parameter lie."""
         own = layout_of(param)
-        grid: DeviceGrid = Current.grid
+        grid: Any = Current.grid
         self._mesh = grid.stage_mesh(0) if own is None else own.mesh
         return super().layout(param)
 
