@@ -92,7 +92,7 @@ def main():
         equations = len(program.captured.jaxpr.eqns)
         print(
             f"| {2 * layers} | {count} | {handed} | {equations} | {first:.2f} s | "
-            f"{len(program.guards)} | {times} |",
+            f"{len(program.reads)} | {times} |",
             flush=True,
         )
 

@@ -23,7 +23,7 @@ from paddle_jax._core.kernels.op_checks import NotFinite, run_checked
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._program.capture.capture_run import capture
-from paddle_jax._program.capture.compiled_function import CompiledFunction, GuardFailure
+from paddle_jax._program.capture.compiled_function import CompiledFunction
 from paddle_jax._program.capture.unobserved_code import CodeRecorder
 from paddle_jax._program.guards.call_signature import (
     call_signature,
@@ -32,6 +32,7 @@ from paddle_jax._program.guards.call_signature import (
     tensors_of_arguments,
 )
 from paddle_jax._program.guards.closure_scan import ClosureScan
+from paddle_jax._program.guards.guard_set import GuardFailure
 from paddle_jax._program.guards.state_observer import STREAM, StateObserver
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.rewrite.convert import convert
@@ -278,7 +279,7 @@ class StaticFunction:
             try:
                 return program(program.operands(tensors))
             except GuardFailure as stale:
-                why = why or str(stale)
+                why = why or stale.reason
             except NotFinite:
                 return self.dygraph_function(*args, **kwargs)
         return self._without_program(key, programs, args, kwargs, why)
@@ -290,7 +291,7 @@ class StaticFunction:
             key: the signature of the call.
             programs: list of the programs for it, whose guards do not hold, or None for a new signature.
             args, kwargs: the arguments.
-            why: the first guard that does not hold, or None.
+            why: Reason of the newest program, whose guard does not hold, or None.
         """
         if programs is None:
             new_shapes = self._shapes_beside(key)
@@ -352,6 +353,8 @@ class StaticFunction:
             return self._give_up(key, args, kwargs, error)
         if why is None:
             self._advise()
+        else:
+            log.guard_failures[why.guard] += 1
         # its gradients would be looked at as a whole
         if local.ctx.frame.executor is not None and program.differentiable:
             self._programs[key] = _EAGER
@@ -365,7 +368,7 @@ class StaticFunction:
         evict_if_due()
         log.add(
             f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
-            f"{user_line()}: {why or self._news()}; it rests on {len(program.guards)} values that it has "
+            f"{user_line()}: {why or self._news()}; it rests on {len(program.reads)} values that it has "
             f"read{_runs(program.captured.again)}"
         )
         return out

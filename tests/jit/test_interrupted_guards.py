@@ -8,8 +8,9 @@ import jax
 import pytest
 
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
-from paddle_jax._program.capture.compiled_function import CompiledFunction, GuardFailure
-from paddle_jax._program.guards.guard_set import GuardSet
+from paddle_jax._program.capture.compiled_function import CompiledFunction
+from paddle_jax._program.guards.guard_set import GuardFailure, Reason
+from paddle_jax._program.guards.read_guards import ReadGuards
 
 
 class Notice(Exception):
@@ -17,27 +18,25 @@ class Notice(Exception):
 
 
 def test_an_exception_of_somebody_else_is_not_taken_for_a_change():
-    facts, raising = GuardSet(), []
+    guards, raising = ReadGuards(), []
 
     def read():
         if raising:
             raise Notice
         return 1
 
-    facts.guard_content(read, read, "a thing")
-    assert facts.holds()
+    guards.guard_content(read, read, "a thing")
+    assert guards.check() is None
     raising.append(1)
     with pytest.raises(Notice):
-        facts.holds()
-    with pytest.raises(Notice):
-        facts.describe_change()
+        guards.check()
 
 
 def test_what_is_gone_is_a_change():
-    facts, store = GuardSet(), {"a": 1}
-    facts.guard_content(store, lambda: store["a"], "a thing")
+    guards, store = ReadGuards(), {"a": 1}
+    guards.guard_content(store, lambda: store["a"], "a thing")
     store.clear()
-    assert not facts.holds() and "gone" in facts.describe_change()
+    assert "gone" in str(guards.check())
 
 
 def test_a_change_between_capture_and_call(paddle, monkeypatch):
@@ -57,7 +56,7 @@ def test_a_change_between_capture_and_call(paddle, monkeypatch):
 
     def operands(program, tensors):
         if changes:
-            raise GuardFailure(changes.pop())
+            raise GuardFailure(Reason("test", changes.pop()))
         return plain(program, tensors)
 
     monkeypatch.setattr(CompiledFunction, "operands", operands)

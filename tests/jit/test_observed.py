@@ -17,7 +17,7 @@ from jax import monitoring
 
 import paddle_jax as paddle
 from paddle_jax._core.execution.python_state import same_value
-from paddle_jax._program.guards.guard_set import GuardSet
+from paddle_jax._program.guards.read_guards import ReadGuards
 from paddle_jax._program.guards.state_observer import StateObserver
 from paddle_jax._program.rewrite.source import NoSource, syntax_of
 
@@ -122,17 +122,15 @@ def test_code_computes_the_same(args):
 def test_what_is_read_is_a_fact_and_nothing_else():
     place = types.SimpleNamespace(used=1, other=2)
     _, observer = observed(lambda: place.used + table["a"])
-    assert observer.reason is None and observer.guards.holds()
+    assert observer.reason is None and observer.guards.check() is None
     place.other, table["c"] = 3, 4
-    assert observer.guards.holds()
+    assert observer.guards.check() is None
     table["a"] = 2
-    assert not observer.guards.holds() and observer.guards.describe_change().startswith(
-        "table['a'] was 1 and is 2 (read at "
-    )
+    assert str(observer.guards.check()).startswith("table['a'] was 1 and is 2 (read at ")
     table["a"] = 1
-    assert observer.guards.holds()
+    assert observer.guards.check() is None
     del place.used
-    assert not observer.guards.holds() and "used" in observer.guards.describe_change()
+    assert "used" in str(observer.guards.check())
 
 
 STREAM, MANY = iter([1]), list(range(10_000))
@@ -197,11 +195,11 @@ def test_same(a, b, expected):
 
 
 def test_content_of_arrays_counts():
-    facts, held = GuardSet(), np.zeros(5)
-    facts.guard_array(held)
-    assert facts.holds()
+    guards, held = ReadGuards(), np.zeros(5)
+    guards.guard_array(held)
+    assert guards.check() is None
     held[3] = 1
-    assert not facts.holds()
+    assert guards.check() is not None
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,36 @@ def test_a_changed_layer_is_named():
     assert f"training of the Layer {net.full_name()} was True and is False" in last()
 
 
+@pytest.mark.parametrize(
+    "guard, change",
+    [
+        ("Python state", lambda net: setattr(CONFIG, "width", CONFIG.width + 1)),
+        ("Layers and optimizers", lambda net: net.eval()),
+        ("stop_gradient", lambda net: setattr(net[0].weight, "stop_gradient", True)),
+        ("gradients", lambda net: None),  # there are none before the first call
+        ("distinct operands", lambda net: setattr(net[0], "bias", net[2].bias)),
+        ("shapes", lambda net: setattr(net[2], "weight", net.create_parameter([2, 1]))),
+    ],
+)
+def test_the_guard_that_failed_is_counted(guard, change):
+    net = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.Dropout(0.5), paddle.nn.Linear(2, 2))
+
+    def function(x):
+        loss = net(x).sum() * CONFIG.width
+        if guard == "gradients":
+            loss.backward()
+        return loss
+
+    compiled = paddle.jit.to_static(function)
+    compiled(paddle.ones([2, 2]))
+    paddle_jax.explain(reset=True)
+    change(net)
+    compiled(paddle.ones([2, 2]))
+    explanation = paddle_jax.explain()
+    assert explanation.guard_failures == {guard: 1}, explanation
+    assert f"a guard did not hold: {guard} 1." in str(explanation)
+
+
 class Loud:
     """Its text is code of the user."""
 

@@ -19,6 +19,7 @@ class _Log:
         compile_seconds: float, the time that compiling took.
         interpreted_ops: int, operations that ran in NumPy.
         refusals: Counter of the reasons why operations were not interpreted.
+        guard_failures: Counter of the kinds of guards for which a function was compiled again.
         events: deque of str.
     """
 
@@ -44,6 +45,7 @@ class _Log:
         self.compile_seconds = 0.0
         self.interpreted_ops = 0
         self.refusals: collections.Counter[str] = collections.Counter()
+        self.guard_failures: collections.Counter[str] = collections.Counter()
         self.events: collections.deque[str] = collections.deque(maxlen=_KEPT_EVENTS)
 
     def add(self, text: str) -> None:

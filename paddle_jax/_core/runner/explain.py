@@ -76,6 +76,8 @@ class Explanation:
         seconds: float, time that these compilations took.
         interpreted: int, operations that ran in NumPy.
         refusals: dict from the reason why operations could not run in NumPy to their number.
+        guard_failures: dict from the kind of guard that did not hold to how often a function of
+            `to_static` was compiled again for it, such as "Python state", "gradients", "shapes".
         events: list of str.
     """
 
@@ -87,6 +89,7 @@ class Explanation:
         self.events = list(log.events)
         self.interpreted = log.interpreted_ops
         self.refusals = dict(log.refusals)
+        self.guard_failures = dict(log.guard_failures)
 
     def __repr__(self) -> str:
         head = (
@@ -94,7 +97,11 @@ class Explanation:
             f"{self.segments - self.hits} op by op. {self.compiles} programs were compiled in "
             f"{self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy."
         )
-        return "\n".join([head, *self.events])
+        lines = [head]
+        if self.guard_failures:
+            counts = ", ".join(f"{guard} {count}" for guard, count in self.guard_failures.items())
+            lines.append(f"Functions were compiled again since a guard did not hold: {counts}.")
+        return "\n".join([*lines, *self.events])
 
 
 def explain(reset=False):
@@ -104,7 +111,7 @@ def explain(reset=False):
         reset: bool, start counting at zero afterwards.
     Returns:
         An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the
-        dict `refusals` and the list `events`.
+        dicts `refusals` and `guard_failures`, and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments

@@ -23,6 +23,8 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.flat_buffer import FlatBuffer
 from paddle_jax._program.capture.xla_options import fusion_options
+from paddle_jax._program.guards.guard_set import GuardFailure
+from paddle_jax._program.guards.operand_guards import shape_reason
 
 _SET_RAW = Tensor._raw.__set__
 _RAW = operator.attrgetter("_raw")
@@ -33,10 +35,6 @@ ValueUpdate = tuple[int, int, int]  # (index of the operand, index of the result
 OtherUpdate = tuple[
     int | None, int, Change
 ]  # (index of the operand or None, index of the first result, Change)
-
-
-class GuardFailure(Exception):
-    """Something that a compiled form rests on has changed."""
 
 
 def finish(call: Callable[..., Any], *args: Any) -> Any:
@@ -237,12 +235,8 @@ class DirectProgram:
                 # a Tensor that only is read stays a part of another program's FlatBuffer
                 if i < len(self.donated) or type(getattr(raw, "segment", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
-            shape, dtype = self.shapes[i]
-            if (raws[i].shape, raws[i].dtype) != (shape, dtype):
-                raise GuardFailure(
-                    f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, "
-                    f"before {dtype.name}{list(shape)}"
-                )
+            if (raws[i].shape, raws[i].dtype) != self.shapes[i]:
+                raise GuardFailure(shape_reason(tensor, raws[i], self.shapes[i]))
         self.avals = [raw.aval for raw in raws]
         return raws
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.execution.python_state import MISSING, SCALARS
 
 if TYPE_CHECKING:
-    from paddle_jax._program.guards.guard_set import GuardSet
+    from paddle_jax._program.guards.read_guards import ReadGuards
 
 _MAX_LENGTH = 60  # characters of the text of a value, items of a container that is written out
 _MAX_DEPTH = 6  # names in a path such as `config.model.rate`, and levels of a container that is written out
 
 
-def value_change(guards: GuardSet, owner: Any, key: Any, before: Any, now: Any, line: str) -> str:
+def value_change(guards: ReadGuards, owner: Any, key: Any, before: Any, now: Any, line: str) -> str:
     """A sentence about one value. line: `file:line` of the read."""
     return change_text(_name(guards, owner, key, _MAX_DEPTH), before, now) + _read_at(line)
 
@@ -32,7 +32,7 @@ def change_text(name: str, before: Any, now: Any) -> str:
 
 
 def content_change(
-    guards: GuardSet, container: Any, description: str, before: Any, now: Any, line: str
+    guards: ReadGuards, container: Any, description: str, before: Any, now: Any, line: str
 ) -> str:
     """A sentence about the content of a container or an array. description: for one without a name."""
     path = _path(guards, container, _MAX_DEPTH)
@@ -66,7 +66,7 @@ def _read_at(line: str) -> str:
     return "" if line == "?" else f" (read at {line})"
 
 
-def _path(guards: GuardSet, target: Any, depth: int, by_attributes: bool = True) -> str | None:
+def _path(guards: ReadGuards, target: Any, depth: int, by_attributes: bool = True) -> str | None:
     """The path by which code reached an object, or None where it is unknown.
 
     Args:
@@ -88,7 +88,7 @@ def _path(guards: GuardSet, target: Any, depth: int, by_attributes: bool = True)
     return None
 
 
-def _name(guards: GuardSet, owner: Any, key: Any, depth: int) -> str:
+def _name(guards: ReadGuards, owner: Any, key: Any, depth: int) -> str:
     """The name of the value under a key of an owner: `config.rate`, `rates[2]`."""
     is_variable = type(owner) is types.CellType or type(owner) is dict and "__builtins__" in owner
     if is_variable:

@@ -27,8 +27,8 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
 from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same_value
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.guards.guard_set import MISSING
 from paddle_jax._program.guards.observer_view import ObserverView
+from paddle_jax._program.guards.read_guards import MISSING
 from paddle_jax._program.rewrite import state_access
 from paddle_jax._program.rewrite.call_policy import CachedCall, ObservedCall
 from paddle_jax._program.rewrite.converted_calls import converted_callable

@@ -10,12 +10,15 @@ from typing import Any
 from paddle_jax._core.base.state import LayerVersion
 from paddle_jax._core.execution.python_state import same_objects
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.guards.guard_set import ReadTable, entries, items
+from paddle_jax._program.guards.guard_set import Reason
 from paddle_jax._program.guards.messages import change_text
+from paddle_jax._program.guards.read_guards import ReadTable, entries, items
 
 
 class PackageGuards:
-    """Values that must stay the same: equal numbers and texts, for other things the same objects.
+    """The StateGuard for values that must stay the same.
+
+    Numbers and texts must be equal, other things must be the same objects.
 
     Attributes:
         optimizer_settings: ReadTable of settings of optimizers, compared at each call.
@@ -50,22 +53,24 @@ class PackageGuards:
         self.forwards = ReadTable(entries)
         return self.forwards
 
-    def holds(self) -> bool:
-        """Whether everything is as it was."""
-        if not self.optimizer_settings.holds() or not self._lists_hold():
-            return False
+    def check(self) -> Reason | None:
+        """None while everything is as it was. Layers are compared when an attribute of one was set."""
         version = LayerVersion.count
-        if self.version == version:
-            return True
+        if self.optimizer_settings.holds() and self._lists_hold():
+            if self.version == version:
+                return None
+            if self._layers_hold():
+                self.version = version
+                return None
+        return Reason("Layers and optimizers", self._describe_change())
+
+    def _layers_hold(self) -> bool:
         if not all(len(store) == size for store, size in self.store_sizes):
             return False
-        if not self.layer_settings.holds() or not self.forwards.holds():
-            return False
-        self.version = version
-        return True
+        return self.layer_settings.holds() and self.forwards.holds()
 
-    def describe_change(self) -> str:
-        """A text about the first guard that does not hold."""
+    def _describe_change(self) -> str:
+        """A text about the first value that is another one."""
         for table in (self.optimizer_settings, self.layer_settings):
             change = table.first_change()
             if change is not None:

@@ -29,8 +29,8 @@ from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.capture.capture import refuse_possible_outside
-from paddle_jax._program.guards.guard_set import GuardSet, ReadTable, TooLarge
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
+from paddle_jax._program.guards.read_guards import ReadGuards, ReadTable, TooLarge
 from paddle_jax.autograd.py_layer import PyLayerContext
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class StateObserver(CallObserver):
         outer_containers: {id: container} of those from outside.
         changed_containers: {id: (container, copy before the change)} of those whose items the run sets.
         set_attributes: set of (id, name) of the attributes that the run sets.
-        guards: GuardSet of what was read.
+        guards: ReadGuards of what was read.
         reason: str, why not all reads are guarded, or None.
         observed_codes: set of the code objects that are observed.
         observed_functions: {id: (function, its observed form)}.
@@ -114,7 +114,7 @@ class StateObserver(CallObserver):
         self.outer_containers: dict[int, Any] = {}
         self.changed_containers: dict[int, tuple[Any, Any]] = {}
         self.set_attributes: set[tuple[int, str]] = set()
-        self.guards = GuardSet()
+        self.guards = ReadGuards()
         self.reason: str | None = None
         self.observed_codes: set[types.CodeType] = set()
         self.observed_functions: dict[int, tuple[types.FunctionType, types.FunctionType]] = {}
@@ -153,9 +153,10 @@ class StateObserver(CallObserver):
         self.guards.drop_changed(self.changed_containers)
         self.created, self.outer_containers, self.changed_containers = {}, {}, {}
         self.held_objects, self.observed_functions, self.set_attributes = [], {}, set()
-        if self.reason is None and not self.guards.holds():
+        change = self.guards.check() if self.reason is None else None
+        if change is not None:
             raise Unsupported(
-                f"it changes what it reads ({self.guards.describe_change()}), which would happen while "
+                f"it changes what it reads ({change}), which would happen while "
                 "compiling only; keep it in a Tensor, or return it"
             )
 
