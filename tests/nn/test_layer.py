@@ -552,3 +552,10 @@ def test_astype_casts(paddle, dtype):
 def test_missing_names_warn(paddle):
     with pytest.warns(UserWarning, match="weight is not found"):
         paddle.nn.Linear(2, 2).set_state_dict({"bias": paddle.zeros([2])})
+
+
+def test_an_embedding_trains_a_table_that_is_given(paddle):
+    table = paddle.arange(6, dtype="float32").reshape([3, 2])
+    layer = paddle.nn.Embedding(3, 2, _weight=table)
+    assert layer(paddle.to_tensor([2, 0])).tolist() == [[4.0, 5.0], [0.0, 1.0]]
+    assert [p is layer.weight for p in layer.parameters()] == [True]

@@ -198,7 +198,7 @@ class Embedding(Layer):
                 raise AssertionError(
                     f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}"
                 )
-            return given if isinstance(given, Parameter) else Parameter(given._raw)
+            return given if isinstance(given, Parameter) else Parameter(given)
         weight = self.create_parameter(
             self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device
         )
